@@ -144,9 +144,13 @@ DOCUMENTS = {
         """,
     "program": """
         valid in_place out_of_place: bool
-        name collective protocol: text
-        root: count?
-        ranks chunks min_bytes max_bytes channels most_blocks most_steps most_elements messages: count
+        kind collective: text
+        root chunks: count?
+        ranks messages: count
+        name? protocol?: text
+        min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
+        scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
+        states_data?: bool
         violations?: [violation]
         violation_counts?: {count}
         """,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from certree.api import parsing
 from certree.api.errors import DisagreementError, InvalidProgramError, InvalidScheduleError
@@ -9,9 +10,11 @@ from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.runtimes.kinds import KINDS, AnyVerdict, read_any
 from certree.api.runtimes.raising import schedule_of_program
+from certree.api.settings import setting
 from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable, write_atomically
+from certree.models.common.files import check_writable, new_folder, write_atomically
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -30,14 +33,22 @@ class CheckedProgram:
 
 
 def export_program(
-    source: str | Path | AnySchedule, format: str = "msccl-xml", path: str | Path = "program.xml", *, force: bool = False
+    source: str | Path | AnySchedule,
+    format: str = "msccl-xml",
+    path: str | Path = "program.xml",
+    *,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    force: bool = False,
 ) -> AnyVerdict:
     """Write a schedule as a program of a communication runtime, read it back, execute it and return the verdict.
 
     MSCCL XML has one iteration of a repeating schedule: the runtime executes it for one piece of the message after the other. A
-    plan of MSCCL++ has a loop of them. Ranks are the endpoints in the order of their ids. `certree list` names the formats. Raises
-    InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one that a program cannot say or that exceeds a
-    limit of the runtime (the message says which), InputError for an unknown format and a file that exists.
+    plan of MSCCL++ has a loop of them; Chakra traces, in a new folder, have all of them, for a message of `size` and, for
+    ASTRA-sim's network, `machine` (by default those that the schedule was made for). Ranks are the endpoints in the order of their
+    ids. `certree list` names the formats. Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one
+    that a program cannot say or that exceeds a limit of the runtime (the message says which), InputError for an unknown format and
+    a file that exists.
 
     >>> import certree.api as ct
     >>> ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml").valid
@@ -45,25 +56,46 @@ def export_program(
     """
     entry = load_runtime_formats()[format]
     output = Path(path)
-    check_writable(output, force=force)
+    if entry.write is not None:
+        check_writable(output, force=force)
     schedule = written_out(schedule_of(source))
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    data, kind = entry.write(schedule), KINDS[format]
-    root = schedule.collective.root
-    checked = kind.verify(kind.read(data, str(output)), None if root is None else int(schedule.topology.rank[root]))
+    if entry.write_folder is not None:
+        used = setting(schedule, size, machine)
+        files = entry.write_folder(schedule, used.message_bytes, used.machine, str(output))
+        with new_folder(output) as folder:
+            for name, data in files.items():
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_bytes(data)
+            return _checked(format, folder, schedule, output)
+    if size is not None or machine is not None:
+        raise InputError(f"a program for {format} is for any size; size and machine do not apply")
+    assert entry.write is not None
+    written = entry.write(schedule)
+    with TemporaryDirectory() as temporary:
+        copy = Path(temporary) / f"program{entry.suffix}"
+        copy.write_bytes(written)
+        checked = _checked(format, copy, schedule, output)
+    write_atomically(output, written, force=force)
+    return checked
+
+
+def _checked(format: str, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:
+    """The verdict on what was written for a schedule; DisagreementError where it is wrong."""
+    kind, root = KINDS[format], schedule.collective.root
+    checked = kind.verify(kind.read(path), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
-    write_atomically(output, data, force=force)
     return checked
 
 
 def verify_program(
     path: str | Path, *, topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None
 ) -> CheckedProgram:
-    """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++) and say what is wrong with it; with `topology` also the
-    schedule that it executes there.
+    """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces) and say what is wrong with it; with `topology`
+    also the schedule that it executes there.
 
     The verdict lists wrong or missing contributions, deadlocks, races between thread blocks, unmatched messages and limits that are
     exceeded. `collective` and `root`, where given, must be those of the program (root: an endpoint of the network, or without one a
@@ -80,13 +112,13 @@ def verify_program(
     asked = None if collective is None else parsing.collective(collective, root)
     if asked is not None:
         asked.require_everyone(f"{file}: programs")
-        if asked.kind is not program.kind:
+        if program.kind not in (asked.kind, None):
             raise InputError(f"{file}: the collective is {program.kind}, not {asked.kind}")
         root = asked.root
     if root is not None and network is not None:
         Collective(program.kind, root).require_fits(network)
         root = int(network.rank[root])
-    checked = kind.verify(program, root)
+    checked = kind.verify(program, None if asked is None else asked.kind, root)
     if network is None or not checked.valid:
         return CheckedProgram(checked)
     schedule = schedule_of_program(checked, network, kind.name)

@@ -4,10 +4,13 @@ from typing import Any
 
 from certree.api.reports.text import counted, one_line
 from certree.api.runtimes.kinds import AnyVerdict
+from certree.models.programs.algorithm import Algorithm
+from certree.models.programs.chakra import NodeType
 from certree.models.programs.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
 from certree.models.programs.plan import Plan
 from certree.models.programs.program import Program
 from certree.models.schedule.collective import parse_collective
+from certree.verify.programs.algorithm_checker import AlgorithmVerdict
 from certree.verify.programs.plan_checker import PlanVerdict
 
 
@@ -15,7 +18,12 @@ def program_report(checked: AnyVerdict) -> dict[str, Any]:
     """A JSON document: size of the program, and violations where there are any."""
     verdict = checked.verdict
     report: dict[str, Any] = {"valid": verdict.valid, "collective": str(checked.layout.kind), "root": checked.layout.root}
-    report |= _plan_sizes(checked.plan) if isinstance(checked, PlanVerdict) else _program_sizes(checked.program)
+    if isinstance(checked, PlanVerdict):
+        report |= _plan_sizes(checked.plan)
+    elif isinstance(checked, AlgorithmVerdict):
+        report |= _algorithm_sizes(checked.algorithm)
+    else:
+        report |= _program_sizes(checked.program)
     if not verdict.valid:
         report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
         report["violation_counts"] = dict(verdict.counts)
@@ -64,6 +72,21 @@ def _plan_sizes(plan: Plan) -> dict[str, Any]:
     }
 
 
+def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
+    sizes = [act.bytes for acts in algorithm.ranks for act in acts if act.type is NodeType.SEND]
+    return {
+        "kind": "chakra",
+        "ranks": len(algorithm.ranks),
+        "chunks": None if algorithm.layout is None else algorithm.layout.chunks,
+        "in_place": False,
+        "out_of_place": True,
+        "messages": algorithm.messages,
+        "bytes": sum(sizes),
+        "most_nodes": max(map(len, algorithm.ranks)),
+        "states_data": algorithm.layout is not None,
+    }
+
+
 def program_words(report: dict[str, Any]) -> str:
     """A report for people."""
     words = parse_collective(report["collective"], report["root"]).words.replace("node", "rank")
@@ -73,6 +96,11 @@ def program_words(report: dict[str, Any]) -> str:
         lines = [f"  {one['rule']}: {one_line(one['message'])}" for one in report["violations"]]
         return "\n".join([f"invalid: {head}: {counts}", *lines])
     calls = " and ".join(name for flag, name in (("in_place", "in place"), ("out_of_place", "out of place")) if report[flag])
+    if report["kind"] == "chakra":
+        data = f"{counted(report['chunks'], 'chunks')} · " if report["states_data"] else ""
+        note = "" if report["states_data"] else "\n  data are not stated: checked are messages, dependencies and chains of messages"
+        nodes = f"up to {counted(report['most_nodes'], 'nodes')} per rank"
+        return f"valid: {head}\n  {data}{counted(report['messages'], 'messages')} · {report['bytes']:,} bytes sent · {nodes}{note}"
     size = f"{counted(report['chunks'], 'chunks')} · {counted(report['channels'], 'channels')}"
     blocks = f"up to {counted(report['most_blocks'], 'thread blocks')} per rank"
     steps = f"of up to {counted(report['most_steps'], 'steps')} ({MOST_STEPS} allowed)"

@@ -4,4 +4,5 @@
 - `limits`: of the executor; `msccl`: MSCCL's XML, read and written
 - `plan`: plans of MSCCL++; `plan_file`: their JSON, read and written
 - `chakra`: execution traces of Chakra, read and written (of training as well), with `protobuf` for their bytes
+- `algorithm`: a collective as such traces
 """

@@ -223,7 +223,7 @@ def written_plan(plan: Plan) -> bytes:
         "min_message_size": plan.min_bytes,
         "max_message_size": plan.max_bytes,
     }
-    return canonical_json(document) + b"\n"
+    return canonical_json(document)
 
 
 @dataclass

@@ -15,12 +15,15 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import certree.api as ct
+from certree.api.runtimes.kinds import kind_of
+from certree.api.runtimes.programs import verify_program
 from certree.hw.routers.packets import read_packets
 from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import CertreeError
 from certree.models.cost.fitting.measurements import read_measurements
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology_file import load_topology
+from certree.models.programs.algorithm import algorithm_of
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_file import load_schedule_csv
 from certree.models.schedule.symmetric_file import load_any_schedule
@@ -47,6 +50,9 @@ def readers() -> dict[str, tuple[str, Reader]]:
         "graphml": (".graphml", load_topology),
         "machine": (".toml", lambda path: load_machine(str(path))),
         "workload": (".toml", lambda path: load_workload(str(path))),
+        "msccl-xml": (".xml", verify_program),
+        "mscclpp": (".json", lambda path: verify_program(path) if kind_of(path) else None),
+        "chakra": (".et", lambda path: algorithm_of({"0": path.read_bytes(), "1": path.read_bytes()}, str(path))),
         "packets": (".csv", lambda path: read_packets(path, mesh)),
         "measurements": (".csv", read_measurements),
         "bundle": (".certree", ct.read_bundle),
@@ -70,6 +76,12 @@ def seeds(folder: Path) -> dict[str, bytes]:
     ct.simulate(made, trace=folder / "trace", force=True)
     ct.aggregate("switch:4,reducing=switches", size="1KiB", trace=folder / "aggregation", force=True)
     ct.export(made, folder=folder / "tables", force=True)
+    programs: dict[str, bytes] = {}
+    for name, file in (("msccl-xml", "made.xml"), ("mscclpp", "plan.json")):
+        ct.export_program(made, name, folder / file, force=True)
+        programs[name] = (folder / file).read_bytes()
+    ct.export_program(made, "chakra", folder / "traces")
+    programs["chakra"] = (folder / "traces" / "algorithm.0.et").read_bytes()
     return {
         "schedule": (folder / "made.json").read_bytes(),
         "schedule-npz": (folder / "made.npz").read_bytes(),
@@ -80,6 +92,7 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "workload": (PRESETS / "workload/presets/alexnet.toml").read_bytes(),
         "packets": b"id,src,dst,flits,start\n0,0,1,4,0\n1,2,3,1,9\n",
         "measurements": b"ranks,bytes,seconds\n4,1024,0.001\n8,1024,0.002\n",
+        **programs,
         "bundle": (folder / "made.certree").read_bytes(),
         "trace": (folder / "trace").read_bytes(),
         "endpoint-trace": (folder / "aggregation").read_bytes(),

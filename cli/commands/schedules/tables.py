@@ -60,9 +60,11 @@ def export_command(
 ) -> int:
     """Write the tables of a schedule for a message size, or its program for a runtime; read them back and verify them."""
     if format_name in load_runtime_formats():
-        if size is not None or machine is not None or epoch is not None:
-            raise InputError(f"a program for {format_name} is for any size; --size, --params and --epoch do not apply")
-        return _export_program(schedule, format_name, output, force=force, as_json=as_json)
+        if epoch is not None:
+            raise InputError(f"a program for {format_name} has no epoch; --epoch does not apply")
+        if load_runtime_formats()[format_name].suffix and (size is not None or machine is not None):
+            raise InputError(f"a program for {format_name} is for any size; --size and --params do not apply")
+        return _export_program(schedule, format_name, output, size, machine, force=force, as_json=as_json)
     check_output(output, force=force, folder=True)
     source = read_schedule(schedule)
     used = setting(source, size, machine, note)
@@ -89,11 +91,16 @@ def export_command(
     return 0
 
 
-def _export_program(schedule: Path, format_name: str, output: Path, *, force: bool, as_json: bool) -> int:
+def _export_program(
+    schedule: Path, format_name: str, output: Path, size: int | None, machine: Machine | None, *, force: bool, as_json: bool
+) -> int:
     """Write the program of a schedule."""
-    check_output(output, force=force, suffixes=(load_runtime_formats()[format_name].suffix,), what=f"a {format_name} file")
+    suffix = load_runtime_formats()[format_name].suffix
+    if not suffix and output.exists():
+        raise InputError(f"{output} exists; name a new folder")
+    check_output(output, force=force, folder=not suffix, suffixes=(suffix,) if suffix else (), what=f"a {format_name} file")
     try:
-        checked = export_program(schedule, format_name, output, force=force)
+        checked = export_program(schedule, format_name, output, size=size, machine=machine, force=force)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
     note(f"wrote {output}")
@@ -117,8 +124,8 @@ def export_words(report: dict[str, Any]) -> str:
 @option_output("the schedule", required=True)
 @option_json()
 def import_command(directory: Path, topology: Topology | None, root: int | None, output: Path, force: bool, as_json: bool) -> int:
-    """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML or a plan of MSCCL++, with --topology) back as a
-    schedule. Of what is invalid nothing is written."""
+    """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces; with
+    --topology) back as a schedule. Of what is invalid nothing is written."""
     if kind_of(directory) is not None:
         return _import_program(directory, topology, root, output, force=force, as_json=as_json)
     if topology is not None or root is not None:

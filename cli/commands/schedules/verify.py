@@ -74,7 +74,7 @@ def verify_command(
     as_json: bool,
 ) -> int:
     """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers, bundles of evidence and
-    programs of communication runtimes (MSCCL XML, plans of MSCCL++).
+    programs of communication runtimes (MSCCL XML, plans of MSCCL++, Chakra traces).
 
     Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
@@ -85,7 +85,8 @@ def verify_command(
     """
     for report in (junit, sarif):
         check_output(report, force=force)
-    if junit is not None or sarif is not None or is_batch(paths):
+    is_program = len(paths) == 1 and kind_of(paths[0]) is not None
+    if junit is not None or sarif is not None or (is_batch(paths) and not is_program):
         if proofs is not None:
             raise InputError("--proofs is for a single frontier")
         if trust is not None:
@@ -113,7 +114,7 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
-    if kind_of(path) is not None:
+    if is_program:
         return _verify_program(path, topology, collective, size, machine, as_json=as_json)
     if path.is_dir() and (size is not None or machine is not None):
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")

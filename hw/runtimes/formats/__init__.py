@@ -4,18 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from certree.models.common.registry import Registry, import_folder
+from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 
 
 @dataclass(frozen=True)
 class RuntimeFormat:
-    """`write`: a schedule to the bytes of a file whose name ends in `suffix`."""
+    """`write`: a schedule to the bytes of a file whose name ends in `suffix`. `write_folder`: (schedule, bytes of the message,
+    machine, path of the folder) to the files of a folder, by name; one of the two is there."""
 
     suffix: str
-    write: Callable[[Schedule], bytes]
+    write: Callable[[Schedule], bytes] | None = None
+    write_folder: Callable[[Schedule, int, Machine, str], dict[str, bytes]] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", self.write.__doc__)
+        object.__setattr__(self, "__doc__", (self.write or self.write_folder).__doc__)
 
 
 RUNTIME_FORMATS: Registry[RuntimeFormat] = Registry("runtime format")

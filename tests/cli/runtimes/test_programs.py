@@ -13,6 +13,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("programs")
     assert certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "-o", folder / "s.json").code == 0
     assert certree("export", folder / "s.json", "--format", "msccl-xml", "-o", folder / "s.xml").code == 0
+    assert certree("export", folder / "s.json", "--format", "mscclpp", "-o", folder / "p.json").code == 0
+    assert certree("export", folder / "s.json", "--format", "chakra", "--size", "2MiB", "-o", folder / "traces").code == 0
     (folder / "all-pairs.xml").write_text(all_pairs(3))
     return folder
 
@@ -25,6 +27,24 @@ def test_export_verify_import(made: Path, tmp_path: Path) -> None:
     assert timed["time_cycles"] >= timed["time_bound_cycles"]
     assert certree("import", made / "s.xml", "--topology", "ring:4", "-o", tmp_path / "back.json").code == 0
     assert json_of("verify", tmp_path / "back.json")["bandwidth_time"] == "3/2"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("p.json", "mscclpp"), ("traces", "chakra"), ("traces/algorithm.2.et", "chakra")])
+def test_plans_and_traces(made: Path, tmp_path: Path, name: str, kind: str) -> None:
+    document = json_of("verify", made / name)
+    assert (document["valid"], document["kind"], document["ranks"]) == (True, kind, 4)
+    assert certree("import", made / name, "--topology", "ring:4", "-o", tmp_path / "back.json").code == 0
+    assert json_of("verify", tmp_path / "back.json")["bandwidth_time"] == "3/2"
+
+
+def test_a_damaged_plan_or_trace(made: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text((made / "p.json").read_text().replace('"name":"signal"', '"name":"nop"', 1))
+    assert "invalid: all-reduce of 4 ranks: 1 × unmatched" in certree("verify", wrong).out
+    wrong.write_text((made / "p.json").read_text()[:-9])
+    assert "is not JSON" in certree("verify", wrong).err
+    (tmp_path / "t.0.et").write_bytes((made / "traces/algorithm.0.et").read_bytes()[:-2])
+    assert "are left" in certree("verify", tmp_path / "t.0.et").err
 
 
 def test_a_wrong_program_is_refused(made: Path, tmp_path: Path) -> None:
@@ -49,6 +69,12 @@ def test_a_wrong_program_is_refused(made: Path, tmp_path: Path) -> None:
         ("verify s.xml --size 1MiB", "times need a network; give --topology"),
         ("verify s.xml --collective broadcast --root 0", "the collective is all-reduce, not broadcast"),
         ("export s.json --format msccl-xml --size 1MiB -o b.xml", "a program for msccl-xml is for any size"),
+        ("export s.json --format mscclpp --params multitree -o b.json", "a program for mscclpp is for any size"),
+        ("export s.json --format chakra --epoch 1 -o b", "a program for chakra has no epoch"),
+        ("export s.json --format mscclpp -o b.xml", "the name of a mscclpp file must end in .json"),
+        ("export s.json --format chakra -o traces", "traces exists; name a new folder"),
+        ("verify traces/algorithm.1.et --root 1 --collective broadcast", "the collective is all-reduce, not broadcast"),
+        ("import nothing.et --topology ring:4 -o b.json", "no files NAME.RANK.et"),
         ("export s.json --format msccl-xml -o b.json", "the name of a msccl-xml file must end in .xml"),
         ("export s.json --format msccl-xml -o s.xml", "exists; pass --force"),
         ("export s.json --format nccl -o b.xml", "unknown table format 'nccl'"),
