@@ -1,1 +1,2 @@
-"""Programs that write tables of this repository: `matrix` docs/reference/coverage.md, `certified` docs/benchmarks/certified.md."""
+"""Programs that write tables of this repository: `matrix` docs/reference/coverage.md, `certified` docs/benchmarks/certified.md,
+`deployed` docs/benchmarks/deployed.md."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.network.routing import routes_between
-from certree.models.network.topology import Int32, Topology
+from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.packing.branchings import RootedNetwork
 from certree.synth.packing.routed_branchings import RoutedBranchings
@@ -76,8 +76,8 @@ def gather_rows(boxes: Boxes, inner: Inner, each: int, *, by_leaves: bool) -> Ro
         for leaf in range(0, boxes.count, near):
             for member in range(1, near):
                 box, source = leaf + member, leaf * places + place
-                path = path_of(between[place, member])
-                arrived[box] = rows.add(chunk, source, box * places + place, arrived[leaf], path, leaf)
+                way = path_of(between[place, member])
+                arrived[box] = rows.add(chunk, source, box * places + place, arrived[leaf], way, leaf)
         for box, brought in arrived.items():
             holder = {place: brought}
             for parent, child, path in inner.trees[(copy * boxes.count + box) % len(inner.trees)][place]:
@@ -172,12 +172,12 @@ def _packed(part: Topology, link_of: list[int]) -> Iterator[Inner]:
         yield Inner(tuple(tuple(by_place[p][v] for p in range(size)) for v in range(trees // size)))
 
 
-def _edges(family: TreeFamily, tree: int, link_of: list[int], link_at: Int32) -> Iterator[Edge]:
+def _edges(family: TreeFamily, tree: int, link_of: list[int], link_at: NDArray[np.integer]) -> Iterator[Edge]:
     part, down = family.topology, family.down[tree]
     queue = [int(family.root[tree])]
     for parent in queue:
         for child in np.flatnonzero(down == parent).tolist():
             route = NONE if family.down_route is None else int(family.down_route[tree, child])
-            links = family.routes[route] if route != NONE else (int(link_at[int(part.pair_index(parent, child))]),)
+            links = family.routes[route] if route != NONE else (int(link_at[part.pair_index(np.array(parent), np.array(child))]),)
             queue.append(child)
             yield parent, child, tuple(link_of[link] for link in links)

@@ -117,7 +117,7 @@ class Quotient:
         number[far] = count * np.arange(len(far))
         route = np.where(number[self.path][:, None] == DIRECT, DIRECT, number[self.path][:, None] + taken[:, self.box].T)
         routes = [tuple(row) for path in far for row in boxes.link_images[:, list(self.paths[path])].tolist()]
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "chunk": chunk.ravel().astype(np.int32),
             "op": np.repeat(self.op, count),
             "step": np.repeat(slots, count).astype(np.int32),

@@ -103,7 +103,7 @@ def _plans(request: Request, found: Boxes) -> Iterator[Quotient]:
         for inner in inner_trees(found)
         for by_leaves in ((False, True) if found.near < found.count else (False,))
     ]
-    rated = []
+    rated: list[tuple[Fraction, int, Inner, bool]] = []
     for inner, by_leaves in ways:
         each = lcm(len(inner.trees), found.count) // found.count
         plan = _plan(found, request, inner, each, by_leaves=by_leaves)

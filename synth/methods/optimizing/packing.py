@@ -28,6 +28,7 @@ _MAX_ROWS = 70_000  # transfers per iteration, for one unit of effort
 _MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
+_NEAR_PERIODS = 48  # up to which a rate near the highest is sought
 _FEW_TREES = 12  # where paths are long and trees deep: a short period and shallow trees
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
@@ -53,7 +54,7 @@ def packing(request: Request, options: Options) -> Schedule:
     all-reduces also use Steiner trees that branch in switches (`certree.synth.packing.steiner`). Chunks K, period L, repeats and
     delay are chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by
     less than 1 in 250, unless an iteration is too long. Options: rate=optimal keeps to packings of the highest rate K/L (the
-    network's strength); moves=N random exchanges that shorten the trees.
+    network's strength), or where that takes too many trees of a rate near it; moves=N random exchanges that shorten the trees.
     """
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -169,17 +170,9 @@ def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule
 def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int | None = None) -> list[Trees]:
     """Candidate packings: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength, tight = network.strength, network.tight
-    if tight[0] > MAX_TREES:
-        if rate == "optimal":
-            raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
-        tight = (network.multiple, math.ceil(network.multiple / strength))
-    shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
-    if isinstance(network, (RootedNetwork, OpposedNetwork)):
-        shapes = [shape for shape in shapes if shape[0] ** 2 * len(request.topology.src) <= _MAX_FLOW * request.effort]
-    if isinstance(network, SwitchedNetwork):
-        shapes = [
-            (trees, period) for trees, period in shapes if trees * period * network.path_capacity <= _MAX_PATHS * request.effort
-        ]
+    nearly = [tight] if _fits(request, network, *tight) else _nearly(request, network)
+    shapes = nearly if rate == "optimal" else list(dict.fromkeys([*nearly, *_shapes(network, _MAX_ROWS * request.effort)]))
+    shapes = [shape for shape in shapes if _fits(request, network, *shape)]
     if isinstance(network, ReducingNetwork):
         most = _MAX_STEINER * request.effort // (len(request.topology.src) * network.size)
         periods = [period for period in PERIODS if rate == "any" and network.strength * period <= most]
@@ -196,6 +189,24 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
                 )
             shapes = [(request.chunks, math.ceil(request.chunks / strength))]
     return [_option(request, network, trees, period, moves) for trees, period in shapes]
+
+
+def _fits(request: Request, network: Fabric, trees: int, period: int) -> bool:
+    """Whether a packing is not too large to look for."""
+    if trees > MAX_TREES:
+        return False
+    if isinstance(network, (RootedNetwork, OpposedNetwork)):
+        return trees**2 * len(request.topology.src) <= _MAX_FLOW * request.effort
+    return not isinstance(network, SwitchedNetwork) or trees * period * network.path_capacity <= _MAX_PATHS * request.effort
+
+
+def _nearly(request: Request, network: Fabric) -> list[tuple[int, int]]:
+    """(K, L) of the rate that is nearest to the highest among short periods that are not too large, the shortest of equal ones."""
+    shapes = [(int(network.strength * period) // network.multiple * network.multiple, period) for period in range(1, _NEAR_PERIODS)]
+    rated = [
+        (Fraction(trees, -period), period, trees) for trees, period in shapes if trees and _fits(request, network, trees, period)
+    ]
+    return [(trees, period) for _, period, trees in sorted(rated)[:1]]
 
 
 def _has_paths(network: Fabric) -> bool:

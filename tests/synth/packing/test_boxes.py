@@ -11,6 +11,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.graphs.cuts import narrow_sets
+from certree.synth.methods.optimizing.packing import packings
 from certree.synth.packing.routed_branchings import RoutedBranchings
 from certree.synth.packing.splitting import SwitchedNetwork
 from tests.synth.execution import ask, certified, make
@@ -68,3 +69,16 @@ def test_a_highest_rate_of_too_many_trees_is_done_without(monkeypatch: pytest.Mo
     """The second search has nothing to look at then; what the first one found stays."""
     monkeypatch.setattr("certree.synth.methods.optimizing.packing._MAX_PATHS", 100)
     assert make("packing", "switch:8").bandwidth_time > Fraction(7, 4)
+
+
+def test_a_rate_near_the_highest_where_that_takes_too_many_trees() -> None:
+    """Two boxes of MI250s: 83 chunks for each GPU in 15 rounds are too many for one unit of effort, 11 in 2 rounds are not: 352 of
+    354.13 GB/s."""
+    request = ask("mi250:2@switch", "all-gather")
+    network = RoutedBranchings(request.topology, request.collective)
+    (option,) = packings(request, network, rate="optimal")
+    assert network.tight == (83 * 32, 15)
+    assert (option.chunks, option.period) == (11 * 32, 2)
+    family = option.build()
+    assert family is not None
+    certified(slotted(family))
