@@ -6,6 +6,7 @@ from typing import Any
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.bounds.tolls import best_tolls
+from certree.synth.bounds.weights import weighted_lengths
 from certree.synth.graphs.cuts import best_cut
 from certree.synth.graphs.lengths import best_lengths
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
@@ -32,7 +33,7 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
         bounds.append(partition_bound(network_of(topology)))
     instance = Instance(topology, collective, delay=delay)
-    if not bounds and (by_lengths := best_lengths(instance)) is not None:
+    if not bounds and (by_lengths := best_lengths(instance, weighted_lengths(instance))) is not None:
         bounds.append(by_lengths)
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)

@@ -6,16 +6,26 @@ the translation that takes node 0 to v, and a link carries what its generator ca
 commodity (`root_paths`).
 """
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
 from certree.synth import _native
+from certree.synth.bounds.weights import weighted_lengths
+from certree.synth.graphs.lengths import best_rounded, length_value
 from certree.synth.symmetric.cayley import Cayley
+from certree.verify.bounds.witness import Instance
 
 SWEEPS = 24  # of rerouting, for effort 1
+EMPTY, LENGTH = 16, 1 << 15  # what an empty joined pair costs the router: at least, and more on average by the lengths of a guide
+
+Int64 = NDArray[np.int64]
+NO_LENGTH = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +37,49 @@ class Paths:
     period: int
 
 
-def balanced_paths(topology: Topology, source: Int32, target: Int32, seed: int, sweeps: int) -> Paths:
-    """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst."""
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """What the bound on an all-to-all says about its paths: the `length` of each joined pair, along which good paths are short, and
+    the rounds per block that no paths can do without (`value`, as a coefficient of M/B, for `endpoints` of them)."""
+
+    length: Int64
+    value: Fraction
+    endpoints: int
+
+    @classmethod
+    def of(cls, topology: Topology, collective: Collective) -> "Guide":
+        """From lengths by multiplicative weights (`synth.bounds.weights`)."""
+        instance = Instance(topology, collective)
+        found = best_rounded(instance, weighted_lengths(instance))
+        of_pair = np.zeros(len(topology.pair_src), np.int64)
+        of_pair[topology.pair_of_link] = found
+        return cls(of_pair, length_value(instance, found), instance.count)
+
+    @property
+    def weight(self) -> Int64:
+        """What the router lets each joined pair cost: LENGTH on average."""
+        return EMPTY + self.length * LENGTH * len(self.length) // max(1, int(self.length.sum()))
+
+    def period(self, copies: int) -> int:
+        """The least rounds for so many blocks of each pair."""
+        return math.ceil(self.value * self.endpoints * copies)
+
+
+def balanced_paths(
+    topology: Topology, source: Int32, target: Int32, seed: int, sweeps: int, guide: Guide | None = None, copies: int = 1
+) -> Paths:
+    """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst.
+
+    With a `guide` for so many `copies` of all pairs also along its lengths; the better of the two.
+    """
     kind = np.arange(len(topology.pair_src), dtype=np.int32)
-    return _rerouted(topology, kind, topology.pair_capacity, source, target, seed, sweeps)
+    least = least_period(topology, kind, topology.pair_capacity, source, target)
+    goal = least if guide is None else max(least, guide.period(copies))
+    network = (topology, kind, topology.pair_capacity, source, target, seed, sweeps, goal)
+    found = _rerouted(*network, NO_LENGTH if guide is None else guide.weight)
+    if guide is None or found.period == goal:
+        return found
+    return min(found, _rerouted(*network, NO_LENGTH), key=lambda paths: paths.period)
 
 
 def translated_paths(cayley: Cayley, copies: int, seed: int, sweeps: int) -> Paths:
@@ -40,11 +89,13 @@ def translated_paths(cayley: Cayley, copies: int, seed: int, sweeps: int) -> Pat
     """
     topology = cayley.topology
     target = np.repeat(np.arange(1, cayley.nodes, dtype=np.int32), copies)
-    return _rerouted(topology, cayley.kind, cayley.capacity, np.zeros(len(target), np.int32), target, seed, sweeps)
+    start = np.zeros(len(target), np.int32)
+    goal = least_period(topology, cayley.kind, cayley.capacity, start, target)
+    return _rerouted(topology, cayley.kind, cayley.capacity, start, target, seed, sweeps, goal, NO_LENGTH)
 
 
 def _rerouted(
-    topology: Topology, kind: Int32, capacity: NDArray[np.int64], source: Int32, target: Int32, seed: int, sweeps: int
+    topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, seed: int, sweeps: int, goal: int, length: Int64
 ) -> Paths:
     offset = np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32)
     found, pairs, period = _native.route_pairs(
@@ -55,13 +106,14 @@ def _rerouted(
         np.ascontiguousarray(source, np.int32),
         np.ascontiguousarray(target, np.int32),
         sweeps,
-        least_period(topology, kind, capacity, source, target),
+        goal,
         seed,
+        np.ascontiguousarray(length, np.int64),
     )
     return Paths(found, pairs, int(period))
 
 
-def least_period(topology: Topology, kind: Int32, capacity: NDArray[np.int64], source: Int32, target: Int32) -> int:
+def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32) -> int:
     """Rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links.
 
     `kind`, `capacity`: class of each joined pair, and the capacity of each class. O(sources · links).

@@ -12,6 +12,7 @@ solution is rounded, the checker computes what it proves, and the best is kept. 
 what is found is a bound still.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -27,6 +28,7 @@ from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, di
 MAX_ITERATIONS = 150  # linear programs
 WORK = 1 << 28  # pairs of holder and link that all iterations may visit, times SWEEPS
 SWEEPS = 16  # over the links, about, for one table of distances
+MOST_CLASSES = 1 << 8  # of links, for cutting planes where there are further lengths
 DUAL_SIZE = 1 << 12  # endpoints times links up to which the dual of all flows is solved as one program
 _SCALE = 1 << 16  # of lengths while searching; the longest has about this
 _DENOMINATORS = (1, 2, 6, 12, 64)  # of rounded solutions, relative to the longest length
@@ -35,8 +37,9 @@ _CONVERGED = 1 + 1e-9
 Int64 = NDArray[np.int64]
 
 
-def best_lengths(instance: Instance) -> Bound | None:
-    """The best metric bound found; None where cuts are exact (one root or one phase), and for networks too large for distances.
+def best_lengths(instance: Instance, further: Sequence[Int64] = ()) -> Bound | None:
+    """The best metric bound found, also by `further` lengths from elsewhere; None where cuts are exact (one root or one
+    phase), and for networks too large for distances.
 
     At most MAX_ITERATIONS linear programs, fewer where WORK says so, of as many variables as there are classes of links, each with
     a table of distances (`verify.bounds.witnesses.metric.distances`). Deterministic.
@@ -48,15 +51,21 @@ def best_lengths(instance: Instance) -> Bound | None:
     if holders * len(topology.kind) > MAX_DISTANCES:
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
-    searched = [_Planes(instance).search(iterations)]
-    if instance.collective.has_targets and holders * len(topology.src) <= DUAL_SIZE:
+    planes, targets = _Planes(instance), instance.collective.has_targets
+    searched = [*further, planes.search(1 if further and planes.classes > MOST_CLASSES else iterations)]
+    if targets and holders * len(topology.src) <= DUAL_SIZE:
         searched.append(_dual_lengths(instance))
+    found = best_rounded(instance, searched)
+    return make_bound(instance, "metric", {"length": found.tolist()}) if length_value(instance, found) else None
+
+
+def best_rounded(instance: Instance, searched: list[Int64]) -> Int64:
+    """Of some lengths and their roundings those that prove most."""
     distinct = {length.tobytes(): length for best in searched for length in roundings(best)}
-    found = max(distinct.values(), key=lambda length: _value(instance, length))
-    return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
+    return max(distinct.values(), key=lambda length: length_value(instance, length))
 
 
-def _value(instance: Instance, length: Int64) -> Fraction:
+def length_value(instance: Instance, length: Int64) -> Fraction:
     """The bound that these lengths prove; 0 for none."""
     volume = total(instance.topology.capacity.astype(np.int64) * length)
     return needed_length(instance, length) / volume if volume else Fraction(0)
@@ -74,7 +83,7 @@ def roundings(length: Int64) -> list[Int64]:
     return [*found, length]
 
 
-def _owed(instance: Instance) -> dict[int, dict[int, int]]:
+def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
     """By source the blocks, or granules of a demand, that it has for each other node."""
     demand = instance.collective.demand
     if demand is None:
@@ -99,7 +108,7 @@ def _dual_lengths(instance: Instance) -> Int64:
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
     lengths = [program.NumVar(0, program.infinity(), "") for _ in links]
     program.Add(sum(capacity * length for (_, _, capacity), length in zip(links, lengths, strict=True)) == 1)
-    total_distance, owed = [], _owed(instance)
+    total_distance, owed = [], owed_by(instance)
     largest = max(max(ends.values()) for ends in owed.values())
     for start, ends in owed.items():
         far = [program.NumVar(0, 0 if node == start else program.infinity(), "") for node in range(len(topology.kind))]
@@ -125,6 +134,7 @@ class _Planes:
         if instance.collective.demand is not None:  # by which links differ that look alike
             self._alike = np.arange(len(topology.src), dtype=np.int64)
         volume = np.bincount(self._alike, weights=topology.capacity).tolist()
+        self.classes = len(volume)
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
         self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
         self._program.Add(sum(part * variable for part, variable in zip(volume, self._lengths, strict=True)) == 1)
@@ -138,7 +148,7 @@ class _Planes:
             return best
         value = Fraction(0)
         for _ in range(iterations):
-            reached = _value(self._instance, length)
+            reached = length_value(self._instance, length)
             if reached > value:
                 best, value = length, reached
             self._add(np.bincount(self._alike, weights=links_used(self._instance, length)).tolist())

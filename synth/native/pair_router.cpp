@@ -25,7 +25,8 @@ class Router {
         history_(network.capacity.size()),
         distance_(nodes()),
         via_(nodes()),
-        from_(nodes()) {}
+        from_(nodes()),
+        empty_(network.length.empty() ? std::vector<int64_t>(network.capacity.size(), kHop) : network.length) {}
 
   // From now on only arcs that lead nearer to the target, or all of them.
   void keep_to_shortest(bool only) { shortest_only_ = only; }
@@ -94,7 +95,7 @@ class Router {
     int64_t fill = std::min(kFullest, (load_[kind] + 1) * kFull / (network_.capacity[kind] * goal_));
     for (int i = 0; i < 3; ++i) fill *= fill;
     const bool over = load_[kind] >= network_.capacity[kind] * goal_;
-    return kHop + (fill >> 44) + history_[kind] + (over ? kOver : 0);
+    return empty_[kind] + (fill >> 44) + history_[kind] + (over ? kOver : 0);
   }
 
   // Arcs on the shortest path from a node to a target; a search backwards from each target that is asked for.
@@ -131,6 +132,7 @@ class Router {
   std::vector<std::vector<int32_t>> hops_, into_;  // by target; by node
   std::vector<int64_t> load_, history_, distance_;
   std::vector<int32_t> via_, from_;
+  std::vector<int64_t> empty_;
 };
 
 void shuffle(std::vector<int32_t>& order, Random& random) {
@@ -153,6 +155,7 @@ PairPaths route_pairs(const RouterNetwork& network, const std::vector<int32_t>& 
                       int32_t sweeps, int64_t goal, uint64_t seed, const std::function<void()>& each_sweep) {
   Random random(seed);
   Router router(network, goal);
+  router.keep_to_shortest(network.length.empty());
   std::vector<int32_t> order(source.size());
   std::iota(order.begin(), order.end(), 0);
   std::vector<std::vector<int32_t>> paths(source.size());

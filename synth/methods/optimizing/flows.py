@@ -15,7 +15,7 @@ from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Op, make_schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
-from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths, translated_paths
+from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
@@ -29,6 +29,7 @@ DELAYS = (1, 2, 3)
 COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
+MOST_ROUTED = 1 << 19  # the same where the number of copies is given
 FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
 WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 MOST_TRANSFERS = 1 << 21
@@ -102,17 +103,23 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
     endpoints = len(request.members)
     blocks = endpoints * (endpoints - 1)
     sweeps = max(LEAST_SWEEPS, sweeps * FEW_BLOCKS // max(FEW_BLOCKS, blocks))
+    guide = None
     for count in [copies] if copies else COPIES if cayley or blocks <= FEW_BLOCKS else COPIES[:1]:
         if cayley is not None:
             paths = translated_paths(cayley, count, request.seed, sweeps)
             if count == (copies or 1) or len(paths.pair) * endpoints <= WRITTEN_TRANSFERS:
                 yield _Plan(count, paths, cayley.kind, cayley.capacity, cayley)
-        elif count * blocks <= MOST_BLOCKS:
+        elif count * blocks <= (MOST_ROUTED if copies else MOST_BLOCKS):
             source, target = chunk_owners(topology, request.collective, count * blocks)
             assert target is not None
-            yield _Plan(count, balanced_paths(topology, source, target, request.seed, sweeps), own, topology.pair_capacity)
+            guide = guide or Guide.of(topology, request.collective)
+            yield _Plan(
+                count, balanced_paths(topology, source, target, request.seed, sweeps, guide, count), own, topology.pair_capacity
+            )
         elif count == (copies or 1):
-            raise UnsupportedError(f"flows routes up to {MOST_BLOCKS} blocks; here are {count * blocks}")
+            raise UnsupportedError(
+                f"flows routes up to {MOST_BLOCKS} blocks, with option copies up to {MOST_ROUTED}; here are {count * blocks}"
+            )
 
 
 def _whole_rounds(request: Request) -> int:

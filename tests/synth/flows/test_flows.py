@@ -145,7 +145,7 @@ def test_folded_and_written_are_one_schedule():
     ("network", "options", "message"),
     [
         ("torus:32x32", {"copies": "1", "form": "written"}, "flows writes up to 2097152 transfers"),
-        ("mesh:24x24", {"copies": "1"}, "flows routes up to 131072 blocks"),
+        ("mesh:32x32", {"copies": "1"}, "flows routes up to 131072 blocks, with option copies up to 524288; here are 1047552"),
         ("mesh:3x3", {"form": "folded"}, "form=folded needs an all-to-all of all nodes of a network that looks the same"),
         ("ring:4", {"copies": "33"}, "copies='33'; allowed: 1 to 32"),
     ],

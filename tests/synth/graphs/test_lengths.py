@@ -2,14 +2,24 @@
 
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
+from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.bounds.find import find_bounds
-from certree.synth.graphs.lengths import best_lengths, classes_of_links
+from certree.synth.bounds.weights import weighted_lengths
+from certree.synth.graphs.lengths import (
+    _dual_lengths,
+    best_lengths,
+    best_rounded,
+    classes_of_links,
+    length_value,
+    roundings,
+)
 from certree.verify.bounds.witness import Instance, check_bound
 from tests.verify.build import network
 from tests.verify.exact.small import barbell
@@ -42,13 +52,38 @@ from tests.verify.exact.small import barbell
         ("all-to-all", "leafspine:4x2x4", "3/2"),
         ("all-to-all", "dgx1", "1/3"),
         ("all-to-all", "hypercube:4", "1/2"),
+        ("all-to-all", "torus:4x16", "2"),  # the links along the longer side; all links look alike
+        ("all-to-all", "cayley:20@1+2", "5/6"),  # links of both generators, which look alike, have lengths of 1 and 2
     ],
 )
 def test_known_lengths(kind: str, spec: str, value: str) -> None:
     of = Instance(parse_topology(spec), Collective(CollectiveKind(kind)))
-    bound = best_lengths(of)
-    assert bound == best_lengths(of)
+    bound = best_lengths(of, weighted_lengths(of))
+    assert bound == best_lengths(of, weighted_lengths(of))
     assert check_bound(of, bound) == Fraction(value)
+
+
+def test_multiplicative_weights_meet_the_dual_of_all_flows() -> None:
+    """On small networks with capacities that differ both searches find the same bound, or one within a hundredth."""
+    for seed in range(6):
+        draw = np.random.default_rng(seed)
+        links = [
+            (u, v, int(draw.integers(1, 4)))
+            for u in range(7)
+            for v in range(7)
+            if u != v and ((v - u) % 7 == 1 or draw.random() < 0.3)
+        ]
+        of = Instance(network("e" * 7, links), Collective(CollectiveKind.ALL_TO_ALL))
+        exact = max(length_value(of, length) for length in roundings(_dual_lengths(of)))
+        found = length_value(of, best_rounded(of, weighted_lengths(of)))
+        assert Fraction(99, 100) * exact <= found <= exact * Fraction(1001, 1000)
+
+
+def test_multiplicative_weights_beat_equal_lengths_where_all_links_look_alike() -> None:
+    graph = nx.random_regular_graph(3, 64, seed=1).to_directed()
+    of = Instance(topology_from_graph(graph, "random"), Collective(CollectiveKind.ALL_TO_ALL))
+    assert check_bound(of, best_lengths(of, weighted_lengths(of))) == Fraction(63, 32)
+    assert length_value(of, np.ones(len(of.topology.src), np.int64)) < Fraction(3, 2)
 
 
 def best(topology: Topology, collective: Collective) -> Fraction:

@@ -1,0 +1,60 @@
+"""Lengths for the bound on all-to-alls by multiplicative weights: for large networks, where linear programs take too long."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.synth import _native
+from certree.synth.graphs.lengths import owed_by
+from certree.synth.symmetric.cayley import Cayley, cayley_of
+from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH
+
+PASSES, PASS_WORK = 160, 1 << 26  # of multiplicative weights; endpoints times links that all of them may visit
+STEPS = (1, 4)  # of multiplicative weights that are tried: one part in so many
+
+Int64 = NDArray[np.int64]
+
+
+def weighted_lengths(instance: Instance) -> list[Int64]:
+    """Lengths by multiplicative weights (`synth/native/flow_lengths.hpp`), from large steps and from small ones; none for
+    other collectives, and for networks too large for distances. O(PASS_WORK · log nodes) time at worst."""
+    topology = instance.topology
+    if instance.collective.kind is not CollectiveKind.ALL_TO_ALL or instance.count * len(topology.kind) > MAX_DISTANCES:
+        return []
+    owed = owed_by(instance)
+    kind, capacity = np.arange(len(topology.pair_src), dtype=np.int32), topology.pair_capacity
+    cayley = _cayley(instance)
+    if cayley is not None:  # one source stands for all, and a length for all links of a generator
+        kind, capacity, owed = cayley.kind, cayley.capacity, {0: owed[0]}
+    rows = [(source, target, amount) for source, ends in owed.items() for target, amount in ends.items() if target != source]
+    source, target, amount = np.array(rows, np.int64).T
+    passes = max(2, min(PASSES, PASS_WORK // (len(owed) * len(topology.src))))
+    offset = np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32)
+    searched = []
+    for parts in STEPS:
+        found = _native.flow_lengths(
+            offset=offset,
+            head=topology.pair_dst.astype(np.int32),
+            kind=kind,
+            capacity=np.ascontiguousarray(capacity, np.int64),
+            source=source.astype(np.int32),
+            target=target.astype(np.int32),
+            amount=np.ascontiguousarray(amount),
+            passes=passes,
+            first_parts=parts,
+        )
+        searched.append((found * MAX_LENGTH // found.max())[kind][topology.pair_of_link])
+    return searched
+
+
+def _cayley(instance: Instance) -> Cayley | None:
+    """The network as a Cayley graph, where all endpoints take part and have as much for each other; None where it is not known as
+    one."""
+    if instance.collective.demand is not None or instance.collective.members is not None:
+        return None
+    try:
+        return cayley_of(instance.topology)
+    except UnsupportedError:
+        return None
