@@ -15,7 +15,7 @@ from fractions import Fraction
 from certree.api import parsing
 from certree.api.settings import Tell, machine_for
 from certree.api.training.runs import Alternative, TrainingRun, run_settings
-from certree.api.training.settings import FACTORS, Settings, Timing, parse_factor, parse_methods, scaled
+from certree.api.training.settings import FACTORS, TIMINGS, Settings, Timing, parse_factor, parse_methods, scaled
 from certree.api.training.timers import Known
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, unknown_name
 from certree.models.workload.queue import Order
@@ -69,7 +69,7 @@ def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
     return {
         "method": lambda value: replace(settings, methods={**settings.methods, **parse_methods(value)}),
         "topology": topology,
-        "timing": lambda value: replace(settings, timing=Timing(one_of("timing", value, list(Timing)))),
+        "timing": lambda value: replace(settings, timing=Timing(one_of("timing", value, TIMINGS))),
         "system": system,
         "order": lambda value: replace(settings, order=Order(one_of("order", value, list(Order)))),
         "pieces": pieces,

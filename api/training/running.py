@@ -10,7 +10,7 @@ from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
 from certree.api.training.changes import alternatives, parse_change
 from certree.api.training.runs import TrainingRun, run_settings
-from certree.api.training.settings import Settings, Speeds, Timing, parse_factor, parse_methods
+from certree.api.training.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
 from certree.api.training.timers import Known
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
@@ -61,7 +61,7 @@ def train(
     """
     topology = parsing.topology(network)
     chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
-    for what, name, allowed in (("timing", timing, list(Timing)), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
+    for what, name, allowed in (("timing", timing, TIMINGS), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
         if name not in allowed:
             raise InputError(unknown_name(what, name, allowed))
     found = workload if isinstance(workload, Workload) else load_workload(str(workload), accelerator)

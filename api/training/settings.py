@@ -28,6 +28,11 @@ class Timing(StrEnum):
     PACED = "paced"  # simulated, each transfer as soon as it can
     ENDPOINTS = "endpoints"  # simulated, with the costs of endpoints
     AGGREGATE = "aggregate"  # simulated, added in switches
+    MEASURED = "measured"  # interpolated between times that were measured elsewhere
+
+
+#: those that are computed here
+TIMINGS = tuple(timing for timing in Timing if timing is not Timing.MEASURED)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
 @dataclass(frozen=True)
 class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `networks`: of groups; `flow`, in simulations:
-    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives."""
+    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives. `measured`: (bytes, seconds) of all-reduces,
+    ascending, for the timing of that name."""
 
     workload: Workload
     topology: Topology
@@ -69,6 +75,7 @@ class Settings:
     pieces: int = 1
     overlap: bool = True
     speeds: Speeds = Speeds()
+    measured: tuple[tuple[int, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in (("iterations", self.iterations), ("pieces", self.pieces)):

@@ -51,6 +51,7 @@ class Timers:
         #: all that times depend on, other than the collective and its network
         self._how = (
             str(self.machine), str(self.endpoint), settings.system, settings.timing, settings.flow, settings.without_routers,
+            settings.measured, settings.speeds.bandwidth,
             tuple(sorted((str(kind), entry.text) for kind, entry in settings.methods.items())),
         )  # fmt: skip
 
@@ -78,6 +79,8 @@ class Timers:
             return self._together([(Fraction(0), asked)])[0]
         if settings.timing is Timing.AGGREGATE:
             return self._aggregated(asked, topology)
+        if settings.timing is Timing.MEASURED:
+            return self._interpolated(asked)
         made = self._fastest(asked, topology)
         return Fraction(self._cycles(made, asked.bytes), self.machine.clock_hz)
 
@@ -132,6 +135,18 @@ class Timers:
         if not found.result.data_ok:
             raise WrongDataError(f"{found.title()}, {asked.bytes} bytes: the simulation ends with wrong data")
         return Fraction(found.result.cycles, self.machine.clock_hz)
+
+    def _interpolated(self, asked: Communication) -> Fraction:
+        """On the line through the two measured points around a size, or through the nearest two; links as many times as fast."""
+        points = self.settings.measured
+        if asked.kind is not CollectiveKind.ALL_REDUCE or len(points) < 2:
+            raise UnsupportedError(
+                f"{asked.kind}: measured times are of all-reduces, of two sizes or more; there are {len(points)}"
+            )
+        place = min(max(1, sum(size < asked.bytes for size, _ in points)), len(points) - 1)
+        (less, short), (more, long) = points[place - 1 : place + 1]
+        seconds = short + (long - short) * (asked.bytes - less) / (more - less)
+        return max(Fraction(0), seconds) / self.settings.speeds.bandwidth
 
     def _together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
         """Seconds from the first asking to the end of each; the endpoints count whole cycles."""

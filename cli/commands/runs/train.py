@@ -7,7 +7,7 @@ import click
 
 from certree.api.training.reports import training_document, training_words, write_timeline
 from certree.api.training.running import train
-from certree.api.training.settings import Timing
+from certree.api.training.settings import TIMINGS
 from certree.cli.words.parameters import (
     COUNT,
     Parsed,
@@ -35,7 +35,7 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @argument_topology()
 @click.option("--method", "methods", multiple=True, metavar="[KIND=]METHOD[:NAME=VALUE]",
               help="For all collectives, or those of a kind (repeatable); auto by default.")  # fmt: skip
-@click.option("--timing", type=click.Choice(list(map(str, Timing))), default="closed-form", show_default=True,
+@click.option("--timing", type=click.Choice(list(map(str, TIMINGS))), default="closed-form", show_default=True,
               help="What the time of a collective is taken from.")  # fmt: skip
 @click.option("--flow", type=click.Choice(FRAMINGS), default="message", show_default=True,
               help="Simulated: chunks travel as messages or as packets.")  # fmt: skip

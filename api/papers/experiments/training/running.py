@@ -12,6 +12,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import machine_from_document
 from certree.models.network.spec import parse_topology
+from certree.models.workload.passes import Act
 from certree.models.workload.queue import Order
 from certree.models.workload.workload_file import read_workload
 
@@ -19,8 +20,8 @@ VARIANTS = tuple(f"{name} {change}" for name in FACTORS for change in ("less", "
 
 
 def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`seconds`, `exposed` and `busy` (of the network) of an iteration in seconds, as texts, for "" and each of VARIANTS; or a
-    `reason` why there are none."""
+    """`seconds`, `exposed` and `busy` (of the network) of an iteration in seconds, as texts, and `waits`, those of waiting for the
+    collectives of each layer, for "" and each of VARIANTS; or a `reason` why there are none."""
     line = arguments["line"]
     workload = read_workload(arguments["workload"], "workload")
     groups = {found.group for found in workload.communications()}
@@ -39,6 +40,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         order=Order(arguments["order"]),
         pieces=arguments["pieces"],
         overlap=arguments["overlap"],
+        measured=tuple((size, Fraction(seconds)) for size, seconds in line["measured"]),
     )
     known = Known()
     try:
@@ -57,7 +59,8 @@ def _variants(change: Fraction) -> Iterator[tuple[str, Speeds]]:
                 yield f"{name} {words}", scaled(Speeds(), name, 1 + sign * change)
 
 
-def _facts(run: TrainingRun) -> dict[str, str]:
+def _facts(run: TrainingRun) -> dict[str, Any]:
     groups = {found.communication.group for found in run.training.collectives}
     busy = sum((run.training.busy(group) for group in groups), Fraction(0)) / run.settings.iterations
-    return {"seconds": str(run.iteration_seconds), "exposed": str(run.exposed_seconds), "busy": str(busy)}
+    waits = [str(seconds / run.settings.iterations) for seconds in run.training.by_layer(Act.WAIT)]
+    return {"seconds": str(run.iteration_seconds), "exposed": str(run.exposed_seconds), "busy": str(busy), "waits": waits}

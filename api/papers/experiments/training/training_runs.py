@@ -1,69 +1,35 @@
 """Training of workloads on networks, line by line: times, shares of communication, ratios, and their sensitivity."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
+from certree.api.papers.experiments.training.lines import (
+    COMMUNICATION,
+    MODES,
+    OVERLAP,
+    TAKES,
+    Aggregate,
+    Layers,
+    Line,
+    Ratio,
+    read_aggregate,
+    read_layers,
+    read_line,
+    read_ratio,
+)  # fmt: skip
 from certree.api.papers.experiments.training.running import VARIANTS, run_line
 from certree.api.pictures.figure import Panel, Plot, Series
-from certree.api.training.settings import Timing, parse_methods
 from certree.api.workers.task import Task
-from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.workload.queue import Order
 from certree.models.workload.workload_file import load_workload, workload_document
-
-NON_OVERLAP, OVERLAP, COMMUNICATION = "non-overlap", "overlap", "communication"
-MODES = (NON_OVERLAP, OVERLAP)
-TAKES: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
-    "most": max, "least": min, "mean": lambda values: sum(values, Fraction(0)) / len(values),
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Line:
-    """A way to train. `networks`, if any, stand in the place of the target's, one for each; `groups` have a network for each; and
-    {setting} in a method stands for one of the `settings`."""
-
-    name: str
-    methods: tuple[str, ...]
-    timing: str
-    flow: str
-    system: str
-    networks: tuple[str, ...]
-    machine: str
-    sensitivity: bool
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-    settings: tuple[str, ...]
-
-    def at(self, place: int) -> dict[str, Any]:
-        """What a run on one of the networks is asked for."""
-        methods = [text.replace("{setting}", self.settings[place]) if self.settings else text for text in self.methods]
-        return {"methods": methods, "timing": self.timing, "flow": self.flow, "system": self.system}
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """The speed-up of line `of` over line `over` in a mode, or of the network's time alone."""
-
-    of: str
-    over: str
-    modes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """A column that takes one value of those of the columns that a pattern matches."""
-
-    name: str
-    columns: tuple[str, ...]
-    take: str
 
 
 @dataclass(frozen=True)
@@ -79,7 +45,9 @@ class _TrainingRuns(Experiment):
     lines: tuple[Line, ...]
     ratios: tuple[Ratio, ...]
     aggregates: tuple[Aggregate, ...]
+    layers: tuple[Layers, ...]
     sensitivity: Fraction
+    sensitivity_on: tuple[str, ...]
 
     def _runs(self) -> Iterator[tuple[str, Line, str, int]]:
         for mode in self.modes:
@@ -107,7 +75,7 @@ class _TrainingRuns(Experiment):
             "iterations": self.iterations,
             "order": self.order,
             "pieces": self.pieces,
-            "sensitivity": str(self.sensitivity if line.sensitivity else 0),
+            "sensitivity": str(self.sensitivity if line.sensitivity and self.labels[place] in self.sensitivity_on else 0),
         }
         return Task(f"{line.name}, {self._column(workload, place)}, {mode}", run_line, arguments)
 
@@ -116,7 +84,9 @@ class _TrainingRuns(Experiment):
         for (mode, line, workload, place), result in zip(self._runs(), results, strict=True):
             found.setdefault((mode, line.name), {})[self._column(workload, place)] = result
         cells = [cell for (mode, line), row in found.items() for cell in self._line_cells(mode, line, row)]
-        return cells + [cell for ratio in self.ratios for cell in self._ratio_cells(ratio, found)]
+        cells += [cell for (mode, line), row in found.items() for cell in self._layer_cells(mode, line, row)]
+        cells += [cell for ratio in self.ratios for cell in self._ratio_cells(ratio, found)]
+        return cells + [cell for ratio in self.ratios for cell in self._layer_ratio_cells(ratio, found)]
 
     def _line_cells(self, mode: str, line: str, row: Mapping[str, Mapping[str, Any]]) -> Iterator[Cell]:
         for what, words in (("seconds", "ms an iteration"), ("exposed", "share of communication"), ("busy", "network busy")):
@@ -132,6 +102,25 @@ class _TrainingRuns(Experiment):
                 yield Cell(f"{mode} {line}: {words}", column, ours, reason, more)
             if what != "seconds":
                 yield from self._aggregated(f"{mode} {line}: {words}", values)
+
+    def _layer_cells(self, mode: str, line: str, row: Mapping[str, Mapping[str, Any]]) -> Iterator[Cell]:
+        """Milliseconds in which each of `layers` is waited for, and how many times as long as the first."""
+        for layers in self.layers:
+            for column, result in row.items():
+                if "" in result:
+                    waits, first = layers.waits(result[""]), self.layers[0].waits(result[""])
+                    yield Cell(f"{mode} {line}: ms of waiting, {layers.name}", column, 1000 * waits)
+                    if layers is not self.layers[0] and first:
+                        yield Cell(f"{mode} {line}: waiting, {layers.name} / {self.layers[0].name}", column, waits / first)
+
+    def _layer_ratio_cells(self, ratio: Ratio, found: Mapping[tuple[str, str], Mapping[str, Mapping[str, Any]]]) -> Iterator[Cell]:
+        for mode, layers in ((mode, layers) for mode in ratio.modes if mode != COMMUNICATION for layers in self.layers):
+            for column, result in found[mode, ratio.of].items():
+                other = found[mode, ratio.over][column]
+                for variant in ("", *VARIANTS):
+                    if variant in result and variant in other and layers.waits(result[variant]):
+                        name = f"{mode} {ratio.over} / {ratio.of}: waiting, {layers.name}" + (f", {variant}" if variant else "")
+                        yield Cell(name, column, layers.waits(other[variant]) / layers.waits(result[variant]))
 
     def _ratio_cells(self, ratio: Ratio, found: Mapping[tuple[str, str], Mapping[str, Mapping[str, Any]]]) -> Iterator[Cell]:
         for mode in ratio.modes:
@@ -193,7 +182,9 @@ def training_runs(fields: Fields) -> Experiment:
     `networks` in their place, those of `groups` (a table), and `settings`, for which {setting} in a method stands.
     A ratio has `of`, `over` and `modes`: those of `overlap`, or "communication", which compares how long networks are busy.
     An aggregate has a `name`, `columns` (patterns) and `take`: most, least or mean of them. `sensitivity` = "1/5" adds rows with
-    compute, bandwidth and latency a fifth smaller and larger.
+    compute, bandwidth and latency a fifth smaller and larger, for networks of the labels `sensitivity_on` (all by default).
+    `layers`, each with `name`, `first` and `last`, add rows of waiting for the collectives of these layers.
+    A line with timing = "measured" has `measured`: each a `size` and the `seconds` of an all-reduce; others lie on lines between.
     """
     networks, machine = fields.texts("networks"), fields.text("machine", default="multitree")
     labels = fields.texts("labels", default=list(networks))
@@ -201,12 +192,11 @@ def training_runs(fields: Fields) -> Experiment:
         fields.refuse(f"{len(labels)} labels for {len(networks)} networks")
     for network in networks:
         parse_topology(network)
-    lines = fields.each("lines", lambda entry: _line(entry, machine, len(networks)), least=1, distinct="name")
+    lines = fields.each("lines", lambda entry: read_line(entry, machine, len(networks)), least=1, distinct="name")
     names, modes = [line.name for line in lines], fields.text_or_texts("overlap", known=MODES)
     accelerator = tuple(sorted(fields.mapping("accelerator").items()))
     workloads = fields.texts("workloads")
-    for workload in workloads:
-        load_workload(workload, dict(accelerator))
+    fewest = min(len(load_workload(workload, dict(accelerator)).layers) for workload in workloads)
     return _TrainingRuns(
         workloads=workloads,
         accelerator=accelerator,
@@ -217,41 +207,9 @@ def training_runs(fields: Fields) -> Experiment:
         order=fields.text("order", default="fifo", known=Order),
         pieces=fields.whole("pieces", 1, 1000, default=1),
         lines=lines,
-        ratios=fields.each("ratios", lambda entry: _ratio(entry, names, modes)),
-        aggregates=fields.each("aggregates", _aggregate, distinct="name"),
+        ratios=fields.each("ratios", lambda entry: read_ratio(entry, names, modes)),
+        aggregates=fields.each("aggregates", read_aggregate, distinct="name"),
+        layers=fields.each("layers", lambda entry: read_layers(entry, fewest), distinct="name"),
         sensitivity=fields.exact("sensitivity", ABOVE_ZERO) if "sensitivity" in fields else Fraction(0),
+        sensitivity_on=fields.texts("sensitivity_on", default=list(labels), known=labels),
     )
-
-
-def _line(fields: Fields, machine: str, count: int) -> Line:
-    methods, groups = fields.text_or_texts("method") if "method" in fields else (), fields.table_of("groups", {})
-    line = Line(
-        name=fields.text("name"),
-        methods=methods,
-        timing=fields.text("timing", default="paced", known=Timing),
-        flow=fields.text("flow", default="message", known=FRAMINGS),
-        system=load_endpoint("ace").system(fields.text("system", default="ace")).name,
-        networks=fields.texts("networks", default=[]),
-        machine=fields.text("machine", default=machine),
-        sensitivity=fields.choice("sensitivity", (True, False), default=True),
-        groups=tuple((name, groups.texts(name)) for name in groups.table),
-        settings=fields.texts("settings", default=[]),
-    )
-    load_machine(line.machine)
-    for what, given in (("networks", line.networks), ("settings", line.settings), *line.groups):
-        if given and len(given) != count:
-            fields.refuse(f"{what} has {len(given)} entries; the target has {count} networks")
-    for network in (*line.networks, *(network for _, networks in line.groups for network in networks)):
-        parse_topology(network)
-    for place in range(count):
-        parse_methods(line.at(place)["methods"])
-    return line
-
-
-def _ratio(fields: Fields, lines: list[str], modes: tuple[str, ...]) -> Ratio:
-    chosen = fields.texts("modes", default=list(modes), known=(*modes, COMMUNICATION))
-    return Ratio(fields.text("of", known=lines), fields.text("over", known=lines), chosen)
-
-
-def _aggregate(fields: Fields) -> Aggregate:
-    return Aggregate(fields.text("name"), fields.text_or_texts("columns"), fields.text("take", known=TAKES))
