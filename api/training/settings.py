@@ -6,6 +6,8 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
+import numpy as np
+
 from certree.api.comparison import Entry, parse_entry
 from certree.models.common.errors import InputError
 from certree.models.common.fields import exact_number
@@ -100,6 +102,17 @@ class Settings:
     def network(self, group: str) -> Topology:
         """The network of a group: its own, or the whole one."""
         return self.networks.get(group, self.topology)
+
+    def network_scaled(self, group: str) -> Topology:
+        """The network of a group with the factors of bandwidth and latency in the latencies that its links state.
+
+        In cycles: of the machine, whose clock is as many times as fast as links are; of endpoints, whose clock stays as it is."""
+        network, clock = self.network(group), Fraction(1) if self.timing is Timing.ENDPOINTS else self.speeds.bandwidth
+        factor = self.speeds.latency * clock
+        if factor == 1 or (network.latency < 0).all():
+            return network
+        cycles = [latency if latency < 0 else round(latency * factor) for latency in network.latency.tolist()]
+        return replace(network, latency=np.array(cycles, np.int32))
 
     def method(self, kind: CollectiveKind) -> Entry | None:
         """The method for a kind of collective; None where none was named."""

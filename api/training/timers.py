@@ -48,6 +48,7 @@ class Timers:
         self.machine, self.endpoint = settings.with_links_scaled()
         self._known = Known() if known is None else known
         self._sizes = _sizes(settings)
+        self._networks = {group: settings.network_scaled(group) for group in self._sizes}
         #: all that times depend on, other than the collective and its network
         self._how = (
             str(self.machine), str(self.endpoint), settings.system, settings.timing, settings.flow, settings.without_routers,
@@ -68,13 +69,13 @@ class Timers:
         """Seconds of a collective that has the network to itself."""
         if self.settings.speeds.free:
             return Fraction(0)
-        key = self._how, self.settings.network(asked.group).digest, asked, self._anchors(asked)
+        key = self._how, self._networks[asked.group].digest, asked, self._anchors(asked)
         if key not in self._known.seconds:
             self._known.seconds[key] = self._timed(asked)
         return self._known.seconds[key]
 
     def _timed(self, asked: Communication) -> Fraction:
-        settings, topology = self.settings, self.settings.network(asked.group)
+        settings, topology = self.settings, self._networks[asked.group]
         if settings.timing is Timing.ENDPOINTS:
             return self._together([(Fraction(0), asked)])[0]
         if settings.timing is Timing.AGGREGATE:
@@ -150,7 +151,7 @@ class Timers:
 
     def _together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
         """Seconds from the first asking to the end of each; the endpoints count whole cycles."""
-        key = self._how, self.settings.order, self.settings.network(asked[0][1].group).digest, tuple(asked)
+        key = self._how, self.settings.order, self._networks[asked[0][1].group].digest, tuple(asked)
         if key not in self._known.joint:
             self._known.joint[key] = self._run_together(asked)
         return self._known.joint[key]
@@ -165,7 +166,7 @@ class Timers:
         clock = endpoint.interface.clock_hertz
         payloads = [Payload(found.bytes, ceil(begin * clock)) for begin, found in asked]
         runs = endpoints(
-            settings.network(first.group), Collective(first.kind), method=method.method if method else None,
+            self._networks[first.group], Collective(first.kind), method=method.method if method else None,
             options=method.options if method else None, payloads=payloads, systems=[settings.system], endpoint=endpoint,
             lifo=settings.order == "lifo",
         )  # fmt: skip

@@ -51,6 +51,20 @@ def test_endpoints_run_the_collectives_of_a_pass_together():
     assert [one.ended for one in run.training.collectives] == ends
 
 
+def test_latencies_that_links_state_are_scaled():
+    """Half and twice the latency: what a collective loses and gains is nearly the same, in cycles of endpoints and of a machine."""
+    for network, more in (("ace-torus:2x2x2", {"timing": "endpoints"}), ("hier-torus:2x2x2", {"method": "ring"})):
+        run = ct.train(
+            "astra-resnet50", network, iterations=1, overlap=False, what_if=["latency=1/2", "latency=2", "bandwidth=2"], **more
+        )
+        seconds = {found.change: found.seconds for found in run.alternatives}
+        assert seconds["latency=1/2"] < run.seconds < seconds["latency=2"]
+        gained, lost = run.seconds - seconds["latency=1/2"], seconds["latency=2"] - run.seconds
+        assert Fraction(19, 10) < lost / gained < Fraction(21, 10)
+        # links twice as fast leave latencies as they are: less than half of the time is saved
+        assert seconds["bandwidth=2"] > run.compute_seconds + (run.seconds - run.compute_seconds) / 2
+
+
 def test_switches_that_add():
     document = json_of("train", "astra-resnet50", "switch:4,reducing=switches", "--timing", "aggregate", "--iterations", "1")
     assert document["methods"] == {"all-reduce": "netreduce"}
