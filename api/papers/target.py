@@ -36,13 +36,15 @@ class Bound:
 @dataclass(frozen=True)
 class Statement:
     """The paper's value of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
-    each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
+    each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal.
+    `fitted`: what the target leaves open was chosen by these values, so that agreement is no prediction."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     values: tuple[Value | Bound | None, ...]
     says: str
     tolerance: Fraction
+    fitted: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Compared:
     tolerance: Fraction | None = None
     agrees: bool | None = None
     why: str | None = None
+    fitted: bool = False
 
     @property
     def is_order(self) -> bool:
@@ -109,7 +112,7 @@ class Compared:
         }  # fmt: skip
         texts = {name: None if value is None else str(value) for name, value in values.items()}
         words = {"says": self.says, "why": self.why, "reason": self.cell.reason}
-        document = {"row": self.cell.row, "column": self.cell.column, **texts, "agrees": self.agrees}
+        document = {"row": self.cell.row, "column": self.cell.column, **texts, "agrees": self.agrees, "fitted": self.fitted}
         return document | {name: text for name, text in words.items() if text is not None} | dict(self.cell.more)
 
 
@@ -146,6 +149,7 @@ def _statement(fields: Fields, tolerance: Fraction) -> Statement:
         values=tuple(map(_stated, fields.figures("paper"))),
         says=fields.text("says"),
         tolerance=fields.exact("tolerance", default=str(tolerance)),
+        fitted=fields.choice("fitted", (True, False), default=False),
     )
 
 
@@ -186,7 +190,7 @@ def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Val
     agrees = None if cell.ours is None else _agree(cell.ours, paper, statement.tolerance)
     why = next((note.text for note in target.notes if _matches(note, cell)), None) if agrees is False else None
     tolerance = statement.tolerance if isinstance(paper, Fraction) else None
-    return Compared(cell, paper, statement.says, tolerance, agrees, why)
+    return Compared(cell, paper, statement.says, tolerance, agrees, why, statement.fitted)
 
 
 def _matches(pattern: Statement | Note, cell: Cell) -> bool:
@@ -255,10 +259,12 @@ def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
 
 
 def _counted(stated: Sequence[Compared]) -> str:
-    """How many cells agree; orders (more or less than a limit, or `a < b`) apart from numbers and names, which state more."""
-    orders = [entry for entry in stated if entry.is_order]
-    values = [entry for entry in stated if not entry.is_order]
-    known = ((values, "values" if orders else "cells"), (orders, "orders"))
+    """How many cells agree; what was fitted apart from what was not, and orders (more or less than a limit, or `a < b`) apart from
+    numbers and names, which state more."""
+    orders = [entry for entry in stated if entry.is_order and not entry.fitted]
+    values = [entry for entry in stated if not entry.is_order and not entry.fitted]
+    fitted = [entry for entry in stated if entry.fitted]
+    known = ((values, "values" if orders or fitted else "cells"), (orders, "orders"), (fitted, "fitted cells"))
     return " and ".join(f"{sum(bool(one.agrees) for one in found)} of {len(found)} {words}" for found, words in known if found)
 
 
@@ -270,7 +276,7 @@ def _reason_lines(cells: Sequence[Compared]) -> list[str]:
     return [f"- {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in rows.items()]
 
 
-CSV_COLUMNS = ("row", "column", "ours", "paper", "difference", "tolerance", "agrees", "says", "why", "reason")
+CSV_COLUMNS = ("row", "column", "ours", "paper", "difference", "tolerance", "agrees", "fitted", "says", "why", "reason")
 
 
 def table_csv(cells: Sequence[Compared]) -> str:

@@ -1,6 +1,6 @@
 """All interpretations of GenModel's flow-level simulation compared with the numbers of a paper, and the nearest one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -13,6 +13,7 @@ from certree.models.common.fields import Fields
 from certree.models.cost.flows.time import all_readings
 
 NEAR = (Fraction(1, 20), Fraction(1, 10))
+TEST = ", out of sample"
 
 
 @dataclass(frozen=True)
@@ -25,24 +26,31 @@ class _FlowReadings(Experiment):
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         cells: list[Cell] = []
-        means: dict[str, Fraction] = {}
+        means: dict[tuple[str, str], Fraction] = {}
         for number, reading in enumerate(all_readings()):
-            found = compared(self.target, self.times.cells_of(results, number))
-            off = [abs(entry.difference) for entry in found if entry.difference is not None]
-            if not off:
-                continue
-            means[str(reading)] = sum(off, Fraction(0)) / len(off)
-            for near in NEAR:
-                within = sum(deviation <= near for deviation in off)
-                cells.append(Cell(str(reading), f"within {100 * near} %", Fraction(within), more={"cells": len(off)}))
-            cells.append(Cell(str(reading), "mean deviation", means[str(reading)]))
-            cells.append(Cell(str(reading), "largest", max(off)))
-        if means:
-            cells.append(Cell("nearest", "mean deviation", min(means, key=lambda name: (means[name], name))))
+            found = [entry for entry in compared(self.target, self.times.cells_of(results, number)) if entry.difference is not None]
+            fitted = [abs(entry.difference or 0) for entry in found if entry.fitted]
+            others = [abs(entry.difference or 0) for entry in found if not entry.fitted]
+            for words, off in (("", fitted or others), (TEST, others if fitted else [])):
+                if off:
+                    cells += _deviations(str(reading), words, off)
+                    means[words, str(reading)] = sum(off, Fraction(0)) / len(off)
+        for words in dict.fromkeys(words for words, _ in means):
+            of_these = {reading: mean for (name, reading), mean in means.items() if name == words}
+            cells.append(Cell("nearest", f"mean deviation{words}", min(of_these, key=lambda name: (of_these[name], name))))
         return cells
 
     def smoke(self) -> "_FlowReadings":
         return _FlowReadings(self.target, self.times.smoke())
+
+
+def _deviations(reading: str, words: str, off: Sequence[Fraction]) -> Iterator[Cell]:
+    """Of a reading, on some cells: how many are near, the mean and the largest deviation."""
+    for near in NEAR:
+        within = Fraction(sum(deviation <= near for deviation in off))
+        yield Cell(reading, f"within {100 * near} %{words}", within, more={"cells": len(off)})
+    yield Cell(reading, f"mean deviation{words}", sum(off, Fraction(0)) / len(off))
+    yield Cell(reading, f"largest{words}", max(off))
 
 
 @EXPERIMENTS.register("flow-readings")
@@ -50,7 +58,7 @@ def flow_readings(fields: Fields) -> Experiment:
     """All readings of the flow-level simulation on the cells that target `of` (experiment flow-times) has and its paper states.
 
     A row for each reading: of how many cells it comes within 5 and 10 %, its mean and its largest deviation. Of equally good ones
-    the first by name is `nearest`.
+    the first by name is `nearest`. Cells that the target calls fitted and others, which test the choice, have columns of their own.
     """
     target = load_target(fields.text("of"))
     if not isinstance(target.experiment, FlowTimes):

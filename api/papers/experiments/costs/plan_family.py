@@ -11,6 +11,7 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.costs.gentree_picks import network_arguments, read_floats
 from certree.api.workers.task import Task
 from certree.models.common.fields import Fields
+from certree.models.cost.flows.least import least_seconds
 from certree.models.cost.flows.time import FlowTimer, Reading, parse_reading
 from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
 from certree.models.machine.machine import load_machine
@@ -55,6 +56,9 @@ class _PlanFamily(Experiment):
                 Cell(row, "gain", greedy / best - 1),
                 Cell(row, "GenTree's plan", "the best" if greedy == best else result["greedy"]),
                 Cell(row, "best plan", result["best"]),
+                Cell(row, "any schedule ≥, s", least := Fraction(result["least_seconds"])),
+                Cell(row, "GenTree over it", greedy / least - 1),
+                Cell(row, "best of its family over it", best / least - 1),
                 Cell(row, "GenTree, M/B", rate),
                 Cell(row, "any schedule, bandwidth time ≥, M/B", bound),
             ]
@@ -74,7 +78,8 @@ def plan_family(fields: Fields) -> Experiment:
     """GenTree's greedy plan and the best one of its family, on `networks` for vectors of `floats`.
 
     Both are timed by their transfers with the GenModel parameters `model` in the given `reading`; the search is exact. Further
-    columns: the bandwidth time of GenTree's schedule and the best lower bound on any schedule.
+    columns: the least seconds of any schedule (`certree.models.cost.flows.least`); the bandwidth time of GenTree's schedule and the
+    best lower bound on that of any schedule.
     """
     model = fields.text("model")
     load_genmodel(model)
@@ -83,8 +88,8 @@ def plan_family(fields: Fields) -> Experiment:
 
 
 def search_family(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`greedy_seconds`, `best_seconds`, the plans in words, how many combinations were `timed` and `cut`, and `bandwidth` with its
-    `bandwidth_bound`."""
+    """`greedy_seconds`, `best_seconds`, `least_seconds`, the plans in words, how many combinations were `timed` and `cut`, and
+    `bandwidth` with its `bandwidth_bound`."""
     topology, model = parse_topology(arguments["network"]), load_genmodel(arguments["model"])
     tree, floats = switch_tree(topology), Fraction(arguments["floats"])
     placement = basic_placement(tree)
@@ -99,6 +104,7 @@ def search_family(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "greedy_seconds": str(timer.plan(greedy)),
         "best_seconds": str(best.seconds),
+        "least_seconds": str(least_seconds(topology, model, floats).seconds),
         "greedy": plan_words(tree, placement, greedy),
         "best": plan_words(tree, placement, best.plans),
         "timed": best.timed,

@@ -1,0 +1,72 @@
+"""The least seconds of any all-reduce in GenModel: no schedule takes less, and some take exactly that."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.cost.flows.least import least_seconds
+from certree.models.cost.flows.time import Reading, all_readings, schedule_time
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.network.spec import parse_topology
+from tests.synth.execution import make
+
+MODEL = load_genmodel("gentree")
+NETWORKS = ("ss:2", "ss:4", "ss:12", "tree:2+3", "tree:2+1/3")
+METHODS = ("gentree", "cps", "ring", "halving-doubling", "recursive-doubling", "reduce-broadcast", "direct", "double-binary-tree")
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_no_schedule_takes_less(network):
+    topology = parse_topology(network)
+    least = {floats: least_seconds(topology, MODEL, Fraction(floats)).seconds for floats in (10**4, 10**7, 10**9)}
+    made = 0
+    for method in METHODS:
+        try:
+            schedule = make(method, network, message_bytes=4 * 10**7)
+        except UnsupportedError:
+            continue
+        made += 1
+        for floats, seconds in least.items():
+            for reading in (Reading("busiest"), Reading("max-min", "fan-in"), Reading("added-incast", "senders", "to-servers")):
+                assert seconds <= schedule_time(schedule, MODEL, Fraction(floats), reading).seconds
+    assert made >= 3
+
+
+@pytest.mark.parametrize("servers", [3, 4, 8, 9])
+def test_co_located_servers_are_the_best_on_a_switch_without_incast(servers):
+    """Up to the threshold of incast, 9 communicators, where start-ups weigh enough."""
+    floats = Fraction(10**7)
+    schedule = make("cps", f"ss:{servers}", message_bytes=int(floats) * FLOAT_BYTES)
+    least = least_seconds(schedule.topology, MODEL, floats)
+    assert least.steps == 2
+    assert schedule_time(schedule, MODEL, floats, Reading("busiest")).seconds == least.seconds
+
+
+def test_more_steps_where_incast_costs_more_than_a_start_up():
+    topology = parse_topology("ss:32")
+    assert [least_seconds(topology, MODEL, Fraction(floats)).steps for floats in (10**4, 10**7, 10**9)] == [1, 2, 3]
+
+
+def test_links_that_all_schedules_must_cross_start_up():
+    """Two switches below a root: one step at least passes all three, the others need not."""
+    switch, apart = (least_seconds(parse_topology(network), MODEL, Fraction(100)) for network in ("ss:4", "tree:2+2"))
+    assert (switch.steps, apart.steps) == (1, 1)
+    farthest = MODEL.start_seconds(2, 1, 0)  # two switches of servers and the root
+    assert apart.seconds - switch.seconds == farthest - MODEL.start_seconds(1, 0, 0)
+
+
+def test_switches_that_add_and_unequal_links_are_refused():
+    for network in ("switch:4,reducing=switches", "switch:4,link-capacity=0-4:2"):
+        with pytest.raises(UnsupportedError, match="servers that add and have equally wide links"):
+            least_seconds(parse_topology(network), MODEL, Fraction(100))
+
+
+def test_all_readings_count_at_least_the_senders_of_a_sum():
+    """What the bound needs of a reading: on a link to a server w is more than the number of its senders, and incast counts."""
+    schedule = make("cps", "ss:12", message_bytes=4 * 10**7)
+    least = least_seconds(schedule.topology, MODEL, Fraction(10**7)).seconds
+    times = [schedule_time(schedule, MODEL, Fraction(10**7), reading).seconds for reading in all_readings()]
+    assert least <= min(times)
+    assert np.unique([float(time) for time in times]).size >= 1
