@@ -14,6 +14,7 @@ from certree.models.cost.flows.time import all_readings
 
 NEAR = (Fraction(1, 20), Fraction(1, 10))
 TEST = ", out of sample"
+NONE = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class _FlowReadings(Experiment):
         means: dict[tuple[str, str], Fraction] = {}
         for number, reading in enumerate(all_readings()):
             found = [entry for entry in compared(self.target, self.times.cells_of(results, number)) if entry.difference is not None]
-            fitted = [abs(entry.difference or 0) for entry in found if entry.fitted]
-            others = [abs(entry.difference or 0) for entry in found if not entry.fitted]
+            fitted = [abs(entry.difference or NONE) for entry in found if entry.fitted]
+            others = [abs(entry.difference or NONE) for entry in found if not entry.fitted]
             for words, off in (("", fitted or others), (TEST, others if fitted else [])):
                 if off:
                     cells += _deviations(str(reading), words, off)
