@@ -10,7 +10,9 @@ from pathlib import Path
 from certree.api.evidence import certified_or_fail
 from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
-from certree.hw.run import run as run_schedule
+from certree.api.runs.deadlocks import run_free
+from certree.hw.engines.runs import Options
+from certree.hw.run import tables_or_plan
 from certree.models.common.files import new_folder, write_atomically
 from certree.models.common.progress import Counted
 from certree.models.common.quantities import parse_size
@@ -56,7 +58,7 @@ def work(example: Example) -> Worked:
 
 def simulation_words(schedule: AnySchedule, size: int, machine: Machine) -> str:
     """The result of a slotted run of a schedule."""
-    result = run_schedule(schedule, message_bytes=size, machine=machine)
+    result = run_free(tables_or_plan(schedule, size, machine), Options())
     predicted, effect = result.closed_form_cycles, result.router_effect
     agrees = "as the closed form says"
     if result.cycles != predicted:

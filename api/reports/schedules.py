@@ -14,7 +14,6 @@ from certree.models.fine.slots import fine_times
 from certree.models.fine.tolerance import drift_tolerance, skew_tolerance
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
-from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
@@ -22,6 +21,7 @@ from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule, wr
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document
+from certree.verify.deadlock.freedom import channels_of_schedule
 from certree.verify.verdict import Quality, Verdict
 
 
@@ -75,7 +75,7 @@ def schedule_report(
         "period": schedule.period,
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
-        **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else _layers(schedule)),
+        **_stored(schedule, machine),
         **_quality(verdict.quality),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
@@ -106,9 +106,13 @@ def members_of(collective: Collective) -> dict[str, Any]:
     return {} if collective.members is None else {"members": list(collective.members)}
 
 
-def _layers(schedule: Schedule) -> dict[str, int]:
-    """The layers of virtual channels that the routes need, where one is not enough."""
-    return {} if schedule.virtual_channel is None else {"virtual_channels": layer_count(schedule.virtual_channel)}
+def _stored(schedule: AnySchedule, machine: Machine) -> dict[str, int]:
+    """`base_transfers` of a symmetric schedule; else `virtual_channels` that are enough for its routes over several links, and
+    nothing where there are none, or no routers to pass."""
+    if isinstance(schedule, SymmetricSchedule):
+        return {"base_transfers": schedule.base.transfers}
+    enough = channels_of_schedule(schedule, machine) if schedule.routes else None
+    return {} if enough is None else {"virtual_channels": enough}
 
 
 def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
@@ -223,8 +227,8 @@ def _shape_words(report: dict[str, Any]) -> str:
         ]
     if report["delay"] > 1:
         parts.append(f"results usable {report['delay']} steps after send")
-    if "virtual_channels" in report:
-        parts.append(f"routes in {report['virtual_channels']} layers of virtual channels")
+    if report.get("virtual_channels", 1) > 1:
+        parts.append(f"routes need {report['virtual_channels']} virtual channels")
     stored = f" (stored as {report['base_transfers']:,} and their images)" if "base_transfers" in report else ""
     return " · ".join([*parts, counted(report["transfers"], "transfers") + stored])
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.errors import DeadlockError
 from certree.api.inputs import holds_schedule, schedule_of, size_or_default
+from certree.api.runs.deadlocks import require_free_trees
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
@@ -19,7 +19,6 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.verify.deadlock.freedom import deadlock_of_ways
 
 _PLAIN = AggregationRules()
 
@@ -79,9 +78,7 @@ def aggregate(
     schedule, used = aggregated_schedule(source, size, machine, flows, tell)
     trees = AggregationTrees.of(schedule, ways)
     if not (without_routers or allow_deadlock):
-        answer = deadlock_of_ways(trees.topology, used.machine, sorted({way for of in (*trees.up, *trees.down) for way in of}))
-        if not answer.free:
-            raise DeadlockError(answer)
+        require_free_trees(trees, used.machine)
     result = simulate_aggregation(
         trees, used.machine, used.message_bytes, rules, engine=engine,
         without_routers=without_routers, allow_stall=allow_stall, trace=None if trace is None else Path(trace), force=force,

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.errors import InvalidScheduleError
+from certree.api.errors import DeadlockError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import machine_for, setting
-from certree.hw.engines.runs import Options
+from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.transparency import router_effect
+from certree.hw.reducing.trees import AggregationTrees
 from certree.hw.routers.packets import Packets, check_packets, read_packets
+from certree.hw.run import run
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.symmetric import AnySchedule
@@ -20,6 +22,7 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_run,
     deadlock_of_schedule,
     deadlock_of_tables,
+    deadlock_of_ways,
 )
 from certree.verify.deadlock.verdicts import report_deadlock
 from certree.verify.order.punctual import race_of_tables, report_late
@@ -85,6 +88,20 @@ def require_free(source: Tables | Plan, others: Packets | None = None) -> None:
     report_deadlock(answer, findings)
     if findings.rules:
         raise InvalidScheduleError(source.schedule, findings.verdict())
+
+
+def run_free(source: Tables | Plan, options: Options) -> Run:
+    """The run, of what cannot deadlock in the routers of the machine (`require_free`); without routers that is not asked."""
+    if not options.without_routers:
+        require_free(source)
+    return run(source, options)
+
+
+def require_free_trees(trees: AggregationTrees, machine: Machine) -> None:
+    """Raise DeadlockError where packets on the ways of these trees, however many, may deadlock."""
+    answer = deadlock_of_ways(trees.topology, machine, sorted({way for of in (*trees.up, *trees.down) for way in of}))
+    if not answer.free:
+        raise DeadlockError(answer)
 
 
 def require_in_time(source: Tables | Plan, options: Options) -> None:

@@ -15,7 +15,7 @@ from certree.models.network.topology import Topology
 from certree.models.programs.layout import Layout
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Op, Schedule, make_schedule
-from certree.synth.ranks.embedding import rounds_needed
+from certree.synth.rounds import rounds_needed
 from certree.verify.rules.contention import claims
 
 if TYPE_CHECKING:

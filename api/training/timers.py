@@ -8,12 +8,13 @@ from math import ceil
 from certree.api.comparison import Entry
 from certree.api.reports.text import one_line, size_words
 from certree.api.runs.aggregation import aggregate
+from certree.api.runs.deadlocks import run_free
 from certree.api.runs.endpoints import endpoints
 from certree.api.settings import Tell, silent
 from certree.api.training.settings import AUTO, Settings, Timing
 from certree.hw.endpoints.program import Payload
 from certree.hw.engines.runs import Options
-from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
@@ -119,12 +120,13 @@ class Timers:
             return Request(made.topology, made.collective, size, machine).cycles(made)
         self._tell(f"simulating {size_words(size)} on {one_line(made.topology.name)}")
         options = Options(mode=str(settings.timing), framing=settings.flow, without_routers=settings.without_routers)
+        source = tables_or_plan(made, size, machine)
         try:
-            result = run_schedule(made, options, message_bytes=size, machine=machine)
+            result = run_free(source, options)
         except UnsupportedError:
             if settings.timing is Timing.SLOTTED:
                 raise
-            result = run_schedule(made, replace(options, mode=str(Timing.SLOTTED)), message_bytes=size, machine=machine)
+            result = run_free(source, replace(options, mode=str(Timing.SLOTTED)))
         if not result.data_ok:
             raise WrongDataError(f"{made.title()}, {size} bytes: the simulation ends with wrong data")
         return result.cycles

@@ -2,5 +2,5 @@
 
 - `topology`: endpoints, switches and directed links; `topology_file` and `topology_graph`: files; `spec`: parser of specifications
 - `families`: named topologies, one file each; `imports`: machine descriptions written by other tools
-- `routing`: shortest routes; `action`: groups of automorphisms
+- `routing`: shortest routes; `up_down`: routes towards a root and away from it; `action`: groups of automorphisms
 """

@@ -21,7 +21,7 @@ from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
 from certree.synth.method import Option, Request, choice, require_shape, whole_number
 from certree.synth.phases import routes_along
 from certree.synth.ranks.route_choice import spread_routes
-from certree.verify.rules.contention import claims
+from certree.synth.rounds import rounds_needed
 
 MOST_CHANNELS = 64
 
@@ -100,20 +100,6 @@ def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, channels: in
     copies = {name: np.tile(column, channels) for name, column in columns.items()}
     copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), len(columns["chunk"]))
     return copies
-
-
-def rounds_needed(schedule: Schedule) -> Int32:
-    """For every step the fewest rounds in which its links carry what it sends: the largest ceil(load / capacity), at least 1.
-
-    Parallel links share the direct transfers between their ends; a routed transfer loads the links that its route names.
-    O(rows + hops).
-    """
-    uses = claims(schedule)
-    key = uses.resource * schedule.steps + schedule.step[uses.row]
-    busy, load = np.unique(key, return_counts=True)
-    rounds = np.ones(schedule.steps, np.int64)
-    np.maximum.at(rounds, busy % schedule.steps, -(-load // uses.capacity[busy // schedule.steps]))
-    return rounds.astype(np.int32)
 
 
 def rounds_published(schedule: Schedule) -> Int32:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from certree.hw.tables.directory import read_tables
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.synth.virtual_channels import with_channels
+from tests.verify.deadlock.drawn import drawn_network
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
 
 TWO = small(vcs=2, flits=8)
+THREE_LAYERS = 11  # the seed of a network that needs them
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +84,43 @@ def test_too_few_channels_leave_routes_plain_and_refused() -> None:
     verdict = ct.verify(schedule)
     assert set(verdict.counts) == {"deadlock"}
     assert "routes in 2 layers of virtual channels (the machine has 1)" in verdict.violations[0].message
+
+
+@pytest.mark.parametrize(("vcs", "led"), [(1, True), (2, False)])
+def test_up_down_routes_take_the_place_of_channels_that_are_missing(vcs: int, led: bool) -> None:
+    machine, spec = small(vcs=vcs), "bigraph:2x4"
+    schedule = direct(spec, machine)
+    assert ("up_down_routes" in schedule.provenance) == led
+    answer = ct.deadlock(schedule, machine=machine)
+    assert (answer.free, answer.fault(), answer.virtual_channels) == (True, None, vcs)
+    assert answer.document()["virtual_channels"] == vcs
+    assert ct.verify(schedule, machine=machine).valid
+    assert with_channels(schedule, machine).digest == schedule.digest
+    ended = run(schedule, Options(engine="flit"), message_bytes=64 * KIB, machine=machine)
+    assert ended.data_ok
+    assert not ended.deadlock
+
+
+def test_layers_keep_their_routes_where_only_later_ones_are_too_many() -> None:
+    """A network that needs three layers, on two channels: those of the first layer stay shortest routes."""
+    topology = drawn_network(Random(THREE_LAYERS))
+    many, few = direct(topology, small(vcs=8), collective="all-gather"), direct(topology, small(vcs=2), collective="all-gather")
+    assert many.virtual_channel is not None
+    assert few.virtual_channel is not None
+    assert many.virtual_channel.max() == 2
+    kept = many.virtual_channel == 0
+    assert [few.routes[index] for index in np.flatnonzero(kept)] == [many.routes[index] for index in np.flatnonzero(kept)]
+    assert set(few.virtual_channel[~kept].tolist()) == {1}
+    assert 0 < few.provenance["up_down_routes"] <= (~kept).sum()
+    assert ct.verify(few, machine=small(vcs=2)).valid
+
+
+def test_schedules_that_repeat_keep_their_routes() -> None:
+    """Their steps cannot become longer."""
+    schedule = replace(direct("bigraph:2x4", small(vcs=2)), virtual_channel=None)
+    steps = schedule.steps
+    repeating = replace(schedule, rounds=np.ones(steps, np.int32), period=steps, repeats=2)
+    assert with_channels(repeating, small(vcs=1)) is repeating
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -83,8 +83,12 @@ class Freedom(Shown):
         return self.numbering is not None
 
     @cached_property
-    def channels_enough(self) -> int:
-        """Virtual channels that are enough for these routes: layers without a circle, one channel for each (`layers_of`)."""
+    def virtual_channels(self) -> int:
+        """How many virtual channels are enough for these routes. Of free ones: 1 where the waits have no circle even when all
+        channels are one, otherwise as many as routes tell apart (datelines, layers, kinds of traffic). Of others: layers without a
+        circle, one channel for each (`layers_of`)."""
+        if self.free:
+            return 1 if numbers_of(waits_of(self.walks.on_one_channel())) is not None else len(self.waits.parts)
         begin, pair = self.walks.begin.tolist(), self.walks.pair.tolist()
         return 1 + max(layers_of([pair[a:b] for a, b in pairwise(begin)]), default=0)
 
@@ -108,7 +112,7 @@ class Freedom(Shown):
         """What would make the routes free; nothing where they are."""
         if self.free:
             return ()
-        enough, has = self.channels_enough, self.machine.vc_count
+        enough, has = self.virtual_channels, self.machine.vc_count
         more = f"routes in {enough} layers of virtual channels" + (f" (the machine has {has})" if enough > has else "")
         buffers = self.buffers_enough
         deeper = () if buffers is None else (f"buffers of {buffers} flits (the machine has {self.machine.vc_buffer_flits})",)
@@ -131,6 +135,7 @@ class Freedom(Shown):
     def facts(self) -> dict[str, object]:
         """The size of the certificate or of the counterexample."""
         size = {"channels": len(self.numbering)} if self.numbering is not None else {"cycle": len(self.cycle)}
+        size["virtual channels"] = self.virtual_channels
         return {**size, **({} if self.agrees is None else {"agrees with lanes": self.agrees})}
 
     def document(self) -> dict[str, Any]:
@@ -144,6 +149,7 @@ class Freedom(Shown):
             "topology": self.topology.name,
             "machine": self.machine.name,
             "free": self.free,
+            "virtual_channels": self.virtual_channels,
             "numbering": numbering,
             "absorbing": [channel.document() for channel in self.absorbing],
             "cycle": [
@@ -239,6 +245,18 @@ def deadlock_of_run(
     own, other = class_vcs(machine, layers=layer_count(schedule.virtual_channel), others=True)
     walks = schedule_walks(schedule, machine, own, _most_flits(chunk_bytes, machine, framing))
     return deadlock(walks.joined(packet_walks(schedule.topology, machine, other, *others)), machine, any_size=_is_sized(schedule))
+
+
+def channels_of_schedule(schedule: Schedule, machine: Machine) -> int | None:
+    """How many virtual channels are enough for the routes of a schedule at any message size (`Freedom.virtual_channels`); None
+    where messages pass no routers, or the routes state more channels than the machine has. O(hops, log) where routes are free."""
+    if not has_routers(machine):
+        return None
+    try:
+        walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), 1)
+    except UnsupportedError:
+        return None
+    return deadlock(walks, machine, any_size=True).virtual_channels
 
 
 def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str | None) -> Freedom:

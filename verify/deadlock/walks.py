@@ -1,7 +1,7 @@
 """Walks of packets: the channels that they pass, and the virtual channels (VCs) that they may take there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -50,6 +50,10 @@ class Walks:
         pairs = self.pair[self.begin[walk] : self.begin[walk + 1]]
         topology = self.topology
         return (int(topology.pair_src[pairs[0]]), *topology.pair_dst[pairs].tolist())
+
+    def on_one_channel(self) -> "Walks":
+        """The same walks where each link has one virtual channel."""
+        return replace(self, mask=np.ones_like(self.mask))
 
     def joined(self, other: "Walks") -> "Walks":
         """The walks of both, on one network."""

@@ -8,7 +8,8 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.ranks.embedding import Rows, embed, rounds_needed
+from certree.synth.ranks.embedding import Rows, embed
+from certree.synth.rounds import rounds_needed
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 

@@ -1,6 +1,7 @@
 """Random networks of switches: what synthesis makes runs through routers without deadlock, and circles made on purpose are refused.
 
-`python -m tests.verify.deadlock.drawn 1000` draws so many networks and prints how many schedules of each kind there were.
+`python -m tests.verify.deadlock.drawn FIRST COUNT` draws so many networks, with seeds from FIRST on, and prints how many of each
+kind there were.
 """
 
 import sys
@@ -51,10 +52,13 @@ def drawn_network(rng: Random) -> Topology:
 
 
 def drawn_machine(rng: Random) -> Machine:
-    """Wormhole or cut-through routers with 8 virtual channels of a few flits, which take few cycles."""
+    """Wormhole or cut-through routers with 1 to 8 virtual channels of a few flits, which take few cycles."""
     flow_control = rng.choice(("wormhole", "cut-through"))
     flits = rng.randint(1, 8) if flow_control == "wormhole" else rng.randint(4, 8)
-    return replace(small(8, flits, flow_control=flow_control, sub_message_flits=4), link_latency_cycles=rng.randint(1, 4))
+    return replace(
+        small(rng.choice((1, 2, 8, 8)), flits, flow_control=flow_control, sub_message_flits=4),
+        link_latency_cycles=rng.randint(1, 4),
+    )
 
 
 def check_network(seed: int) -> Counter[str]:
@@ -69,6 +73,8 @@ def check_network(seed: int) -> Counter[str]:
     assert answer.free, f"seed {seed}: {answer.explanation()}"
     assert answer.fault() is None
     found = Counter({"networks": 1, f"networks with {layer_count(schedule.virtual_channel)} layers": 1})
+    found["networks with up*/down* routes"] += "up_down_routes" in schedule.provenance
+    assert answer.virtual_channels == layer_count(schedule.virtual_channel)
     assert verdict_on_machine(schedule, verify_schedule(schedule), machine, size).valid
     whole = collective == "all-to-all"  # without tables
     for mode in ("slotted",) if whole else ("slotted", "paced"):
@@ -118,7 +124,8 @@ def _led(
 
 if __name__ == "__main__":
     begin, total = time.monotonic(), Counter[str]()
-    for number in range(int(sys.argv[1])):
+    first, count = map(int, sys.argv[1:3])
+    for number in range(first, first + count):
         total += check_network(number)
-    lines = [f"{count:>7,} {name}" for name, count in sorted(total.items())]
+    lines = [f"{found:>7,} {name}" for name, found in sorted(total.items())]
     sys.stdout.write("\n".join([*lines, f"{time.monotonic() - begin:.0f} s\n"]))

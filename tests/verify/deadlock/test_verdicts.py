@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import certree.api as ct
+from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
+from certree.api.papers.experiments.collectives.local_switches import run_line
 from certree.hw.engines.runs import Options
 from certree.hw.routers.packets import Packets
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.network.topology_file import save_topology
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import deadlock_of_schedule, deadlock_of_ways, numbers_in
@@ -89,7 +92,7 @@ def test_more_virtual_channels_without_rules_for_them_do_not_help(stuck: Schedul
     answer = ct.deadlock(stuck, machine=small(vcs=4))
     assert not answer.free
     assert {wait.holds.virtual_channels for wait in answer.cycle} == {(0, 1, 2, 3)}
-    assert answer.channels_enough == 2
+    assert answer.virtual_channels == 2
 
 
 def is_rising(document: dict[str, object], answer: ct.Freedom) -> bool:
@@ -187,3 +190,27 @@ def test_comparisons_and_reducing_switches_ask_too() -> None:
     assert len(answer.cycle) == 4
     assert deadlock_of_ways(switch_ring(), ONE_VC, ways[:3]).fault() is None
     assert ct.aggregate("fattree:2x2,reducing=switches", size="4KiB", machine=ONE_VC).result.data_ok
+
+
+def test_experiments_and_training_ask_too(tmp_path: Path) -> None:
+    """Nothing times what may deadlock; without routers it is timed."""
+    file = tmp_path / "ring.json"
+    save_topology(switch_ring(), file)
+    arguments = {
+        "network": str(file),
+        "methods": ("direct",),
+        "options": {},
+        "flow": "message",
+        "message_bytes": 64 * KIB,
+        "machine": ONE_VC.document(),
+    }
+    for mode in ("slotted", "paced"):
+        cell = run_all_reduce({**arguments, "run": mode, "without_routers": False})
+        assert cell["cycles"] is None
+        assert "deadlock: the packet on" in cell["reason"]
+    assert run_all_reduce({**arguments, "run": "slotted", "without_routers": True})["cycles"] == 19098
+    line = {**arguments, "method": "direct", "run": "slotted", "engine": "auto", "collective": "all-gather"}
+    assert "deadlock: the packet on" in run_line(line)["reason"]
+    settings = {"method": "direct", "timing": "slotted", "iterations": 1, "machine": ONE_VC}
+    with pytest.raises(ct.InvalidScheduleError, match="deadlock"):
+        ct.train("astra-resnet50", file, **settings)  # type: ignore[arg-type]

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from certree.api.runs.deadlocks import require_free_trees, run_free
 from certree.api.workers.task import Task
+from certree.hw.engines.runs import Options
 from certree.hw.reducing.run import simulate_aggregation
 from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
-from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
@@ -83,10 +85,12 @@ def run_phase(arguments: Mapping[str, Any]) -> dict[str, Any]:
         schedule = written_out(method(Request(topology, collective, message_bytes, machine, chunks=1 if in_switches else None)))
         if in_switches:
             rules = AggregationRules(adders=MAX_ADDERS)
-            aggregated = simulate_aggregation(AggregationTrees.of(schedule), machine, message_bytes, rules)
+            trees = AggregationTrees.of(schedule)
+            require_free_trees(trees, machine)
+            aggregated = simulate_aggregation(trees, machine, message_bytes, rules)
             cycles, data_ok = aggregated.cycles, aggregated.data_ok
         else:
-            result = run_schedule(schedule, message_bytes=message_bytes, machine=machine)
+            result = run_free(tables_or_plan(schedule, message_bytes, machine), Options())
             cycles, data_ok = result.cycles, result.data_ok
     except CertreeError as error:
         return {"cycles": None, "reason": str(error)}

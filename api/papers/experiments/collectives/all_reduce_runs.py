@@ -6,14 +6,15 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
+from certree.api.errors import InvalidScheduleError
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.runs.deadlocks import run_free
 from certree.api.workers.task import Task
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import FASTEST, MODES, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import Fields
@@ -261,7 +262,7 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
             else:
                 options = Options(framing=arguments["flow"], without_routers=arguments["without_routers"])
                 runs = [_simulated(tables_or_plan(made, size, machine, files=False), replace(options, mode=mode)) for mode in modes]
-        except UnsupportedError as error:
+        except (UnsupportedError, InvalidScheduleError) as error:
             reasons.append(str(error))
             continue
         if not all(run.pop("data_ok") for run in runs):
@@ -275,11 +276,11 @@ def _simulated(source: Tables | Plan, options: Options) -> dict[str, Any]:
     """The run as asked for, if need be in parts; in slots where nothing else is possible."""
     reasons = []
     try:
-        result = run_schedule(source, options)
+        result = run_free(source, options)
     except UnsupportedError as error:
         if options.mode == "slotted":
             raise
-        result = run_schedule(source, replace(options, mode="slotted"))
+        result = run_free(source, replace(options, mode="slotted"))
         reasons.append(f"in slots, since it cannot be paced: {error}")
     if result.parts > 1:
         reasons.append(f"paced in {result.parts} parts with a barrier between them, since it reuses a chunk's buffer")

@@ -7,6 +7,7 @@ from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.reports.text import size_words
+from certree.api.runs.deadlocks import run_free
 from certree.api.workers.task import Task
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
 from certree.hw.authors.faults import Fault
@@ -14,7 +15,6 @@ from certree.hw.authors.interface import AuthorsInterfaces
 from certree.hw.authors.tables import tables_of
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import Engine, Options
-from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -165,5 +165,5 @@ def _paced(schedule: Schedule, size: int, machine: Machine, interfaces: int, flo
     """A paced run on routers, with an interface for each link or one for each node; in parts where a chunk's buffer is reused."""
     own = replace(machine, router=replace(machine.router, interfaces="link" if interfaces > 1 else "node"))
     source = tables_or_plan(schedule, size, own, files=False)
-    result = run_schedule(source, Options(mode="paced", engine=Engine.FLIT, framing=flow))
+    result = run_free(source, Options(mode="paced", engine=Engine.FLIT, framing=flow))
     return {"cycles": result.cycles, "data_ok": result.data_ok}

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from certree.api.errors import InvalidScheduleError
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.runs.deadlocks import run_free
 from certree.api.workers.task import Task
 from certree.hw.engines.runs import AUTO, MODES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.run import run as run_schedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -181,8 +182,8 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     request = Request(network, collective, size, machine, options=arguments["options"])
     try:
         plan = Plan.of(written_out(load_methods()[arguments["method"]](request)), size, machine)
-        result = run_schedule(plan, Options(mode=arguments["run"], engine=arguments["engine"]))
-    except UnsupportedError as error:
+        result = run_free(plan, Options(mode=arguments["run"], engine=arguments["engine"]))
+    except (UnsupportedError, InvalidScheduleError) as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok:
         return {"cycles": None, "reason": "the run ends with wrong data"}
