@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
 
@@ -34,7 +34,42 @@ MOST_SWITCHES = 64
 FLITS = 12  # of a message, more than buffers hold
 
 
-def drawn_network(rng: Random) -> Topology:
+@dataclass(frozen=True)
+class Cabling:
+    """Switches 0 to `switches` - 1, the `cables` between them, and the switch at which each endpoint has its `homes`."""
+
+    switches: int
+    homes: tuple[int, ...]
+    cables: tuple[tuple[int, int], ...]
+
+    def topology(self) -> Topology:
+        """The network; endpoints come first."""
+        ends = len(self.homes)
+        found = Cables(f"drawn-{self.switches}", ends, self.switches)
+        for endpoint, switch in enumerate(self.homes):
+            found.join(endpoint, ends + switch)
+        for a, b in self.cables:
+            found.join(ends + a, ends + b)
+        return found.build()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether cables join all switches."""
+        graph = nx.Graph(self.cables)
+        graph.add_nodes_from(range(self.switches))
+        return nx.is_connected(graph)
+
+    def is_leaf(self, switch: int) -> bool:
+        """Whether a switch has one cable and no endpoint."""
+        return switch not in self.homes and sum(switch in cable for cable in self.cables) == 1
+
+    def without(self, switch: int) -> "Cabling":
+        """The same without one switch and its cables; later ones are numbered anew."""
+        cables = tuple((a - (a > switch), b - (b > switch)) for a, b in self.cables if switch not in (a, b))
+        return Cabling(self.switches - 1, tuple(home - (home > switch) for home in self.homes), cables)
+
+
+def drawn_cabling(rng: Random) -> Cabling:
     """4 to 64 connected switches with 2 to 6 cables each on average, an endpoint at each, or at some two or none."""
     switches = rng.choice((rng.randint(4, 10), rng.randint(4, 24), rng.randint(4, MOST_SWITCHES)))
     graph = nx.random_labeled_tree(switches, seed=rng.randrange(1 << 30))
@@ -42,13 +77,12 @@ def drawn_network(rng: Random) -> Topology:
         graph.add_edge(*rng.sample(range(switches), 2))
     homes = [switch for switch in range(switches) if rng.random() < 0.9] or [0]
     homes += [switch for switch in homes if rng.random() < 0.1] + [0] * (len(homes) < 2)
-    homes = homes[:MOST_SWITCHES]
-    cables = Cables(f"drawn-{switches}", len(homes), switches)
-    for endpoint, switch in enumerate(homes):
-        cables.join(endpoint, len(homes) + switch)
-    for a, b in sorted(graph.edges):
-        cables.join(len(homes) + a, len(homes) + b)
-    return cables.build()
+    return Cabling(switches, tuple(homes[:MOST_SWITCHES]), tuple(sorted(graph.edges)))
+
+
+def drawn_network(rng: Random) -> Topology:
+    """The network of `drawn_cabling`."""
+    return drawn_cabling(rng).topology()
 
 
 def drawn_machine(rng: Random) -> Machine:
