@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import certree.api as ct
+from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.hw.engines.runs import Options
 from certree.hw.run import run
 from certree.hw.tables.directory import read_tables
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.synth.virtual_channels import with_channels
+from certree.verify.checker import verify_schedule
 from tests.verify.deadlock.drawn import drawn_network
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
 
@@ -124,15 +126,28 @@ def test_schedules_that_repeat_keep_their_routes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "method"),
-    [("fattree:2x4", "direct"), ("torus:4x4", "halving-doubling"), ("tree:2x3", "cps"), ("mesh:4x4", "halving-doubling")],
+    ("spec", "method", "enough"),
+    [
+        ("fattree:2x4", "direct", 1),
+        ("torus:4x4", "halving-doubling", 2),
+        ("tree:2x3", "cps", 1),
+        ("mesh:4x4", "halving-doubling", 1),
+    ],
 )
-def test_trees_and_tori_need_no_layers(spec: str, method: str) -> None:
-    """Routes go up and down in trees, and tori have datelines."""
+def test_trees_and_tori_need_no_layers(spec: str, method: str, enough: int) -> None:
+    """Routes go up and down in trees, and tori have datelines, for which two channels are enough."""
     schedule = ct.synthesize(spec, method=method, size="64KiB")
     assert isinstance(schedule, Schedule)
     assert schedule.virtual_channel is None
-    assert ct.deadlock(schedule).free
+    answer = ct.deadlock(schedule)
+    assert (answer.free, answer.virtual_channels) == (True, enough)
+    machine = schedule.made_for.machine  # type: ignore[union-attr]
+    if enough > 1:
+        assert ct.deadlock(schedule, machine=replace(machine, vc_count=enough)).free
+        assert not ct.deadlock(schedule, machine=replace(machine, vc_count=enough - 1)).free
+    report = schedule_report(schedule, verify_schedule(schedule), 64 * KIB, machine)
+    assert report["virtual_channels"] == enough
+    assert ("routes need 2 virtual channels" in schedule_words(report)) == (enough == 2)
 
 
 @pytest.mark.parametrize(
