@@ -219,4 +219,7 @@ Collective == INSTANCE AllReduce WITH
 BeginsWithThePromise == Collective!Init
 NeverBreaksThePromise == [][\E due \in Due : Shown'[due] # Shown[due] /\ Collective!Finish(due)]_got
 KeepsThePromise == Collective!Spec
+
+\* As TLC checks for the networks of the models, with places for twice the window.
+THEOREM Spec => KeepsThePromise
 ================================================================================

@@ -50,6 +50,7 @@ DeliversAsOneStep == [][\E t \in Transfers : Move(t)]_vars
 
 \* So, without the messages in flight, every behaviour is a behaviour of Schedule.
 IsSchedule == Spec
+THEOREM ApartSpec => IsSchedule
 
 -------------------------------------------------------------------------------
 (* Faulty sends                                                              *)

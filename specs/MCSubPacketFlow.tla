@@ -33,6 +33,17 @@ Around == {Worm("p", <<0, 1>>, Packet, <<{1}, {1}>>), Worm("q", <<1, 2>>, Packet
 \* The same with a dateline at channel 0: who crosses it takes VC 2 from there on.
 AroundDateline == (Around \ {Worm("r", <<2, 0>>, Packet, <<{1}, {1}>>)}) \union {Worm("r", <<2, 0>>, Packet, <<{1}, {2}>>)}
 
+\* Messages of two sub-messages in place of the packets, with the dateline and without.
+Short == <<"head", "subtail", "tail">>
+AroundMessages == {[worm EXCEPT !.flits = Short] : worm \in AroundDateline}
+AroundMessagesOneVC == {[worm EXCEPT !.flits = Short] : worm \in Around}
+
+\* A message whose second sub-message is longer than the buffer, and a packet on its last channel.
+LongLater == {Worm("a", <<0, 1>>, <<"head", "subtail", "body", "body", "tail">>, <<{0}, {0}>>), Worm("p", <<1>>, Packet, <<{0}>>)}
+
+\* Three packets that share two VCs.
+ThreePackets == {Worm(name, <<0>>, Packet, <<{0, 1}>>) : name \in {"p", "q", "r"}}
+
 \* An additional message in VC 0.
 Beside == {Worm("a", <<0>>, <<"head", "subtail", "tail">>, <<{0}>>)}
 RingDateline == AroundDateline \union Beside
@@ -106,13 +117,27 @@ SubtailReleases(w, k) == IF Flits[w][k] \in {"subtail", "tail"} THEN Nobody ELSE
 TailKeeps(w, k) == w
 
 \* In place of VcIsIts: a head takes a VC that is held.
-TakesHeld(w, k, h, v) == IF k = 1 THEN v \in MayTake[w][h] ELSE owner[Route[w][h]][v] = w
+TakesHeld(w, k, h, v) == IF k = 1 /\ ~Holds(w, h) THEN v \in MayTake[w][h] ELSE owner[Route[w][h]][v] = w
 
 \* In place of VcIsIts: a head takes any VC that is free, those of others too.
-TakesAnyFree(w, k, h, v) == owner[Route[w][h]][v] = IF k = 1 THEN Nobody ELSE w
+TakesAnyFree(w, k, h, v) == owner[Route[w][h]][v] = IF k = 1 /\ ~Holds(w, h) THEN Nobody ELSE w
+
+\* In place of RoomFor: a head looks for room for itself only.
+RoomForHead(w, k) == 1
+
+\* In place of RoomFor: every sub-message must find room for all of it.
+RoomForEach(w, k) == IF Switching = "cut-through" /\ Begins(w, k) THEN EndOf(w, k) - k + 1 ELSE 1
+
+\* In place of TakeFull: a head that has a VC takes another one.
+TakesSecond(w, h, v) ==
+  /\ Switching = "wormhole" /\ credits[Route[w][h]][v] = 0
+  /\ HeadWaits(w, h)
+  /\ owner[Route[w][h]][v] = Nobody /\ v \in MayTake[w][h]
+  /\ owner' = [owner EXCEPT ![Route[w][h]][v] = w]
+  /\ UNCHANGED <<sent, last, buffer, credits, returning, ejected, partial, handed, arrived>>
 
 \* In place of VcIsIts: what follows a head goes into any VC that the head might have taken.
-FollowsAnywhere(w, k, h, v) == v \in MayTake[w][h] /\ (k = 1 => owner[Route[w][h]][v] = Nobody)
+FollowsAnywhere(w, k, h, v) == v \in MayTake[w][h] /\ (k = 1 /\ ~Holds(w, h) => owner[Route[w][h]][v] = Nobody)
 
 \* In place of HasRoom: no check of the credits.
 NeverLooks(w, k, h, v) == TRUE

@@ -9,14 +9,22 @@ EXTENDS MCNILockstep, TraceNILockstep
 \* A line of the log.
 Times(fired, entered, arrived, usable) == [fired |-> fired, entered |-> entered, arrived |-> arrived, usable |-> usable]
 
-\* PairAllReduce, slotted: slots of 4 ticks, a message is there after 2, a sum usable 1 or 2 ticks later. Keys: node, row,
-\* iteration, destination.
+\* PairAllReduce, slotted: slots of 4 ticks, a message is there after 2, a sum usable 1 tick later. Keys: node, row, iteration,
+\* destination.
 SlottedLog ==
-  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3)) @@ (<<1, 1, 0, 0>> :> Times(0, 0, 2, 4)) @@
+  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3)) @@ (<<1, 1, 0, 0>> :> Times(0, 0, 2, 3)) @@
   (<<0, 2, 0, 1>> :> Times(4, 4, 6, 6)) @@ (<<1, 2, 0, 0>> :> Times(4, 4, 6, 6))
 
 \* PairInTurn, paced by the estimate: the second message waits a tick for its port.
 BusyLog == (<<0, 1, 0, 1>> :> Times(0, 0, 6, 6)) @@ (<<0, 2, 0, 1>> :> Times(2, 4, 10, 10))
+
+\* Three nodes in a line: both sums come to the middle in one tick, and both nodes get the result.
+LineMeet == {Reduce(0, 0, 1, 0), Reduce(0, 2, 1, 0), Gather(0, 1, 0, 1), Gather(0, 1, 2, 1)}
+
+\* LineMeet, slotted: slots of 5 ticks; the unit can take a sum a tick after it has arrived, and takes one tick for each.
+UnitLog ==
+  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 4)) @@ (<<2, 1, 0, 1>> :> Times(0, 0, 2, 5)) @@
+  (<<1, 1, 0, 0>> :> Times(5, 5, 7, 7)) @@ (<<1, 1, 0, 2>> :> Times(5, 5, 7, 7))
 
 -------------------------------------------------------------------------------
 (* Wrong logs                                                                *)
@@ -36,6 +44,11 @@ UsableAtOnce == [SlottedLog EXCEPT ![<<1, 1, 0, 0>>].usable = 2]
 \* A sum takes longer than the unit needs for all of them.
 UsableLate == [SlottedLog EXCEPT ![<<1, 1, 0, 0>>].usable = 5]
 
+\* The unit takes the sums the other way round, both at a time, or a tick more for the second.
+SumsSwapped == [UnitLog EXCEPT ![<<0, 1, 0, 1>>].usable = 5, ![<<2, 1, 0, 1>>].usable = 4]
+SumsAtOnce == [UnitLog EXCEPT ![<<2, 1, 0, 1>>].usable = 4]
+SumsSlower == [UnitLog EXCEPT ![<<2, 1, 0, 1>>].usable = 6]
+
 \* A message is missing.
 LostLine == [key \in DOMAIN SlottedLog \ {<<0, 2, 0, 1>>} |-> SlottedLog[key]]
 
@@ -51,6 +64,10 @@ FollowsMessages(n) == \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[Ke
 \* As constants, see MCNILockstep.
 MCSlottedLog == SlottedLog
 MCBusyLog == BusyLog
+MCUnitLog == UnitLog
+MCSumsSwapped == SumsSwapped
+MCSumsAtOnce == SumsAtOnce
+MCSumsSlower == SumsSlower
 MCFiredLate == FiredLate
 MCEnteredEarly == EnteredEarly
 MCArrivedEarly == ArrivedEarly

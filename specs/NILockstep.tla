@@ -475,4 +475,8 @@ NeverBreaksThePromise == [][\E due \in DueHere : Shown'[due] # Shown[due] /\ Col
 
 \* What is finished is right, as an invariant.
 RightSum == \A due \in DueHere : HasFinished(due[1], due[2]) => held[due[1]][Place(due[2], 0)] = OnceEach(Contributors[due[2][1]])
+
+\* Of right tables in slots that are long enough: of trees the first, of all the second, as TLC checks for those of the models.
+THEOREM Spec => BeginsAsScheduled /\ StepsAsScheduled
+THEOREM Spec => BeginsWithThePromise /\ NeverBreaksThePromise /\ EveryRunEnds
 ===============================================================================

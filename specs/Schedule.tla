@@ -122,4 +122,7 @@ BeginsWithThePromise == Collective!Init
 
 \* Its steps. `Shown'[due] # Shown[due]` follows from Finish(due) and is tested first for speed.
 NeverBreaksThePromise == [][\E due \in DueHere : Shown'[due] # Shown[due] /\ Collective!Finish(due)]_Shown
+
+\* Of a right schedule, as TLC checks for those of the models.
+THEOREM Spec => KeepsThePromise
 ===============================================================================

@@ -125,4 +125,7 @@ Collective == INSTANCE AllReduce WITH Ranks <- Nodes, result <- Shown
 \* Its beginning and its steps.
 BeginsWithThePromise == Collective!Init
 NeverBreaksThePromise == [][\E due \in DueHere : Shown'[due] # Shown[due] /\ Collective!Finish(due)]_Shown
+
+\* Of a right schedule, as TLC checks for those of the models.
+THEOREM Spec => BeginsWithThePromise /\ NeverBreaksThePromise
 ===============================================================================

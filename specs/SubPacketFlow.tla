@@ -11,8 +11,10 @@
 (* Every worm has its route from the source; the VCs that it may take on   *)
 (* each hop are given: that is where datelines and separate VCs are.       *)
 (*                                                                         *)
-(* Steps are untimed: one flit moves, or one credit returns. Whatever a    *)
-(* clocked router does in a cycle is some order of these steps.            *)
+(* Steps are untimed: one flit moves, or one credit returns, or a head     *)
+(* takes a full VC (wormhole) and waits for room. Whatever a clocked       *)
+(* router does in a cycle is some order of these steps: a head that finds  *)
+(* room takes its VC and moves, since nobody else can use the room.        *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
 
@@ -24,7 +26,7 @@ CONSTANTS
   Flits,     \* for every worm: the kinds of its flits
   MayTake,   \* for every worm: for every hop the VCs that it may take there
   Depth,     \* flits that the buffer of a VC holds
-  Switching, \* "cut-through": what begins must find room for all up to its sub-tail or tail; "wormhole": room for a flit
+  Switching, \* "cut-through": a head must find room for all up to the first sub-tail or tail; other flits, and "wormhole": for one
   Endless    \* messages without an end: after their last flit, a sub-tail, the second comes again
 
 \* What a flit can be.
@@ -63,15 +65,15 @@ HasFlit(w, k) == w \in Endless \/ k < Len(Flits[w])
 \* The hop at which worm w takes channel c.
 HopAt(w, c) == CHOOSE h \in DOMAIN Route[w] : Route[w][h] = c
 
-\* Flit k of worm w is the first of the worm or of a sub-message: for that many flits there must be room.
+\* Flit k of worm w is the first of the worm or of a sub-message.
 Begins(w, k) == k = 1 \/ Flits[w][k - 1] = "subtail" \/ (w \in Endless /\ k = 2)
 
 \* The number of the sub-tail or tail that ends what flit k belongs to.
 EndOf(w, k) == CHOOSE e \in k..Len(Flits[w]) :
   Flits[w][e] \in {"subtail", "tail"} /\ \A j \in k..e - 1 : Flits[w][j] \notin {"subtail", "tail"}
 
-\* The room that flit k of worm w must find.
-RoomFor(w, k) == IF Switching = "cut-through" /\ Begins(w, k) THEN EndOf(w, k) - k + 1 ELSE 1
+\* The room that flit k of worm w must find: a head for the first sub-message, whose flits then need not wait; any other for itself.
+RoomFor(w, k) == IF Switching = "cut-through" /\ k = 1 THEN EndOf(w, 1) ELSE 1
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
@@ -89,9 +91,12 @@ Init ==
   /\ handed = [w \in Worms |-> <<>>]
   /\ arrived = {}
 
-\* The VC is available for flit k of worm w: a head takes a free VC, the other flits follow on the VC of their worm.
+\* Worm w holds a VC of its hop h.
+Holds(w, h) == \E v \in VCs : owner[Route[w][h]][v] = w
+
+\* The VC is available for flit k of worm w: a head takes a free VC unless it has one; the other flits follow on that of their worm.
 VcIsIts(w, k, h, v) ==
-  IF k = 1
+  IF k = 1 /\ ~Holds(w, h)
   THEN /\ IsFree::    owner[Route[w][h]][v] = Nobody
        /\ IsAllowed:: v \in MayTake[w][h]
   ELSE /\ IsHeld::    owner[Route[w][h]][v] = w
@@ -109,6 +114,20 @@ Enters(w, k, h, v) ==
   /\ owner' = [owner EXCEPT ![Route[w][h]][v] = OwnerAfter(w, k)]
   /\ last' = [last EXCEPT ![Route[w][h]][v] = <<w, k>>]
   /\ credits' = [credits EXCEPT ![Route[w][h]][v] = @ - 1]
+
+\* The head of worm w is the next flit into its hop h.
+HeadWaits(w, h) ==
+  IF h = 1 THEN sent[w] = 0
+  ELSE \E u \in VCs : buffer[Route[w][h - 1]][u] # <<>> /\ Head(buffer[Route[w][h - 1]][u]) = <<w, 1>>
+
+\* A head takes a full VC of its hop h, and waits for room there: others take it when its tail has gone in.
+TakeFull(w, h, v) ==
+  /\ Switching = "wormhole" /\ credits[Route[w][h]][v] = 0
+  /\ HeadWaits(w, h)
+  /\ owner[Route[w][h]][v] = Nobody /\ v \in MayTake[w][h]
+  /\ HasNone:: ~Holds(w, h)
+  /\ owner' = [owner EXCEPT ![Route[w][h]][v] = w]
+  /\ UNCHANGED <<sent, last, buffer, credits, returning, ejected, partial, handed, arrived>>
 
 \* What returns when a flit has left VC u of channel c.
 Released(c, u) == [returning EXCEPT ![c][u] = @ + 1]
@@ -172,9 +191,9 @@ Rest == AllArrived /\ UNCHANGED vars
 \* The flit at the front of VC u of channel c goes on.
 Move(c, u) == Forward(c, u) \/ Eject(c, u)
 
-\* A flit moves or a credit returns.
+\* A flit moves, a credit returns, or a head takes a full VC.
 Next ==
-  \/ \E w \in Worms : Inject(w)
+  \/ \E w \in Worms : Inject(w) \/ \E h \in DOMAIN Route[w], v \in VCs : TakeFull(w, h, v)
   \/ \E c \in Channels, v \in VCs : Move(c, v) \/ Return(c, v)
   \/ Rest
 
@@ -199,6 +218,18 @@ NoOverflow == \A c \in Channels, v \in VCs : Len(buffer[c][v]) <= Depth
 
 \* Credits are neither lost nor made: each place of a buffer is taken, known to be free, or about to be.
 CreditsConserved == \A c \in Channels, v \in VCs : credits[c][v] + returning[c][v] + Len(buffer[c][v]) = Depth
+
+\* A worm holds one VC of each channel at most.
+OneVcEach == \A c \in Channels : \A u, v \in VCs : u # v /\ owner[c][u] = owner[c][v] => owner[c][u] = Nobody
+
+\* Behind a head the first sub-message of a worm with an end finds room: of its flits, those that have not gone in have their places.
+FirstHasRoom ==
+  Switching = "cut-through" =>
+    \A c \in Channels, v \in VCs : last[c][v] # <<>> /\ last[c][v][1] \notin Endless =>
+      LET kinds == Flits[last[c][v][1]]
+          ended == {k \in 1..last[c][v][2] : kinds[k] \in {"subtail", "tail"}}
+          left == {k \in last[c][v][2] + 1..Len(kinds) : \A j \in 1..k - 1 : kinds[j] \notin {"subtail", "tail"}}
+      IN  ended = {} => Cardinality(left) <= credits[c][v]
 
 \* The flits of a worm in flight, oldest first; its VCs on one channel follow each other.
 OnTheWay(w) ==

@@ -7,12 +7,15 @@
 (*                                                                         *)
 (* Rows and ports follow from tables and clocks alone: the specification   *)
 (* fires them by itself, and the log is compared. Only the reduction unit  *)
-(* is free within its window; there the log chooses.                       *)
+(* is free within its window; there the log chooses, and is compared with  *)
+(* the order and the speed of the unit.                                    *)
 (***************************************************************************)
 EXTENDS CheckNILockstep
 
-CONSTANT
-  Log  \* for every message <<node, row, iteration, destination>>: fired, entered, arrived, usable
+CONSTANTS
+  Log,         \* for every message <<node, row, iteration, destination>>: fired, entered, arrived, usable
+  ReadyTicks,  \* from the arrival of a sum until the reduction unit can take it
+  UnitTicks    \* how long a sum occupies the unit
 
 \* The message's place in the log.
 KeyOf(m) == <<m.src, m.row, m.item[2], m.dst>>
@@ -23,8 +26,12 @@ IsLogged(m) == KeyOf(m) \in DOMAIN Log
 \* In place of Count: when the log says.
 LoggedCount(m) == IsLogged(m) /\ now = Log[KeyOf(m)].usable /\ Count(m)
 
-\* In place of Events: the times of the log as well.
-LoggedEvents == Events \union {Log[KeyOf(m)].usable : m \in {k \in flying : IsLogged(k)}}
+\* The sums in flight whose last link is known, and the ticks at which they arrive.
+Sums == {m \in flying : m.op = "REDUCE" /\ ~GoesFarther(m)}
+Arriving == {ArrivesAt(m) : m \in Sums}
+
+\* In place of Events: the times of the log, and the arrivals of sums, as well.
+LoggedEvents == Events \union Arriving \union {Log[KeyOf(m)].usable : m \in {k \in flying : IsLogged(k)}}
 
 \* Nothing has to happen at node n any more: a message counts when the log says, which is no later than it must.
 MustFollow(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[KeyOf(m)].usable
@@ -78,6 +85,19 @@ ArrivedAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => ArrivesAt
 
 \* It was usable no sooner and no later than the reduction unit allows, or, without reduction, at once.
 UsableAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
+
+\* The unit takes one sum before another: that which arrived first; of those of one tick the node's own, then by the last link's source,
+\* then by lane.
+TakesFirst(other, m) ==
+  LET key(sum) == <<ArrivesAt(sum), IF sum.src = sum.dst THEN 0 ELSE 1, sum.links[Hop(sum)][1], sum.lanes[Hop(sum)]>>
+  IN  \E k \in 1..4 : key(other)[k] < key(m)[k] /\ \A j \in 1..k - 1 : key(other)[j] = key(m)[j]
+
+\* A sum is usable when the unit has taken those before it and then this one, in its time for each; told when it arrives.
+ReducedAsLogged ==
+  \A m \in Sums : now = ArrivesAt(m) /\ IsLogged(m) =>
+    LET ahead == {other \in Sums : other.dst = m.dst /\ IsLogged(other) /\ TakesFirst(other, m)}
+        free == {now + ReadyTicks} \union {Log[KeyOf(other)].usable : other \in ahead}
+    IN  \E begin \in free : (\A t \in free : t <= begin) /\ Log[KeyOf(m)].usable = begin + UnitTicks
 
 \* In the end everything in the log has happened.
 NothingElseLogged == AllDone => Cardinality(DOMAIN Log) = Cardinality(Commanded)

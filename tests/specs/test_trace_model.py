@@ -121,6 +121,18 @@ def waiting(entry):
     return entry["first_flit"] > entry["fired"]
 
 
+def sums_at(log):
+    """Two sums that come to node 2 in one cycle, in the order in which its unit takes them: by the source of the last link."""
+    first, second = sorted((e for e in log if e["destination"] == 2 and e["last_flit_arrived"] == 191), key=lambda e: e["node"])
+    assert (first["usable"], second["usable"]) == (208, 224)  # 1 cycle until it is ready, 16 in the unit
+    return first, second
+
+
+def swap(log):
+    first, second = sums_at(log)
+    first["usable"], second["usable"] = second["usable"], first["usable"]
+
+
 @pytest.mark.parametrize(
     ("tamper", "result", "message"),
     [
@@ -129,6 +141,21 @@ def waiting(entry):
         (lambda log: log[7].update(last_flit_arrived=log[7]["last_flit_arrived"] - 1), "safety", "ArrivedAsLogged: node "),
         (lambda log: log[0].update(usable=log[0]["last_flit_arrived"]), "safety", "UsableAsLogged: node "),
         (lambda log: log[-1].update(usable=log[-1]["usable"] + 1), "safety", "UsableAsLogged: node "),
+        (
+            swap,
+            "safety",
+            "ReducedAsLogged: node 1, row 0, iteration 0, to node 2: usable in cycle 224 by the trace, in cycle 208",
+        ),
+        (
+            lambda log: sums_at(log)[1].update(usable=208),
+            "safety",
+            "ReducedAsLogged: node 3, row 1, iteration 0, to node 2: ",
+        ),
+        (
+            lambda log: sums_at(log)[1].update(usable=225),
+            "safety",
+            "ReducedAsLogged: node 3, row 1, iteration 0, to node 2: ",
+        ),
         (lambda log: log.pop(), "safety", "EveryMessageLogged: node "),
         (
             lambda log: log.append(log[-1] | {"row": 99}),
@@ -142,6 +169,9 @@ def waiting(entry):
         "arrived early",
         "sum usable at once",
         "copy usable late",
+        "sums swapped",
+        "two sums at a time",
+        "sum a cycle late",
         "message missing",
         "message added",
     ],

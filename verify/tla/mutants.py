@@ -24,6 +24,7 @@ KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
 DEADLOCK = "no deadlock"
 # Properties without meaning in a paced run, which has no slots.
 _SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "SentWhenDue")
+_THEOREM = re.compile(r"^THEOREM .*$", re.MULTILINE)  # TLC does not read it
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
 _USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
 _WIDE = 8  # tables with more names than this have numbered columns, with the names listed above
@@ -43,12 +44,12 @@ class Columns:
 
 
 def digest_of(models: Sequence[Model]) -> str:
-    """SHA-256 of the modules of a family and the configurations of its mutants, without comments and empty lines."""
+    """SHA-256 of the modules of a family and the configurations of its mutants, without comments, theorems and empty lines."""
     texts = {f"{name}.tla": _sources()[name] for name in modules_of(models)}
     texts |= {f"{model.name}.cfg": model.configuration.text for model in mutants_of(models)}
     parts = []
     for name in sorted(texts):
-        lines = (line.rstrip() for line in without_comments(texts[name]).splitlines())
+        lines = (line.rstrip() for line in _THEOREM.sub("", without_comments(texts[name])).splitlines())
         parts.append("\n".join([name, *filter(None, lines)]))
     return sha256("\n".join(parts).encode())
 
@@ -61,6 +62,12 @@ def mutants_of(models: Sequence[Model]) -> list[Model]:
 def without_comments(text: str) -> str:
     """The text of a module without its comments."""
     return _COMMENT.sub("", text)
+
+
+def theorems(text: str) -> list[tuple[str, list[str]]]:
+    """The theorems of a module, each on one line: the behaviours that it is about, and the properties that they have."""
+    told = [line.removeprefix("THEOREM ").split(" => ") for line in _THEOREM.findall(without_comments(text))]
+    return [(spec, kept.split(" /\\ ")) for spec, kept in told]
 
 
 def source_of(name: str) -> str:

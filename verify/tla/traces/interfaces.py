@@ -22,6 +22,7 @@ _INVARIANTS = (
     "EnteredAsLogged",
     "ArrivedAsLogged",
     "UsableAsLogged",
+    "ReducedAsLogged",
     "NothingElseLogged",
     "ExactlyOnce",
     "RightSum",
@@ -63,6 +64,8 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
         "Run": string(run),
         "MinReduceTicks": reduction[0],
         "MaxReduceTicks": reduction[1],
+        "ReadyTicks": tables.machine.reduce_start_cycles,
+        "UnitTicks": chunk,
         "BufferTicks": buffer,
         "StepTicks": ser if ser <= buffer else ser - buffer,
     }
@@ -108,6 +111,8 @@ def _message(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, redu
         return f"{len(log)} messages, all as in the specification"
     if run.broken == "NothingElseLogged":
         return f"{run.broken}: the trace has {len(log)} messages, more than the tables command"
+    if run.trace and run.broken == "ReducedAsLogged":
+        return f"{run.broken}: {_sum_difference(run, log, plan)}"
     if run.trace and (run.broken in _FIELD_OF or run.broken == "EveryMessageLogged"):
         return f"{run.broken}: {_difference(run, log, plan, reduction)}"
     return explain(run)
@@ -130,6 +135,28 @@ def _difference(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, r
             cycles = f"cycle {low}" if low == high else f"cycles {low} to {high}"
             return f"{_words(key)}: {field} in cycle {log[key][field]} by the trace, in {cycles} by the specification"
     raise AssertionError(f"{run.broken} is violated, but every message in flight agrees with the trace")
+
+
+def _sum_difference(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan) -> str:
+    """The sum that the reduction unit takes out of its turn or not in its time, of those that arrive in the last state."""
+    machine, now = plan.tables.machine, run.trace[-1]["now"]
+    found: dict[int, list[tuple[tuple[int, ...], Key]]] = {}
+    for message in (dict(message) for message in run.trace[-1]["flying"]):
+        last = len(message["enters"]) - 1
+        there = message["enters"][last] + message["travel"][last]
+        if message["op"] == "REDUCE" and len(message["links"]) == last + 1 and there <= now:
+            turn = (there, message["src"] != message["dst"], message["links"][last][0], message["lanes"][last])
+            key = (message["src"], message["row"] - 1, message["item"][1], message["dst"])
+            found.setdefault(message["dst"], []).append((turn, key))
+    for sums in found.values():
+        free = 0
+        for place, late in sorted(sums):
+            given = log[late]["usable"]
+            due = max(place[0] + machine.reduce_start_cycles, free) + reduction_cycles(plan.tables.chunk_bytes, machine)
+            if place[0] == now and given != due:
+                return f"{_words(late)}: usable in cycle {given} by the trace, in cycle {due} by the specification"
+            free = max(free, given)
+    raise AssertionError("ReducedAsLogged is violated, but every sum that arrives agrees with the trace")
 
 
 def _expected(message: Mapping[str, Any], plan: Plan, reduction: tuple[int, int]) -> dict[str, tuple[int, int]]:
