@@ -14,7 +14,7 @@ from certree.models.tables import Tables
 
 #: the columns of `Tables` that `Widths.row_columns` and `Widths.arrival_columns` name, and the ports of its routes
 Columns = dict[str, NDArray[Any]]
-EPOCH_COLUMN = "epochs"  # in the header of each endpoint's image; empty without headers, missing where a format has none
+EPOCH_COLUMN = "epochs"  # in the header of each endpoint's image, or with its table; empty where none are stated
 ROUTE_COLUMN = "ports"  # of shape (routes, longest + 1), with a first column more where routes state virtual channels
 
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certree.hw.formats import FORMATS, ROUTE_COLUMN, Columns
+from certree.hw.formats import EPOCH_COLUMN, FORMATS, ROUTE_COLUMN, Columns
 from certree.hw.formats.layout import MAX_BITS, Widths
 from certree.hw.formats.source_routes import EJECT, route_ports
 from certree.models.common.columns import int_column
-from certree.models.common.errors import TableFormatError
+from certree.models.common.errors import TableFormatError, short
 from certree.models.common.files import parse_json
 from certree.models.network.topology import MAX_NODES
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables import MAX_EPOCH, NIL, RowOp, Tables
 
 FILE = "table.json"
 _OPS = {op.name: int(op) for op in RowOp}
@@ -29,14 +29,7 @@ class JsonFormat:
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """`table.json`; of the widths only the names of the columns are used."""
-        names, arriving = widths.row_columns, widths.arrival_columns
-        rows = zip(*(_written(name, getattr(tables, name)) for name in names), strict=True)
-        arrivals = zip(*(_written(name, getattr(tables, name)) for name in arriving), strict=True)
-        text = (
-            f'{{"row_columns": {json.dumps(names)},\n"rows": [\n{_lines(rows)}],\n'
-            f'"arrival_columns": {json.dumps(arriving)},\n"arrivals": [\n{_lines(arrivals)}]{_routes(tables)}}}\n'
-        )
-        return {FILE: text.encode()}
+        return {FILE: readable(tables, widths, epochs=tables.epoch is not None)}
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in `table.json`."""
@@ -44,17 +37,48 @@ class JsonFormat:
             raise TableFormatError(f"the json format has one file, {FILE}, not {', '.join(sorted(files))}")
         document = parse_json(files[FILE], FILE)
         expected = {"row_columns", "rows", "arrival_columns", "arrivals"} | ({"routes"} if widths.hops > 1 else set())
-        if not isinstance(document, dict) or set(document) != expected:
+        if not isinstance(document, dict) or set(document) - {EPOCH_COLUMN} != expected:
             raise TableFormatError(f"{FILE} must hold {', '.join(sorted(expected))}")
         columns = _table(document, "row_columns", "rows", widths.row_columns, widths)
         columns |= _table(document, "arrival_columns", "arrivals", widths.arrival_columns, widths)
         routes = document.get("routes", [])
         if not isinstance(routes, list):
             raise TableFormatError(f"{FILE}: routes must be a list of lists of ports")
-        return columns | {ROUTE_COLUMN: _number_lists("routes", routes, widths.route_fields, 1 << 30)}
+        epochs = _epochs(document.get(EPOCH_COLUMN, []), endpoints)
+        return columns | {EPOCH_COLUMN: epochs, ROUTE_COLUMN: _number_lists("routes", routes, widths.route_fields, 1 << 30)}
 
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
         """Nothing: the file has the columns only."""
+
+
+def readable(tables: Tables, widths: Widths, *, epochs: bool) -> bytes:
+    """The contents of `table.json`, with the epoch of the table of each node where these are not in headers."""
+    names, arriving = widths.row_columns, widths.arrival_columns
+    rows = zip(*(_written(name, getattr(tables, name)) for name in names), strict=True)
+    arrivals = zip(*(_written(name, getattr(tables, name)) for name in arriving), strict=True)
+    stated = [[node, tables.epoch] for node in tables.topology.endpoints.tolist()]
+    text = (
+        f'{{"row_columns": {json.dumps(names)},\n"rows": [\n{_lines(rows)}],\n'
+        f'"arrival_columns": {json.dumps(arriving)},\n"arrivals": [\n{_lines(arrivals)}]{_routes(tables)}'
+        + (f',\n"{EPOCH_COLUMN}": {json.dumps(stated)}}}\n' if epochs else "}\n")
+    )
+    return text.encode()
+
+
+def _epochs(stated: Any, endpoints: list[int]) -> np.ndarray:
+    """The epoch of the table of each endpoint; none where none is stated."""
+    if stated == []:
+        return np.zeros(0, np.int64)
+    nodes = [line[:1] if isinstance(line, list) else line for line in stated] if isinstance(stated, list) else None
+    if nodes != [[node] for node in endpoints]:
+        raise TableFormatError(f"{FILE}: {EPOCH_COLUMN} must be a list of pairs, the epoch of the table of each endpoint, in order")
+    return np.array([_epoch(line, node) for line, node in zip(stated, endpoints, strict=True)], np.int64)
+
+
+def _epoch(line: list[Any], node: int) -> int:
+    if len(line) != 2 or type(line[1]) is not int or not 0 <= line[1] <= MAX_EPOCH:
+        raise TableFormatError(f"{FILE}: epoch of node {node} is {short(line[1:])}; allowed: a whole number from 0 to {MAX_EPOCH}")
+    return line[1]
 
 
 def _written(name: str, column: np.ndarray) -> list[Any]:

@@ -114,7 +114,7 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
         ports, channel = columns.pop(ROUTE_COLUMN), None
-        check_epochs(columns.pop(EPOCH_COLUMN, None), header)
+        check_epochs(columns.pop(EPOCH_COLUMN, None), header, files)
         if widths.channel:
             channel, ports = ports[:, 0], ports[:, 1:]
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], ports)

@@ -180,9 +180,9 @@ def check_layout(manifest: Fields, tables: Tables) -> None:
             manifest.refuse(f"{name} is {short(manifest.raw(name))}; the rows imply {implied!r}")
 
 
-def check_epochs(found: NDArray[np.int64] | None, header: Mapping[str, Any]) -> None:
+def check_epochs(found: NDArray[np.int64] | None, header: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
     """TableFormatError for an image of another epoch than the manifest states; `found`: the epochs of the images of the endpoints,
-    empty where they have no headers, None where the format has none."""
+    empty where they state none, None where the format has none. `files`: by name, for messages."""
     stated = header.get("epoch")
     if found is None or (stated is None and not len(found)):
         return
@@ -191,4 +191,5 @@ def check_epochs(found: NDArray[np.int64] | None, header: Mapping[str, Any]) -> 
     for node, epoch in zip(header["topology"].endpoints.tolist(), found.tolist(), strict=True):
         if epoch != stated:
             here = "no epoch" if stated is None else f"epoch {stated}"
-            raise TableFormatError(f"{bank_file(node)}: epoch of node {node} is {epoch}; the manifest states {here}")
+            where = bank_file(node) if bank_file(node) in files else "the tables"
+            raise TableFormatError(f"{where}: epoch of node {node} is {epoch}; the manifest states {here}")

@@ -137,6 +137,25 @@ def test_damaged_and_mixed_images_are_refused(exported: Path, fault: str) -> Non
         read_tables(exported)
 
 
+@pytest.mark.parametrize(
+    ("epochs", "reason"),
+    [
+        ([[0, 5], [1, 6], [2, 5], [3, 5]], "the tables: epoch of node 1 is 6; the manifest states epoch 5"),
+        (None, "the manifest states epoch 5; the images have no headers"),
+        ([[0, 5], [2, 5], [1, 5], [3, 5]], "table.json: epochs must be a list of pairs"),
+        ([[0, 5], [1, 5], [2, -1], [3, 5]], r"table.json: epoch of node 2 is \[-1\]; allowed: a whole number from 0 to 65535"),
+    ],
+)
+def test_mixed_tables_in_json_are_refused(tmp_path: Path, epochs: object, reason: str) -> None:
+    export_tables(OLD, tmp_path / "t", "json")
+    document = json.loads((tmp_path / "t/table.json").read_text())
+    assert document.pop("epochs") == [[0, 5], [1, 5], [2, 5], [3, 5]]
+    (tmp_path / "t/table.json").write_text(json.dumps(document | ({} if epochs is None else {"epochs": epochs})))
+    seal(tmp_path / "t", "table.json")
+    with pytest.raises(TableFormatError, match=reason):
+        read_tables(tmp_path / "t")
+
+
 def test_version_2_of_trees_has_an_epoch(exported: Path) -> None:
     manifest = json.loads((exported / "manifest.json").read_text())
     del manifest["epoch"]
