@@ -69,6 +69,16 @@ WrongRelay == (Gathering \ {Transfer("GATHER", 12, 1, 0, 1)}) \union {Transfer("
 \* What passes the node that takes no part leaves it before it is there.
 PassedOnTooEarly == (PassingOn \ {Transfer("GATHER", 0, 1, 3, 1)}) \union {Transfer("GATHER", 0, 1, 3, 0)}
 
+\* The node that takes no part does not pass on what it gets.
+StrangerKeeps == PassingOn \ {Transfer("GATHER", 0, 1, 3, 1)}
+
+\* In place of Init and of the transfers: it has data of its own, to which what comes is added.
+StrangerHasData ==
+  /\ done = {}
+  /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({n} \intersect (Contributors[item] \union {1}))]]
+AddedAtStranger ==
+  {Transfer(IF t.dst = 1 THEN "REDUCE" ELSE "GATHER", t.item, t.src, t.dst, t.slot) : t \in PassingOn}
+
 \* Two transfers over one link in one slot.
 TwoOnOneLink == (AllPaths \ {Transfer("GATHER", 0, 1, 0, 2)}) \union {Transfer("GATHER", 0, 1, 0, 1)}
 

@@ -1,6 +1,6 @@
 --------------------------- MODULE MCScheduleBuffers ---------------------------
 (***************************************************************************)
-(* Small all-reduces with scratch buffers, and one thing wrong at a time.  *)
+(* Small schedules with scratch buffers, and one thing wrong at a time.    *)
 (***************************************************************************)
 EXTENDS ScheduleBuffers
 
@@ -23,7 +23,50 @@ Doubling == {Moving("REDUCE", n, IF n % 2 = 0 THEN n + 1 ELSE n - 1, 0, 0, 0) : 
               \union {Moving("REDUCE", n, (n + 2) % 4, 0, 0, 1) : n \in Nodes}
 
 -------------------------------------------------------------------------------
+(* Blocks, and a node that takes no part, on three nodes in a row. A block goes from the node that is its number div 3 to the one *)
+(* that is its number mod 3; what passes node 1 waits there in a scratch buffer.                                               *)
+
+\* Where blocks come from, and where they are due.
+Sources == [item \in Items |-> {item \div 3}]
+Targets == [item \in Items |-> {item % 3}]
+
+\* The copy of an item.
+Copying(item, src, dst, from, into, slot) ==
+  [op |-> "GATHER", item |-> item, src |-> src, dst |-> dst, from |-> from, into |-> into, slot |-> slot]
+
+\* Gather to node 0.
+Gathering == {Copying(3, 1, 0, 0, 0, 0), Copying(6, 2, 1, 0, 1, 0), Copying(6, 1, 0, 1, 0, 1)}
+
+\* All-to-all: blocks between neighbours, behind them those from end to end.
+Exchange ==
+  {Copying(item, item \div 3, item % 3, 0, 0, 0) : item \in {1, 3, 5, 7}}
+    \union {Copying(2, 0, 1, 0, 1, 1), Copying(2, 1, 2, 1, 0, 2), Copying(6, 2, 1, 0, 1, 1), Copying(6, 1, 0, 1, 0, 2)}
+
+\* An all-gather of nodes 0 and 2, of an item of each, by way of node 1, which takes no part.
+TwoMembers == [item \in Items |-> {0, 2}]
+OwnItem == [item \in Items |-> {item}]
+PassingOn == {Copying(0, 0, 1, 0, 1, 0), Copying(0, 1, 2, 1, 0, 1), Copying(2, 2, 1, 0, 1, 0), Copying(2, 1, 0, 1, 0, 1)}
+
+-------------------------------------------------------------------------------
 (* Wrong schedules                                                           *)
+
+\* The block on its way leaves from the data buffer, where it is not.
+WrongBuffer == (Gathering \ {Copying(6, 1, 0, 1, 0, 1)}) \union {Copying(6, 1, 0, 0, 0, 1)}
+
+\* The block ends in a scratch buffer of its target.
+EndsInScratch == (Exchange \ {Copying(2, 1, 2, 1, 0, 2)}) \union {Copying(2, 1, 2, 1, 1, 2)}
+
+\* A block of another pair is brought to the target.
+OtherBlock == (Gathering \ {Copying(6, 2, 1, 0, 1, 0)}) \union {Copying(6, 0, 1, 0, 1, 0)}
+
+\* The node that takes no part passes on what is not there yet.
+PassedOnTooEarly == (PassingOn \ {Copying(0, 1, 2, 1, 0, 1)}) \union {Copying(0, 1, 2, 1, 0, 0)}
+
+\* It keeps what it should pass on.
+StrangerKeeps == PassingOn \ {Copying(0, 1, 2, 1, 0, 1)}
+
+\* Something is added at the node that takes no part, where there is nothing.
+AddsAtStranger == (PassingOn \ {Copying(0, 0, 1, 0, 1, 0)}) \union {[Copying(0, 0, 1, 0, 1, 0) EXCEPT !.op = "REDUCE"]}
 
 \* Originals leave from the data buffer once something has been added there.
 OriginalLost == Keeping \union First \union {Moving("REDUCE", n, (n + 2) % 3, 0, 0, 1) : n \in Nodes}

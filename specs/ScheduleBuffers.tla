@@ -122,6 +122,9 @@ Shown == [due \in DueHere |-> IF HasFinished(due[1], due[2]) THEN <<held[due[1]]
 \* The collective that the schedule performs, seen through what it shows.
 Collective == INSTANCE AllReduce WITH Ranks <- Nodes, result <- Shown
 
+\* Every behaviour of the schedule is one of the collective.
+KeepsThePromise == Collective!Spec
+
 \* Its beginning and its steps.
 BeginsWithThePromise == Collective!Init
 NeverBreaksThePromise == [][\E due \in DueHere : Shown'[due] # Shown[due] /\ Collective!Finish(due)]_Shown

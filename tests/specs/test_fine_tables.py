@@ -7,7 +7,9 @@ import pytest
 
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.demand import Demand
 from certree.models.fine.rebooking import with_guards
+from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Profile, Tables
 from certree.verify.tla.table_model import model_check_tables
 from tests.hw.counted import exchanges
@@ -28,6 +30,29 @@ def test_right_tables(schedule, profile):
     assert (tables.profile, tables.fine_slots, tables.slot_cycles) == (profile, True, 1)
     found = model_check_tables(tables)
     assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
+
+
+def demand_of(*sizes: int) -> Tables:
+    """A block of node 0 for node 1, and one for node 2 that goes by node 1."""
+    collective = parse_collective("alltoallv", demand=Demand(((0, 1, sizes[0]), (0, 2, sizes[1]))))
+    made = build(
+        "mesh:1x3",
+        collective,
+        "0>1 1:0>1; 1:1>2",
+        roots=[0, 0],
+        targets=[1, 2],
+        chunk_granules=sizes,
+        rounds=[sum(sizes), sizes[1]],
+    )
+    return lower(made, 16 * sum(sizes), MULTITREE)
+
+
+def test_a_demand():
+    """Blocks of one size keep their promise; for several sizes the model has no time."""
+    found = model_check_tables(demand_of(2, 2))
+    assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
+    with pytest.raises(UnsupportedError, match="model checks: not supported for messages of several sizes"):
+        model_check_tables(demand_of(1, 2))
 
 
 def test_a_cycle_earlier_is_late():
