@@ -11,8 +11,7 @@ from certree.api.reports.times import seconds_words
 from certree.api.training.runs import TrainingRun
 from certree.api.training.settings import AUTO, Timing
 from certree.models.common.files import write_atomically
-from certree.models.workload.passes import Act
-from certree.models.workload.workload import Phase
+from certree.models.workload.workload import Act, Phase
 
 SHOWN_LAYERS = 5
 _MICROSECONDS = 10**6

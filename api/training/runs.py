@@ -7,9 +7,9 @@ from certree.api.settings import Tell, silent
 from certree.api.training.settings import Settings, Timing
 from certree.api.training.timers import Known, Timers
 from certree.models.common.shown import Shown
-from certree.models.workload.passes import Act
 from certree.models.workload.training import Training
 from certree.models.workload.training import train as run_training
+from certree.models.workload.workload import Act
 
 
 @dataclass(frozen=True)

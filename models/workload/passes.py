@@ -9,25 +9,17 @@ its weight gradient of the iteration before has ended. Then, by loop:
 - dlrm: as data; the collective of layer 0 (embeddings) is waited for behind layer `last_bottom`, that of its input gradient is
   asked for behind the input gradient of the layer after it, and waited for at the end. Both go before all others
 
+- trace: what the workload lists
+
 In a pipeline every micro-batch makes a pass; the last one asks for the collectives of weight gradients, which are sums over all.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
-from certree.models.workload.workload import Loop, Phase, Workload
+from certree.models.workload.workload import Act, Loop, Phase, Workload
 
 USUAL, FIRST = 0, 1  # priorities of collectives
-
-
-class Act(StrEnum):
-    """What an instruction does."""
-
-    COMPUTE = "compute"
-    ASK = "ask"
-    WAIT = "wait"
-    IDLE = "idle"  # as long as `times` times the micro-batch that has just ended: the pipeline fills and drains
 
 
 @dataclass(frozen=True)
@@ -43,6 +35,9 @@ class Instruction:
 
 def iteration(workload: Workload) -> Iterator[Instruction]:
     """All instructions of one iteration, in order."""
+    yield from (Instruction(act, layer, Phase.FORWARD) for act, layer in workload.acts)
+    if workload.loop is Loop.TRACE:
+        return
     for micro_batch in range(workload.micro_batches):
         yield from _one_pass(workload, last=micro_batch == workload.micro_batches - 1)
         if micro_batch == 0 and workload.stages > 1:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from certree.models.workload.passes import Act, Instruction, iteration, last_waits
+from certree.models.workload.passes import Instruction, iteration, last_waits
 from certree.models.workload.queue import Asked, Server
-from certree.models.workload.workload import Phase, Workload
+from certree.models.workload.workload import Act, Phase, Workload
 
 
 @dataclass(frozen=True)

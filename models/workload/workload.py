@@ -30,6 +30,16 @@ class Loop(StrEnum):
     MODEL = "model"
     HYBRID = "hybrid"
     DLRM = "dlrm"
+    TRACE = "trace"  # that of a trace of one node, which a workload lists itself
+
+
+class Act(StrEnum):
+    """What an instruction does."""
+
+    COMPUTE = "compute"
+    ASK = "ask"
+    WAIT = "wait"
+    IDLE = "idle"  # as long as `times` times the micro-batch that has just ended: the pipeline fills and drains
 
 
 @dataclass(frozen=True, order=True)
@@ -78,7 +88,8 @@ class Workload(Shown):
     `samples`: of an iteration at a node, None where it is not known. `last_bottom`: of a DLRM loop, the number of the layer behind
     which the all-to-all of layer 0 is waited for. `first_input_gradient`: whether the data loop computes that of layer 0.
     `stages` and `micro_batches`: of a pipeline; the layers are those of one stage, for one micro-batch. `groups`: how many nodes
-    take part in a collective of each group; groups without an entry have all nodes.
+    take part in a collective of each group; groups without an entry have all nodes. `acts`: of a trace loop, what is done in turn,
+    each on the forward part of the layer of that number.
     """
 
     shown: ClassVar[Mapping[str, str]] = {
@@ -96,6 +107,7 @@ class Workload(Shown):
     stages: int = 1
     micro_batches: int = 1
     groups: Mapping[str, int] = field(default_factory=dict)
+    acts: tuple[tuple[Act, int], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.layers:
@@ -144,6 +156,8 @@ class Workload(Shown):
     def all_at_the_end(self) -> "Workload":
         """The same with one collective of each kind and group for all weight gradients, asked for behind the last computation of a
         pass, by layers without computation in front of the others (in a DLRM loop by layer 0)."""
+        if self.loop is Loop.TRACE:
+            raise InputError(f"{self.name}: a trace has no gradients that could wait for the end; leave no-overlap out")
         totals: dict[tuple[CollectiveKind, str], int] = {}
         for layer in self.layers:
             found = layer.weight_gradient.communication

@@ -10,7 +10,9 @@ from certree.models.common.errors import InputError, located, unknown_name
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import Presets, parse_toml
+from certree.models.programs.chakra import SUFFIX, read_chakra
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.workload.chakra_trace import trace_workload
 from certree.models.workload.imports import SUFFIXES, astra_workload, scale_sim_shapes
 from certree.models.workload.systolic import Accelerator, Shape, layers_of
 from certree.models.workload.transformer import TRANSFORMER, parse_transformer
@@ -23,7 +25,8 @@ _LARGEST = 1 << 20  # of a number of a shape: products of six stay within what t
 
 
 def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Workload:
-    """A workload by name, of a file (.toml; .csv of SCALE-Sim; .txt of ASTRA-sim 1.0), or by formula (`transformer:...`).
+    """A workload by name, of a file (.toml; .csv of SCALE-Sim; .txt of ASTRA-sim 1.0; .et of Chakra), or by formula
+    (`transformer:...`).
 
     `accelerator`: fields of `systolic.Accelerator` as texts, in place of those of the file; for shapes only. InputError says what
     is wrong and where.
@@ -36,12 +39,15 @@ def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Wo
             array = read_accelerator({}, changed, name)
             shapes = scale_sim_shapes(read_bytes(Path(name)))
             return _of_shapes(Path(name).stem, shapes, array, f"SCALE-Sim table {Path(name).name}")
+    if name.endswith(SUFFIX):
+        _no_accelerator(changed, name)
+        return trace_workload(read_chakra(read_bytes(Path(name)), name), Path(name).stem, name)
     if name.endswith(".txt"):
         _no_accelerator(changed, name)
         with located(name):
             return astra_workload(read_bytes(Path(name)), Path(name).stem)
     if name not in WORKLOADS.names() and not name.endswith(".toml"):
-        besides = f"{TRANSFORMER}layers=N,..., or a file ending in .toml, {', '.join(SUFFIXES)}"
+        besides = f"{TRANSFORMER}layers=N,..., or a file ending in .toml, {', '.join((*SUFFIXES, SUFFIX))}"
         raise InputError(unknown_name("workload", name, WORKLOADS.names(), besides))
     return read_workload(parse_toml(WORKLOADS.read(name), name), name, changed)
 
@@ -61,7 +67,7 @@ def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | No
     _no_accelerator(dict(accelerator or {}), where)
     workload = Workload(
         name=name,
-        loop=Loop(found.choice("loop", map(str, Loop))),
+        loop=Loop(found.choice("loop", (str(loop) for loop in Loop if loop is not Loop.TRACE))),
         clock_hertz=found.exact("clock_hertz", ABOVE_ZERO),
         layers=found.each("layers", _layer, least=1),
         source=source,
@@ -138,7 +144,9 @@ def _part(entry: Fields, name: str) -> Part:
 
 
 def workload_document(workload: Workload) -> dict[str, Any]:
-    """The workload with the cycles of each layer as a plain object, which `read_workload` reads."""
+    """The workload with the cycles of each layer as a plain object, which `read_workload` reads; InputError for a trace."""
+    if workload.loop is Loop.TRACE:
+        raise InputError(f"{workload.name}: the workload of a trace has no file of its own; take the trace")
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

@@ -6,10 +6,9 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.workload.passes import Act
 from certree.models.workload.queue import Order, Queue, Together
 from certree.models.workload.training import covered, train
-from certree.models.workload.workload import Communication, Layer, Loop, Part, Phase, Workload
+from certree.models.workload.workload import Act, Communication, Layer, Loop, Part, Phase, Workload
 
 REDUCE, EXCHANGE, GATHER = CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL, CollectiveKind.ALL_GATHER
 

@@ -12,8 +12,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import machine_from_document
 from certree.models.network.spec import parse_topology
-from certree.models.workload.passes import Act
 from certree.models.workload.queue import Order
+from certree.models.workload.workload import Act
 from certree.models.workload.workload_file import read_workload
 
 VARIANTS = tuple(f"{name} {change}" for name in FACTORS for change in ("less", "more"))
