@@ -38,6 +38,11 @@ class Boxes:
         return len(self.images)
 
     @cached_property
+    def place(self) -> Int32:
+        """For each node the first of its images."""
+        return np.asarray(self.images.min(axis=0))
+
+    @cached_property
     def link_images(self) -> Int32:
         """Shape (boxes, links): where each element takes each link. O(boxes · links)."""
         topology = self.topology

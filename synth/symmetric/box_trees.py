@@ -50,9 +50,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Inner:
-    """`trees[v][p]`: edges (parent, child, path) in box 0 of variant v of the trees from place p, parents first."""
+    """`trees[v][p]`: edges (parent, child, path) in box 0 of variant v of the trees from place p, parents first. `adds`: switches
+    are nodes of the trees, which add and multicast."""
 
     trees: tuple[tuple[tuple[Edge, ...], ...], ...]
+    adds: bool = False
 
 
 def gather_rows(boxes: Boxes, inner: Inner, each: int, *, by_leaves: bool) -> Rows:
@@ -81,8 +83,8 @@ def gather_rows(boxes: Boxes, inner: Inner, each: int, *, by_leaves: bool) -> Ro
         for box, brought in arrived.items():
             holder = {place: brought}
             for parent, child, path in inner.trees[(copy * boxes.count + box) % len(inner.trees)][place]:
-                at = box * places
-                holder[child] = rows.add(chunk, at + parent, at + child, holder[parent], path_of(path), box)
+                source, target = int(boxes.images[box, parent]), int(boxes.images[box, child])
+                holder[child] = rows.add(chunk, source, target, holder[parent], path_of(path), box)
     return rows
 
 
@@ -94,9 +96,9 @@ def _paths_between(boxes: Boxes) -> dict[tuple[int, int], Path]:
     return {(p, b): routes[route] for p, b, route in ends}
 
 
-def inner_trees(boxes: Boxes) -> Iterator[Inner]:
-    """Trees inside a box without the links that lead to other boxes: shortest routes to all others, where there are any, and
-    packings of branchings."""
+def inner_trees(boxes: Boxes, *, adding: bool) -> Iterator[Inner]:
+    """Trees inside a box without the links that lead to other boxes: shortest routes to all others, where there are any, packings
+    of branchings, and (`adding`) stars around switches that reduce."""
     used = {int(boxes.orbit[link]) for path in _paths_between(boxes).values() for link in path}
     box = _box(boxes, used)
     if box is None:
@@ -106,6 +108,22 @@ def inner_trees(boxes: Boxes) -> Iterator[Inner]:
     if star is not None:
         yield star
     yield from _packed(part, link_of)
+    hubs = [_hub(boxes, switch) for switch in boxes.inside.tolist() if adding and boxes.topology.reducing[switch]]
+    if hubs and all(hubs):
+        yield Inner(tuple(hubs), adds=True)
+
+
+def _hub(boxes: Boxes, switch: int) -> tuple[tuple[Edge, ...], ...]:
+    """A tree for each place, to a switch and from there to all others; nothing where the switch is not next to all of them."""
+    topology, places = boxes.topology, np.arange(boxes.places)
+    link_at = np.argsort(topology.pair_of_link, kind="stable")
+    to, back = topology.pair_index(places, np.full_like(places, switch)), topology.pair_index(np.full_like(places, switch), places)
+    if (to < 0).any() or (back < 0).any():
+        return ()
+    way, home = link_at[to].tolist(), link_at[back].tolist()
+    return tuple(
+        ((p, switch, (way[p],)), *((switch, q, (home[q],)) for q in range(boxes.places) if q != p)) for p in range(boxes.places)
+    )
 
 
 def _box(boxes: Boxes, used: set[int]) -> tuple[Topology, list[int]] | None:

@@ -7,7 +7,7 @@ from math import lcm
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
-from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
@@ -37,11 +37,12 @@ def boxes(request: Request, options: Options) -> Schedule:
 
     A chunk goes from its GPU to the GPU of the same place in every other box, at once or by way of one box for each leaf switch,
     and from there through the box, along shortest routes or packed branchings; a reduce-scatter is the reverse, an all-reduce is
-    both. Boxes are found by a group that takes each to every other (`certree.synth.symmetric.box_symmetry`); slots are assigned to
-    the transfers of one box, the others are their images. Where links inside are wide enough, B boxes of G endpoints with R units
-    to the network take (B - 1)/(G·R·B) M/B for an all-gather, which is the bound, and twice that for an all-reduce. --chunks is a
-    multiple of B·G. Options: delay=D, steps until what was sent is used, by default what is fastest at the size; rate=optimal
-    keeps to the highest rate found, which otherwise is taken where it costs less than 1/250 of the time.
+    both. In an all-reduce, switches of boxes that reduce also add and multicast, where that raises the rate. Boxes are found by a
+    group that takes each to every other (`certree.synth.symmetric.box_symmetry`); slots are assigned to the transfers of one box,
+    the others are their images. Where links inside are wide enough, B boxes of G endpoints with R units to the network take
+    (B - 1)/(G·R·B) M/B for an all-gather, which is the bound, and twice that for an all-reduce. --chunks is a multiple of B·G.
+    Options: delay=D, steps until what was sent is used, by default what is fastest at the size; rate=optimal keeps to the highest
+    rate found, which otherwise is taken where it costs less than 1/250 of the time.
     """
     found = boxes_of(request.topology)
     timed = list(_timed(request, found, options["delay"]))
@@ -89,46 +90,43 @@ def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed
                     rules = SlotRules(wait, period, 0)
                     slots = plan.slots(rules, request.seed)
                     if slots is not None:
-                        peak = peak_reductions(plan.op, slots, plan.dst % found.places, period, 1 << 30)
+                        peak = peak_reductions(plan.op, slots, found.place[plan.dst], period, 1 << 30)
                         cycles, repeats = clock.best(plan.all_chunks, rules, int(slots.max()) + 1, peak)
                         yield _Timed(plan, slots, rules, repeats, cycles)
                         break
 
 
 def _plans(request: Request, found: Boxes) -> Iterator[Quotient]:
-    """The trees that load links least, with one chunk for each endpoint and as many as keep the fullest link busy throughout."""
-    collective = request.collective
-    ways = [
-        (inner, by_leaves)
-        for inner in inner_trees(found)
-        for by_leaves in ((False, True) if found.near < found.count else (False,))
-    ]
-    rated: list[tuple[Fraction, int, Inner, bool]] = []
-    for inner, by_leaves in ways:
-        each = lcm(len(inner.trees), found.count) // found.count
-        plan = _plan(found, request, inner, each, by_leaves=by_leaves)
-        if plan is not None:
-            rated.append((plan.rounds / each, len(rated), inner, by_leaves))
+    """Of the trees over endpoints, and in an all-reduce of those with switches that add, the ones that load links least: with one
+    chunk for each endpoint, and with as many as keep the fullest link busy throughout."""
+    rated: dict[bool, list[tuple[Fraction, int, Inner, bool]]] = {}
+    for inner in inner_trees(found, adding=request.collective.kind is CollectiveKind.ALL_REDUCE):
+        for by_leaves in (False, True) if found.near < found.count else (False,):
+            each = lcm(len(inner.trees), found.count) // found.count
+            plan = _plan(found, request, inner, each, by_leaves=by_leaves)
+            if plan is not None:
+                known = rated.setdefault(inner.adds, [])
+                known.append((plan.rounds / each, len(known), inner, by_leaves))
     if not rated:
         needs = "boxes needs links that join each box without those of routes to others"
         raise UnsupportedError(f"{needs}; {request.topology.name} has none")
-    rate, _, inner, by_leaves = min(rated)
+    for rate, _, inner, by_leaves in map(min, rated.values()):
+        for each in _counts(request, found, rate):
+            plan = _plan(found, request, inner, each, by_leaves=by_leaves)
+            assert plan is not None
+            yield plan
+
+
+def _counts(request: Request, found: Boxes, rate: Fraction) -> list[int]:
+    """Chunks of each endpoint that are tried, where one of them takes `rate` rounds."""
+    nodes = found.count * found.places
     if request.chunks is None:
-        phases = int(collective.reduces) + int(collective.gathers)
-        nodes = found.count * found.places
+        phases = int(request.collective.reduces) + int(request.collective.gathers)
         most = max(1, min(MOST_EACH, MOST_TRANSFERS // (phases * nodes * (nodes - 1))))
-        exact = min(range(1, most + 1), key=lambda each: (Fraction(-(-(rate * each) // 1), each), each))
-        counts = sorted({1, exact})
-    elif request.chunks % (found.count * found.places):
-        raise UnsupportedError(
-            f"boxes gives each of {found.count * found.places} endpoints as many chunks; {request.chunks} were asked for"
-        )
-    else:
-        counts = [request.chunks // (found.count * found.places)]
-    for each in counts:
-        plan = _plan(found, request, inner, each, by_leaves=by_leaves)
-        assert plan is not None
-        yield plan
+        return sorted({1, min(range(1, most + 1), key=lambda each: (Fraction(-(-(rate * each) // 1), each), each))})
+    if request.chunks % nodes:
+        raise UnsupportedError(f"boxes gives each of {nodes} endpoints as many chunks; {request.chunks} were asked for")
+    return [request.chunks // nodes]
 
 
 def _plan(found: Boxes, request: Request, inner: Inner, each: int, *, by_leaves: bool) -> Quotient | None:

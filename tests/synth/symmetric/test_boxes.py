@@ -76,6 +76,14 @@ def test_a_reduce_scatter_is_an_all_gather_backwards() -> None:
     assert schedule.bandwidth_time == RATES["h100:8@leaf2/2"]
 
 
+def test_switches_that_add() -> None:
+    """Two boxes of H100s whose NVSwitches add and multicast: GPUs send 16 chunks a round, not 28, and 18 is the most they can."""
+    schedule = make("boxes", "h100:2,reducing=16,reducing=17", options={"rate": "optimal"})
+    assert schedule.bandwidth_time == Fraction(1, 16)
+    assert "bandwidth" in certified(schedule).optimal_in
+    assert set(schedule.dst[schedule.dst >= 16].tolist()) == {16, 17}
+
+
 def test_many_boxes_are_near_the_time_bound() -> None:
     """16 boxes of DGX-1s, of which two GPUs share an interface, and others meet only by way of other GPUs: 1 % above the bound."""
     spec = f"{DGX1},boxes=16,fabric=rails"
@@ -110,7 +118,7 @@ def test_a_transfer_too_many_is_found() -> None:
     """Slots in which a link is given one transfer more than it can carry: the images of each overfill a link, too."""
     topology = parse_topology("h100:4")
     boxes = boxes_of(topology)
-    inner = next(inner_trees(boxes))
+    inner = next(inner_trees(boxes, adding=False))
     request = ask(topology, "all-gather")
     rows: Rows = gather_rows(boxes, inner, 1, by_leaves=False)
     plan = quotient_of(boxes, request.collective, rows, 8)
