@@ -72,13 +72,27 @@ module certree_ni #(
   localparam int unsigned WAIT_BITS = certree_ni_pkg::WAIT_LINES_BITS;
   localparam int unsigned BACKLOG_BITS = certree_ni_pkg::BACKLOG_BITS;
   localparam int unsigned ROUTE_BITS = certree_ni_pkg::ROUTE_BITS;
+  localparam int unsigned CHILDREN = certree_ni_pkg::CHILDREN;
+  localparam int unsigned ENTRY_BITS = ROUTE_BITS + ADDR_BITS + CHILDREN * TX + ROW_BITS;
+  localparam int unsigned CYCLE_BITS = certree_ni_pkg::CYCLE_BITS;
+  localparam int unsigned FIRED_BITS = certree_ni_pkg::FIRED_BITS;
+  localparam int unsigned TOTAL_BITS = certree_ni_pkg::TOTAL_BITS;
+  localparam int unsigned LATE_BITS = $clog2(ROWS + 1);
 
   logic arm, start, clear, write_row, write_arrival, write_route;
-  logic [31:0] skew, rows, arrivals, firings, counts, slot_cycles, period, repeats, late_rows;
+  logic [CYCLE_BITS-1:0] skew, slot_cycles;
+  logic [INDEX_BITS:0] rows;
+  logic [LINE_BITS:0] arrivals;
+  logic [FIRED_BITS-1:0] firings, rows_fired;
+  logic [TOTAL_BITS-1:0] counts, total;
+  logic [SLOT_BITS-1:0] period;
+  logic [COUNT_BITS-1:0] repeats;
+  logic [ADDR_BITS-1:0] staging_base;
+  logic [NODE_BITS-1:0] node;
+  logic [LATE_BITS-1:0] late_rows, rows_now;
+  logic [TX*NODE_BITS-1:0] peer;
   // verilator lint_off UNUSEDSIGNAL
   logic [15:0] write_index;
-  logic [31:0] node, staging_base;  // only as many bits as ids and addresses have
-  logic [TX*NODE_BITS-1:0] peer;
   logic [certree_ni_pkg::WINDOW_WORDS*32-1:0] write_entry;
   // verilator lint_on UNUSEDSIGNAL
   logic is_open, is_first;
@@ -90,7 +104,7 @@ module certree_ni #(
       .clk, .rst, .psel, .penable, .pwrite, .paddr, .pwdata, .prdata, .pready, .pslverr,
       .arm, .start, .clear, .skew, .node, .rows, .arrivals, .firings, .counts, .slot_cycles, .period, .repeats, .staging_base, .peer,
       .write_row, .write_arrival, .write_route, .write_index, .write_entry,
-      .is_open, .is_done, .slot(32'(slot)), .late_rows, .errors
+      .is_open, .is_done, .slot, .late_rows, .errors
   );
 
   certree_ni_slots slots (.clk, .rst(restart), .start, .skew, .slot_cycles, .is_open, .is_first, .slot);
@@ -101,10 +115,9 @@ module certree_ni #(
   logic [(RX+1)*COUNT_BITS-1:0] arrive_count;
   logic [LINE_BITS-1:0]       look_line;
   logic [COUNT_BITS-1:0]      look_count;
-  logic [31:0]                total;
   logic                       is_exceeded;
   certree_ni_scoreboard scoreboard (
-      .clk, .rst(restart), .repeats, .arrive, .arrive_line, .count(arrive_count), .look_line, .look_count, .total, .is_exceeded
+      .clk, .rst(restart), .repeats, .set_zero(write_arrival), .zero_line(write_index[LINE_BITS-1:0]), .arrive, .arrive_line, .count(arrive_count), .look_line, .look_count, .total, .is_exceeded
   );
 
   logic read, parity_error, push, is_full, has_bad_parity, has_bad_op;
@@ -124,11 +137,39 @@ module certree_ni #(
   );
 
   logic [ROWS-1:0] has_lanes, may_fire, fire, is_late;
+  // What a row needs when it fires is worked out once, when it enters the window: lanes to its destinations, the address in its
+  // iteration (D5), and the source route, a line for the rows whose destination is not a neighbour; the others eject at once.
+  logic [CHILDREN*TX-1:0] push_lanes;
+  logic [ADDR_BITS-1:0] push_addr;
+  logic [ROUTE_BITS-1:0] routes[certree_ni_pkg::ROUTES];
+  logic [ROUTE_BITS-1:0] push_route;
+  wire [certree_ni_pkg::ROUTE_INDEX_BITS-1:0] route = table_row[certree_ni_pkg::SLOT_ROW_ROUTE_LSB+:certree_ni_pkg::ROUTE_INDEX_BITS];
+  always_ff @(posedge clk) if (write_route) routes[write_index[certree_ni_pkg::ROUTE_DEPTH_BITS-1:0]] <= write_entry[ROUTE_BITS-1:0];
+  always_comb begin
+    for (int unsigned c = 0; c < CHILDREN; c++) begin
+      for (int unsigned l = 0; l < TX; l++) begin
+        push_lanes[c*TX+l] = table_row[certree_ni_pkg::SLOT_ROW_NEXT_LSB+c*NODE_BITS+:NODE_BITS] == peer[l*NODE_BITS+:NODE_BITS]
+            && peer[l*NODE_BITS+:NODE_BITS] != '1;
+      end
+    end
+    push_addr = ADDR_BITS'(table_row[certree_ni_pkg::SLOT_ROW_ADDR_LSB+:certree_ni_pkg::TABLE_ADDR_BITS])
+        + ADDR_BITS'(push_iteration) * ADDR_BITS'(certree_ni_pkg::STRIDE);
+    push_route = route == '1 ? '1 : routes[certree_ni_pkg::ROUTE_DEPTH_BITS'(route)];
+  end
+
+  logic [ROWS*ENTRY_BITS-1:0] entry;
   logic [ROWS*ROW_BITS-1:0] row;
+  logic [ROWS*CHILDREN*TX-1:0] goes_to;
+  logic [ROWS*ADDR_BITS-1:0] row_addr;
+  logic [ROWS*ROUTE_BITS-1:0] row_route;
   logic [ROWS*ITERATION_BITS-1:0] iteration;
-  certree_ni_window window (
-      .clk, .rst(restart), .is_open, .is_first, .slot, .push, .push_row(table_row), .push_slot, .push_iteration, .push_missing,
-      .is_full, .arrive, .arrive_line, .arrive_count, .has_lanes, .may_fire, .fire, .is_late, .row, .iteration
+  for (genvar w = 0; w < ROWS; w++) begin : g_rows
+    assign {row_route[w*ROUTE_BITS+:ROUTE_BITS], row_addr[w*ADDR_BITS+:ADDR_BITS], goes_to[w*CHILDREN*TX+:CHILDREN*TX],
+            row[w*ROW_BITS+:ROW_BITS]} = entry[w*ENTRY_BITS+:ENTRY_BITS];
+  end
+  certree_ni_window #(.ROW_BITS(ENTRY_BITS)) window (
+      .clk, .rst(restart), .is_open, .is_first, .slot, .push, .push_row({push_route, push_addr, push_lanes, table_row}), .push_slot, .push_iteration, .push_missing,
+      .is_full, .arrive, .arrive_line, .arrive_count, .has_lanes, .may_fire, .fire, .is_late, .row(entry), .iteration
   );
 
   logic [TX*BACKLOG_BITS-1:0] backlog;
@@ -136,30 +177,12 @@ module certree_ni #(
   logic [TX*ROWS-1:0] lane_row;
   logic [TX*LINE_BITS-1:0] lane_line;
   certree_ni_allocator allocator (
-      .row, .may_fire, .peer, .backlog, .is_full(lane_is_full), .has_lanes, .lane_row, .lane_line
+      .row, .goes_to, .may_fire, .peer, .backlog, .is_full(lane_is_full), .has_lanes, .lane_row, .lane_line
   );
 
-  // Source routes: a line for the rows whose destination is not a neighbour; the others eject at once.
-  logic [ROUTE_BITS-1:0] routes[certree_ni_pkg::ROUTES];
-  always_ff @(posedge clk) if (write_route) routes[write_index[certree_ni_pkg::ROUTE_DEPTH_BITS-1:0]] <= write_entry[ROUTE_BITS-1:0];
-
-  // The header of each row's messages, all but the line. D5: the address in this iteration.
-  logic [ROWS*ADDR_BITS-1:0] row_addr;
-  logic [ROWS*ROUTE_BITS-1:0] row_route;
-  always_comb begin
-    for (int unsigned w = 0; w < ROWS; w++) begin
-      row_addr[w*ADDR_BITS+:ADDR_BITS] = ADDR_BITS'(row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_ADDR_LSB+:certree_ni_pkg::TABLE_ADDR_BITS])
-          + ADDR_BITS'(iteration[w*ITERATION_BITS+:ITERATION_BITS]) * ADDR_BITS'(certree_ni_pkg::STRIDE);
-      row_route[w*ROUTE_BITS+:ROUTE_BITS] = '1;
-      if (row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_ROUTE_LSB+:certree_ni_pkg::ROUTE_INDEX_BITS] != '1) begin
-        row_route[w*ROUTE_BITS+:ROUTE_BITS] =
-            routes[certree_ni_pkg::ROUTE_DEPTH_BITS'(row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_ROUTE_LSB+:certree_ni_pkg::ROUTE_INDEX_BITS])];
-      end
-    end
-  end
-
+  // The header of each row's messages, all but the source, which is this node.
   for (genvar l = 0; l < TX; l++) begin : g_lanes
-    logic [HEADER_BITS-1:0] header;
+    logic [HEADER_BITS-NODE_BITS-1:0] header;
     logic enqueue;
     always_comb begin
       header = '0;
@@ -172,14 +195,13 @@ module certree_ni #(
             lane_line[l*LINE_BITS+:LINE_BITS],
             row_addr[w*ADDR_BITS+:ADDR_BITS],
             row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_OP_LSB+:2],
-            row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_FLOW_LSB+:certree_ni_pkg::FLOW_BITS],
-            node[NODE_BITS-1:0]
+            row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_FLOW_LSB+:certree_ni_pkg::FLOW_BITS]
           };
         end
       end
     end
     certree_ni_lane lane (
-        .clk, .rst(restart), .enqueue, .header, .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]),
+        .clk, .rst(restart), .node, .enqueue, .header, .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]),
         .read_valid(read_valid[l]), .read_ready(read_ready[l]), .read_addr(read_addr[l*ADDR_BITS+:ADDR_BITS]),
         .read_data(read_data[l*DATA_BITS+:DATA_BITS]),
         .tx_valid(tx_valid[l]), .tx_first(tx_first[l]), .tx_last(tx_last[l]),
@@ -198,7 +220,7 @@ module certree_ni #(
   for (genvar l = 0; l < RX; l++) begin : g_receivers
     logic [LINE_BITS-1:0] key_line;
     certree_ni_receiver #(.LANE(l)) receiver (
-        .clk, .rst(restart), .staging_base(staging_base[ADDR_BITS-1:0]), .arrivals,
+        .clk, .rst(restart), .staging_base, .arrivals,
         .rx_valid(rx_valid[l]), .rx_first(rx_first[l]), .rx_header(rx_header[l*HEADER_BITS+:HEADER_BITS]),
         .rx_data(rx_data[l*DATA_BITS+:DATA_BITS]), .look_line(key_line), .look_key(keys[key_line]),
         .write_valid(write_valid[l]), .write_ready(write_ready[l]), .write_addr(write_addr[l*ADDR_BITS+:ADDR_BITS]),
@@ -211,7 +233,7 @@ module certree_ni #(
   logic is_summed, sum_overrun;
   logic [LINE_BITS-1:0] summed_line;
   certree_ni_reducer reducer (
-      .clk, .rst(restart), .staging_base(staging_base[ADDR_BITS-1:0]), .push(push_sum), .push_line(line), .push_addr(addr),
+      .clk, .rst(restart), .staging_base, .push(push_sum), .push_line(line), .push_addr(addr),
       .push_place(place),
       .read_valid(sum_read_valid), .read_ready(sum_read_ready), .read_addr(sum_read_addr), .read_staged_addr(sum_staged_addr),
       .read_data(sum_read_data), .read_staged_data(sum_staged_data),
@@ -222,13 +244,12 @@ module certree_ni #(
   assign arrive_line = {summed_line, line};
 
   // Errors, and events for whoever watches.
-  logic [31:0] rows_fired, rows_now;
   always_comb begin
     late_rows = '0;
     rows_now = '0;
     for (int unsigned w = 0; w < ROWS; w++) begin
-      late_rows = late_rows + {31'b0, is_late[w]};
-      rows_now = rows_now + {31'b0, fire[w]};
+      late_rows = late_rows + LATE_BITS'(is_late[w]);
+      rows_now = rows_now + LATE_BITS'(fire[w]);
     end
   end
   assign errors = {sum_overrun, |is_overrun, is_exceeded, |is_unexpected, has_bad_op, has_bad_parity, |is_late};
@@ -245,7 +266,7 @@ module certree_ni #(
       counted_line <= '0;
       counted_to <= '0;
     end else begin
-      rows_fired <= rows_fired + rows_now;
+      rows_fired <= rows_fired + FIRED_BITS'(rows_now);
       has_error <= has_error || errors != 0;
       fired <= fire;
       for (int unsigned w = 0; w < ROWS; w++) begin

@@ -10,19 +10,20 @@ module certree_ni_fetch #(
     parameter int unsigned INDEX_BITS = certree_ni_pkg::ROW_INDEX_BITS,
     parameter int unsigned SLOT_BITS = certree_ni_pkg::ABSOLUTE_SLOT_BITS,
     parameter int unsigned ITERATION_BITS = certree_ni_pkg::ITERATION_BITS,
-    parameter int unsigned WAIT_BITS = certree_ni_pkg::WAIT_LINES_BITS
+    parameter int unsigned WAIT_BITS = certree_ni_pkg::WAIT_LINES_BITS,
+    parameter int unsigned FIRED_BITS = certree_ni_pkg::FIRED_BITS
 ) (
     input  logic                        clk,
     input  logic                        rst,
     input  logic                        start,
-    input  logic [31:0]                 rows,         // of this node
-    input  logic [31:0]                 firings,      // rows times iterations
-    // verilator lint_off UNUSEDSIGNAL
-    input  logic [31:0]                 period,       // only as many bits as slots have
-    input  logic [31:0]                 repeats,
+    input  logic [INDEX_BITS:0]         rows,         // of this node
+    input  logic [FIRED_BITS-1:0]       firings,      // rows times iterations
+    input  logic [SLOT_BITS-1:0]        period,
+    input  logic [COUNT_BITS-1:0]       repeats,
     // table memory
     output logic                        read,
     output logic [INDEX_BITS-1:0]       read_index,
+    // verilator lint_off UNUSEDSIGNAL
     input  logic [ROW_BITS-1:0]         row,          // only what decides when it fires
     // verilator lint_on UNUSEDSIGNAL
     input  logic                        parity_error,
@@ -49,7 +50,7 @@ module certree_ni_fetch #(
   logic [INDEX_BITS-1:0] index;
   logic [TURN_BITS-1:0]  turn;       // q, the number of the period
   logic [SLOT_BITS-1:0]  turn_slot;  // its first slot
-  logic [31:0]           left;       // rows to push
+  logic [FIRED_BITS-1:0] left;       // rows to push
   logic [WAIT_BITS-1:0]  looked;     // lines looked up
   logic [WAIT_BITS-1:0]  missing;
 
@@ -58,11 +59,11 @@ module certree_ni_fetch #(
   wire [LINE_BITS-1:0]  first_line = row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS];
   wire [WAIT_BITS-1:0]  lines = row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS];
   wire [TURN_BITS-1:0]  iteration = turn - TURN_BITS'(stage);
-  wire                  is_enabled = turn >= TURN_BITS'(stage) && 32'(iteration) < repeats;
+  wire                  is_enabled = iteration < TURN_BITS'(repeats);  // below 0 it is a large number
   wire                  is_known = op == certree_ni_pkg::OP_REDUCE || op == certree_ni_pkg::OP_GATHER;
   wire [COUNT_BITS-1:0] need = COUNT_BITS'(iteration) + 1'b1;
   wire                  is_looking = state == LOOK && looked != lines;
-  wire                  is_last = 32'(index) + 1 == rows;
+  wire                  is_last = (INDEX_BITS + 1)'(index) + 1'b1 == rows;
 
   assign read = state == READ;
   assign read_index = index;
@@ -79,8 +80,7 @@ module certree_ni_fetch #(
     is_here = look_count >= need;
     for (int unsigned p = 0; p < PORTS; p++) begin
       if (arrive[p] && arrive_count[p*COUNT_BITS+:COUNT_BITS] == need) begin
-        if (arrive_line[p*LINE_BITS+:LINE_BITS] >= first_line
-            && arrive_line[p*LINE_BITS+:LINE_BITS] - first_line < LINE_BITS'(looked)) fresh = fresh + 1'b1;
+        if (32'(LINE_BITS'(arrive_line[p*LINE_BITS+:LINE_BITS] - first_line)) < 32'(looked)) fresh = fresh + 1'b1;
         if (arrive_line[p*LINE_BITS+:LINE_BITS] == look_line) is_here = 1'b1;
       end
     end
@@ -123,7 +123,7 @@ module certree_ni_fetch #(
         index <= is_last ? '0 : index + 1'b1;
         if (is_last) begin
           turn <= turn + 1'b1;
-          turn_slot <= turn_slot + SLOT_BITS'(period);
+          turn_slot <= turn_slot + period;
         end
         state <= READ;
       end
@@ -133,4 +133,9 @@ module certree_ni_fetch #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_fetch_properties.svh"
+`endif
 endmodule

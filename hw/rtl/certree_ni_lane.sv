@@ -5,12 +5,15 @@ module certree_ni_lane #(
     parameter int unsigned HEADER_BITS = certree_ni_pkg::HEADER_BITS,
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS,
-    parameter int unsigned BACKLOG_BITS = certree_ni_pkg::BACKLOG_BITS
+    parameter int unsigned BACKLOG_BITS = certree_ni_pkg::BACKLOG_BITS,
+    parameter int unsigned NODE_BITS = certree_ni_pkg::NODE_BITS,
+    parameter int unsigned BODY_BITS = HEADER_BITS - NODE_BITS
 ) (
     input  logic                    clk,
     input  logic                    rst,
+    input  logic [NODE_BITS-1:0]    node,
     input  logic                    enqueue,
-    input  logic [HEADER_BITS-1:0]  header,
+    input  logic [BODY_BITS-1:0]    header,    // all but the source
     output logic                    is_full,
     output logic [BACKLOG_BITS-1:0] backlog,   // flits left to send, those of this cycle included
     // memory: the data come in the cycle after a request that is taken
@@ -30,11 +33,14 @@ module certree_ni_lane #(
   localparam int unsigned FLIT_BITS = certree_ni_pkg::FLIT_INDEX_BITS;
   localparam int unsigned FILL_BITS = $clog2(QUEUE + 1);
 
-  logic [QUEUE*HEADER_BITS-1:0] queue;
-  logic [FILL_BITS-1:0]         queued;
-  logic [HEADER_BITS-1:0]       current;
-  logic                         is_busy, has_data;  // `has_data`: what this flit carries is here
-  logic [FLIT_BITS-1:0]         flit;
+  localparam int unsigned ADDR_LSB = certree_ni_pkg::HEADER_ADDR_LSB - NODE_BITS;
+
+  logic [QUEUE*BODY_BITS-1:0] queue;
+  logic [FILL_BITS-1:0]       queued;
+  logic [BODY_BITS-1:0]       current, following;
+  logic [ADDR_BITS-1:0]       addr;               // read next
+  logic                       is_busy, has_data;  // `has_data`: what this flit carries is here
+  logic [FLIT_BITS-1:0]       flit;
 
   wire is_last = 32'(flit) == FLITS - 1;
   wire [FLIT_BITS-1:0] wanted = has_data ? flit + 1'b1 : flit;  // the flit whose data are read now
@@ -43,11 +49,12 @@ module certree_ni_lane #(
 
   assign is_full = 32'(queued) == QUEUE;
   assign read_valid = wants_data;
-  assign read_addr = current[certree_ni_pkg::HEADER_ADDR_LSB+:ADDR_BITS] + ADDR_BITS'(wanted) - ADDR_BITS'(HEAD);
+  assign read_addr = addr;
+  assign following = queued != 0 ? queue[BODY_BITS-1:0] : header;
   assign tx_valid = is_busy && has_data;
   assign tx_first = tx_valid && flit == 0;
   assign tx_last = tx_valid && is_last;
-  assign tx_header = current;
+  assign tx_header = {current, node};
   assign tx_data = read_data;
 
   always_ff @(posedge clk) begin
@@ -55,6 +62,7 @@ module certree_ni_lane #(
       queue <= '0;
       queued <= '0;
       current <= '0;
+      addr <= '0;
       is_busy <= 1'b0;
       has_data <= 1'b0;
       flit <= '0;
@@ -68,17 +76,19 @@ module certree_ni_lane #(
         flit <= '0;
         has_data <= 1'b1;
         is_busy <= queued != 0 || enqueue;
-        current <= queued != 0 ? queue[HEADER_BITS-1:0] : header;
+        current <= following;
+        addr <= following[ADDR_LSB+:ADDR_BITS];
       end else begin
         if (has_data) flit <= flit + 1'b1;
         has_data <= !wants_data || read_ready;
+        if (read_valid && read_ready) addr <= addr + 1'b1;
       end
 
-      if (takes_next && queued != 0) queue <= queue >> HEADER_BITS;
+      if (takes_next && queued != 0) queue <= queue >> BODY_BITS;
       queued <= queued + FILL_BITS'(enqueue && !(takes_next && queued == 0)) - FILL_BITS'(takes_next && queued != 0);
       for (int unsigned place = 0; place < QUEUE; place++) begin
         if (enqueue && !(takes_next && queued == 0) && 32'(queued) - 32'(takes_next) == place) begin
-          queue[place*HEADER_BITS+:HEADER_BITS] <= header;
+          queue[place*BODY_BITS+:BODY_BITS] <= header;
         end
       end
     end

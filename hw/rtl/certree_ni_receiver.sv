@@ -11,7 +11,7 @@ module certree_ni_receiver #(
     input  logic                   clk,
     input  logic                   rst,
     input  logic [ADDR_BITS-1:0]   staging_base,
-    input  logic [31:0]            arrivals,       // lines in the list
+    input  logic [LINE_BITS:0]     arrivals,       // lines in the list
     // link
     input  logic                   rx_valid,
     input  logic                   rx_first,
@@ -43,10 +43,11 @@ module certree_ni_receiver #(
   logic [FLIT_BITS-1:0]   flit;     // of the message, that comes next
   logic [HEADER_BITS-1:0] header;
   logic                   is_known;
+  logic [ADDR_BITS-1:0]   next_addr;  // of the granule that comes next
 
   wire [HEADER_BITS-1:0] current = rx_first ? rx_header : header;
   wire [KEY_BITS-1:0]    key = current[certree_ni_pkg::HEADER_KEY_LSB+:KEY_BITS];
-  wire                   is_listed = rx_first ? key == look_key && 32'(look_line) < arrivals : is_known;
+  wire                   is_listed = rx_first ? key == look_key && (LINE_BITS + 1)'(look_line) < arrivals : is_known;
 
   assign look_line = current[certree_ni_pkg::HEADER_LINE_LSB+:LINE_BITS];
   assign line = look_line;
@@ -55,7 +56,7 @@ module certree_ni_receiver #(
   assign is_unexpected = rx_valid && rx_first && !is_listed;
   assign is_complete = rx_valid && is_listed && 32'(flit) == FLITS - 1;
   assign write_valid = rx_valid && is_listed && 32'(flit) >= HEAD;
-  assign write_addr = (is_reduce ? staging_base + STAGED + (place ? ADDR_BITS'(SIZE) : '0) : addr) + ADDR_BITS'(flit) - ADDR_BITS'(HEAD);
+  assign write_addr = next_addr;
   assign write_data = rx_data;
   assign is_overrun = write_valid && !write_ready;
 
@@ -65,11 +66,19 @@ module certree_ni_receiver #(
       header <= '0;
       is_known <= 1'b0;
       place <= 1'b0;
+      next_addr <= '0;
     end else if (rx_valid) begin
       flit <= 32'(flit) == FLITS - 1 ? '0 : flit + 1'b1;
       header <= current;
       is_known <= is_listed;
+      if (rx_first) next_addr <= is_reduce ? staging_base + (place ? STAGED + ADDR_BITS'(SIZE) : STAGED) : addr;
+      else if (write_valid) next_addr <= next_addr + 1'b1;
       if (is_complete && is_reduce) place <= !place;
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_receiver_properties.svh"
+`endif
 endmodule

@@ -35,12 +35,11 @@ module certree_ni_reducer #(
     output logic [LINE_BITS-1:0]          done_line,
     output logic                          is_overrun       // more chunks than the staging area holds
 );
-  localparam int unsigned ELEMENT_BITS = certree_ni_pkg::ELEMENT_BITS;
   localparam int unsigned SIZE = certree_ni_pkg::CHUNK_GRANULES;
   localparam int unsigned BEATS = (SIZE + GRANULES - 1) / GRANULES;
   localparam int unsigned BEAT_BITS = $clog2(BEATS + 1);
   localparam int unsigned BUSY_BITS = $clog2(certree_ni_pkg::REDUCE_CHUNK_CYCLES + 1);
-  localparam int unsigned JOB_BITS = START_BITS + LANE_BITS + 1 + LINE_BITS + ADDR_BITS;
+  localparam int unsigned JOB_BITS = START_BITS + LANE_BITS + 1;
   localparam int unsigned FILL_BITS = $clog2(QUEUE + 1);
 
   logic [QUEUE*JOB_BITS-1:0] queue, queue_next;
@@ -64,12 +63,9 @@ module certree_ni_reducer #(
   assign is_done = left == 1 && (is_read || (32'(beat) == BEATS - 1 && read_valid && read_ready)) && !is_held;
   assign done_line = line;
 
-  for (genvar element = 0; element < GRANULES * DATA_BITS / ELEMENT_BITS; element++) begin : g_adders
-    assign write_data[element*ELEMENT_BITS+:ELEMENT_BITS] =
-        read_data[element*ELEMENT_BITS+:ELEMENT_BITS] + read_staged_data[element*ELEMENT_BITS+:ELEMENT_BITS];
-  end
+  certree_ni_adder #(.BITS(GRANULES * DATA_BITS)) adder (.one(read_data), .other(read_staged_data), .sum(write_data));
   for (genvar granule = 0; granule < GRANULES; granule++) begin : g_granules
-    assign write_granules[granule] = 32'(sum_beat) * GRANULES + granule < SIZE;
+    assign write_granules[granule] = 32'(sum_beat) < (SIZE + GRANULES - 1 - granule) / GRANULES;
   end
 
   // The queue after this cycle: waits run down, then come the chunks that are complete.
@@ -91,9 +87,7 @@ module certree_ni_reducer #(
             queue_next[place*JOB_BITS+:JOB_BITS] = {
               START_BITS'(certree_ni_pkg::REDUCE_START_CYCLES),
               LANE_BITS'(l),
-              push_place[l],
-              push_line[l*LINE_BITS+:LINE_BITS],
-              push_addr[l*ADDR_BITS+:ADDR_BITS]
+              push_place[l]
             };
           end
         end
@@ -103,13 +97,27 @@ module certree_ni_reducer #(
   end
 
   wire begins = (left == 0 || is_done) && queued_next != 0 && queue_next[JOB_BITS-1-:START_BITS] == 0;
-  wire [LANE_BITS-1:0] next_lane = queue_next[ADDR_BITS+LINE_BITS+1+:LANE_BITS];
-  wire                 next_place = queue_next[ADDR_BITS+LINE_BITS];
+  wire [LANE_BITS:0] next_place = queue_next[LANE_BITS:0];  // in the staging area: lane, and which of its two
+
+  // What a chunk is for: its line and address, kept with its place in the staging area.
+  logic [2*LANES*(LINE_BITS+ADDR_BITS)-1:0] targets, targets_next;
+  always_comb begin
+    targets_next = targets;
+    for (int unsigned l = 0; l < LANES; l++) begin
+      for (int unsigned p = 0; p < 2; p++) begin
+        if (push[l] && push_place[l] == p[0]) begin
+          targets_next[(2*l+p)*(LINE_BITS+ADDR_BITS)+:LINE_BITS+ADDR_BITS] =
+              {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
+        end
+      end
+    end
+  end
 
   always_ff @(posedge clk) begin
     if (rst) begin
       queue <= '0;
       queued <= '0;
+      targets <= '0;
       line <= '0;
       addr <= '0;
       staged_addr <= '0;
@@ -120,6 +128,7 @@ module certree_ni_reducer #(
       sum_addr <= '0;
       sum_beat <= '0;
     end else begin
+      targets <= targets_next;
       queue <= begins ? queue_next >> JOB_BITS : queue_next;
       queued <= begins ? queued_next - 1'b1 : queued_next;
       if (!is_held) begin
@@ -137,9 +146,8 @@ module certree_ni_reducer #(
         left <= BUSY_BITS'(certree_ni_pkg::REDUCE_CHUNK_CYCLES);
         beat <= '0;
         offset <= '0;
-        line <= queue_next[ADDR_BITS+:LINE_BITS];
-        addr <= queue_next[ADDR_BITS-1:0];
-        staged_addr <= staging_base + (ADDR_BITS'({next_lane, next_place})) * ADDR_BITS'(SIZE);
+        {line, addr} <= targets_next[32'(next_place)*(LINE_BITS+ADDR_BITS)+:LINE_BITS+ADDR_BITS];
+        staged_addr <= staging_base + ADDR_BITS'(next_place) * ADDR_BITS'(SIZE);
       end
     end
   end

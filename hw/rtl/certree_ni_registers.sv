@@ -2,7 +2,14 @@
 // write to what can only be read, is an error.
 module certree_ni_registers #(
     parameter int unsigned LANES = certree_ni_pkg::TX_LANES,
-    parameter int unsigned NODE_BITS = certree_ni_pkg::NODE_BITS
+    parameter int unsigned NODE_BITS = certree_ni_pkg::NODE_BITS,
+    parameter int unsigned CYCLE_BITS = certree_ni_pkg::CYCLE_BITS,
+    parameter int unsigned FIRED_BITS = certree_ni_pkg::FIRED_BITS,
+    parameter int unsigned TOTAL_BITS = certree_ni_pkg::TOTAL_BITS,
+    parameter int unsigned SLOT_BITS = certree_ni_pkg::ABSOLUTE_SLOT_BITS,
+    parameter int unsigned COUNT_BITS = certree_ni_pkg::COUNT_BITS,
+    parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
+    parameter int unsigned LATE_BITS = $clog2(certree_ni_pkg::WINDOW_ROWS + 1)
 ) (
     input  logic                       clk,
     input  logic                       rst,
@@ -18,16 +25,16 @@ module certree_ni_registers #(
     output logic                       arm,            // read the first rows
     output logic                       start,
     output logic                       clear,          // everything but tables and settings to its state after reset
-    output logic [31:0]                skew,
-    output logic [31:0]                node,
-    output logic [31:0]                rows,
-    output logic [31:0]                arrivals,
-    output logic [31:0]                firings,
-    output logic [31:0]                counts,
-    output logic [31:0]                slot_cycles,
-    output logic [31:0]                period,
-    output logic [31:0]                repeats,
-    output logic [31:0]                staging_base,
+    output logic [CYCLE_BITS-1:0]      skew,
+    output logic [NODE_BITS-1:0]       node,
+    output logic [certree_ni_pkg::ROW_INDEX_BITS:0] rows,
+    output logic [certree_ni_pkg::LINE_BITS:0] arrivals,
+    output logic [FIRED_BITS-1:0]      firings,
+    output logic [TOTAL_BITS-1:0]      counts,
+    output logic [CYCLE_BITS-1:0]      slot_cycles,
+    output logic [SLOT_BITS-1:0]       period,
+    output logic [COUNT_BITS-1:0]      repeats,
+    output logic [ADDR_BITS-1:0]       staging_base,
     output logic [LANES*NODE_BITS-1:0] peer,
     // table windows: an entry is written with its last word
     output logic                       write_row,
@@ -38,8 +45,8 @@ module certree_ni_registers #(
     // status
     input  logic                       is_open,
     input  logic                       is_done,
-    input  logic [31:0]                slot,
-    input  logic [31:0]                late_rows,      // of this cycle
+    input  logic [SLOT_BITS-1:0]       slot,
+    input  logic [LATE_BITS-1:0]       late_rows,      // of this cycle
     input  logic [6:0]                 errors          // of this cycle
 );
   localparam int unsigned WORDS = certree_ni_pkg::WINDOW_WORDS;
@@ -47,7 +54,7 @@ module certree_ni_registers #(
 
   logic        is_running, is_armed;
   logic [6:0]  error;
-  logic [31:0] late;
+  logic [certree_ni_pkg::LATE_ROWS_BITS-1:0] late;
   logic [WORDS*32-1:0] words;
 
   wire is_write = psel && penable && pwrite;
@@ -84,18 +91,18 @@ module certree_ni_registers #(
         8'h04: prdata = {29'b0, is_armed, 1'b0, is_running};
         8'h08: begin prdata = {29'b0, is_done, is_open, is_running}; is_settable = 1'b0; end
         8'h0c: prdata = {25'b0, error};
-        8'h10: prdata = skew;
-        8'h14: prdata = node;
-        8'h18: prdata = rows;
-        8'h1c: prdata = arrivals;
-        8'h20: prdata = firings;
-        8'h24: prdata = counts;
-        8'h28: prdata = slot_cycles;
-        8'h2c: prdata = period;
-        8'h30: prdata = repeats;
-        8'h34: prdata = staging_base;
-        8'h38: begin prdata = late; is_settable = 1'b0; end
-        8'h3c: begin prdata = slot; is_settable = 1'b0; end
+        8'h10: prdata = 32'(skew);
+        8'h14: prdata = 32'(node);
+        8'h18: prdata = 32'(rows);
+        8'h1c: prdata = 32'(arrivals);
+        8'h20: prdata = 32'(firings);
+        8'h24: prdata = 32'(counts);
+        8'h28: prdata = 32'(slot_cycles);
+        8'h2c: prdata = 32'(period);
+        8'h30: prdata = 32'(repeats);
+        8'h34: prdata = 32'(staging_base);
+        8'h38: begin prdata = 32'(late); is_settable = 1'b0; end
+        8'h3c: begin prdata = 32'(slot); is_settable = 1'b0; end
         default: is_known = 1'b0;
       endcase
     end
@@ -115,33 +122,38 @@ module certree_ni_registers #(
       arrivals <= '0;
       firings <= '0;
       counts <= '0;
-      slot_cycles <= certree_ni_pkg::SLOT_CYCLES;
-      period <= certree_ni_pkg::PERIOD;
-      repeats <= certree_ni_pkg::REPEATS;
+      slot_cycles <= CYCLE_BITS'(certree_ni_pkg::SLOT_CYCLES);
+      period <= SLOT_BITS'(certree_ni_pkg::PERIOD);
+      repeats <= COUNT_BITS'(certree_ni_pkg::REPEATS);
       staging_base <= '0;
       peer <= '1;
     end else begin
       is_running <= (is_running || start) && !clear;
       is_armed <= (is_armed || arm) && !clear;
-      late <= clear ? '0 : late + late_rows;
+      late <= clear ? '0 : late + certree_ni_pkg::LATE_ROWS_BITS'(late_rows);
       error <= clear ? '0 : (is_write && paddr == 24'hc ? error & ~pwdata[6:0] : error) | errors;
       if (is_write && is_window) words[(32'(word) % WORDS)*32+:32] <= pwdata;
       if (is_write && is_peer) peer[32'(paddr[7:2])*NODE_BITS+:NODE_BITS] <= pwdata[NODE_BITS-1:0];
       if (is_write && is_register) begin
         case (paddr[7:0])
-          8'h10: skew <= pwdata;
-          8'h14: node <= pwdata;
-          8'h18: rows <= pwdata;
-          8'h1c: arrivals <= pwdata;
-          8'h20: firings <= pwdata;
-          8'h24: counts <= pwdata;
-          8'h28: slot_cycles <= pwdata;
-          8'h2c: period <= pwdata;
-          8'h30: repeats <= pwdata;
-          8'h34: staging_base <= pwdata;
+          8'h10: skew <= pwdata[CYCLE_BITS-1:0];
+          8'h14: node <= pwdata[NODE_BITS-1:0];
+          8'h18: rows <= pwdata[certree_ni_pkg::ROW_INDEX_BITS:0];
+          8'h1c: arrivals <= pwdata[certree_ni_pkg::LINE_BITS:0];
+          8'h20: firings <= pwdata[FIRED_BITS-1:0];
+          8'h24: counts <= pwdata[TOTAL_BITS-1:0];
+          8'h28: slot_cycles <= pwdata[CYCLE_BITS-1:0];
+          8'h2c: period <= pwdata[SLOT_BITS-1:0];
+          8'h30: repeats <= pwdata[COUNT_BITS-1:0];
+          8'h34: staging_base <= pwdata[ADDR_BITS-1:0];
           default: ;
         endcase
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_registers_properties.svh"
+`endif
 endmodule

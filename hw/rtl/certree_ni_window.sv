@@ -38,6 +38,7 @@ module certree_ni_window #(
   logic [ROWS*SLOT_BITS-1:0] due;
   logic [ROWS*WAIT_BITS-1:0] missing, missing_now;
 
+  wire [FILL_BITS-1:0] left = filled - fired;
   assign is_full = 32'(filled) == ROWS;
 
   logic goes_on, goes_in;
@@ -62,9 +63,8 @@ module certree_ni_window #(
       for (int unsigned p = 0; p < PORTS; p++) begin
         if (arrive[p]
             && arrive_count[p*COUNT_BITS+:COUNT_BITS] == COUNT_BITS'(iteration[w*ITERATION_BITS+:ITERATION_BITS]) + 1'b1
-            && arrive_line[p*LINE_BITS+:LINE_BITS] >= row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]
-            && arrive_line[p*LINE_BITS+:LINE_BITS] - row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]
-            < LINE_BITS'(row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS])) begin
+            && 32'(LINE_BITS'(arrive_line[p*LINE_BITS+:LINE_BITS] - row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]))
+            < 32'(row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS])) begin
           missing_now[w*WAIT_BITS+:WAIT_BITS] = missing_now[w*WAIT_BITS+:WAIT_BITS] - 1'b1;
         end
       end
@@ -79,13 +79,17 @@ module certree_ni_window #(
       iteration <= '0;
       missing <= '0;
     end else begin
-      filled <= filled - fired + FILL_BITS'(push);
-      row <= row >> (32'(fired) * ROW_BITS);
-      due <= due >> (32'(fired) * SLOT_BITS);
-      iteration <= iteration >> (32'(fired) * ITERATION_BITS);
-      missing <= missing_now >> (32'(fired) * WAIT_BITS);
+      filled <= left + FILL_BITS'(push);
       for (int unsigned w = 0; w < ROWS; w++) begin
-        if (push && 32'(filled) - 32'(fired) == w) begin
+        for (int unsigned from = w; from < ROWS; from++) begin
+          if (32'(fired) == from - w) begin
+            row[w*ROW_BITS+:ROW_BITS] <= row[from*ROW_BITS+:ROW_BITS];
+            due[w*SLOT_BITS+:SLOT_BITS] <= due[from*SLOT_BITS+:SLOT_BITS];
+            iteration[w*ITERATION_BITS+:ITERATION_BITS] <= iteration[from*ITERATION_BITS+:ITERATION_BITS];
+            missing[w*WAIT_BITS+:WAIT_BITS] <= missing_now[from*WAIT_BITS+:WAIT_BITS];
+          end
+        end
+        if (push && 32'(left) == w) begin
           row[w*ROW_BITS+:ROW_BITS] <= push_row;
           due[w*SLOT_BITS+:SLOT_BITS] <= push_slot;
           iteration[w*ITERATION_BITS+:ITERATION_BITS] <= push_iteration;

@@ -1,15 +1,19 @@
-"""`make rtl`: lint and co-simulation of the small networks, synthesis and proofs of the reference interface; names of cases or
-`proofs` and `synthesis` as arguments do these only."""
+"""`make rtl`: lint and co-simulation of the small networks, synthesis and proofs of the reference interface.
+
+Names of cases, `proofs` or `synthesis` as arguments do these only; `random` plays 20 random networks, which takes minutes.
+"""
 
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.rtl.cases import CASES, QUICK, export, skewed
+from tests.rtl.cases import CASES, QUICK, export, random_case, skewed
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.synthesis import synthesize
 from tests.rtl.tools import MISSING, build, lint, play, verilator, yosys
+
+_RANDOM = "random-"
 
 
 def main(names: list[str]) -> int:
@@ -23,12 +27,16 @@ def main(names: list[str]) -> int:
             return MISSING
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or [*CASES, "synthesis", "proofs"]:
+        for name in _expanded(names) or [*CASES, "synthesis", "proofs"]:
             began = time.monotonic()
             ok, text = _done(name, Path(folder))
             failed += not ok
             print(f"{'pass' if ok else 'FAIL'}  {name}: {text} ({time.monotonic() - began:.0f} s)", flush=True)
     return 1 if failed else 0
+
+
+def _expanded(names: list[str]) -> list[str]:
+    return [one for name in names for one in ([f"{_RANDOM}{seed}" for seed in range(20)] if name == "random" else [name])]
 
 
 def _done(name: str, folder: Path) -> tuple[bool, str]:
@@ -39,7 +47,7 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
     if name == "synthesis":
         export(CASES[QUICK[0]](), target)
         return True, synthesize(target)
-    tables = CASES[name]()
+    tables = random_case(int(name.removeprefix(_RANDOM))) if name.startswith(_RANDOM) else CASES[name]()
     export(tables, target)
     warnings = lint(target)
     if warnings:

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from certree.hw.formats.layout import Field
 from certree.hw.formats.systemverilog.package import layouts, offsets
-from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register
+from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register, bits_of
 from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.hw.formats.systemverilog.testbench import is_playable
 
@@ -76,11 +76,18 @@ def _field_table(fields: list[Field]) -> str:
 
 
 def _registers(sizes: Sizes) -> str:
-    lines = ["## Registers of the reference interface", "", "32 bits each, at byte offsets of its APB port.", ""]
-    lines += ["| offset | name | access | meaning |", "|---|---|---|---|"]
-    lines += [f"| {one.offset:#04x} | `{one.name}` | {one.access} | {one.meaning}{_bit_words(one)} |" for one in REGISTERS]
-    lines.append(f"| {PEERS.offset:#x} | `{PEERS.name}[{sizes[PEERS.constant]}]` | rw | {PEERS.meaning} |")
-    lines += [f"| {one.offset:#x} | window `{one.name}` | w | {one.meaning} |" for one in WINDOWS]
+    lines = [
+        "## Registers of the reference interface",
+        "",
+        "At byte offsets of its APB port of 32 bits; bits that a register does not have are 0.",
+        "",
+    ]
+    lines += ["| offset | name | bits | access | meaning |", "|---|---|---|---|---|"]
+    for one in REGISTERS:
+        bits = max(bit for _, bit, _ in one.bits) + 1 if one.bits else bits_of(one, sizes)
+        lines.append(f"| {one.offset:#04x} | `{one.name}` | {bits} | {one.access} | {one.meaning}{_bit_words(one)} |")
+    lines.append(f"| {PEERS.offset:#x} | `{PEERS.name}[{sizes[PEERS.constant]}]` | {sizes['NODE_BITS']} | rw | {PEERS.meaning} |")
+    lines += [f"| {window.offset:#x} | window `{window.name}` | 32 | w | {window.meaning} |" for window in WINDOWS]
     words = sizes["WINDOW_WORDS"]
     lines += ["", f"An entry of a window takes {words} words, the lowest first, and is stored when the last one is written."]
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from certree.models.tables import Profile, RowOp, Tables
 
 LANE_QUEUE = 2  # messages that wait at a lane, in tables that are never late none
 IDENTIFIER = 0x4354_0001  # of the register map
+_CYCLE_BITS = 16  # of a skew, at least
 _ELEMENTS = (64, 32, 16, 8)  # bits of an integer that the reduction unit adds: the largest that a granule is made of
 
 
@@ -80,6 +81,9 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
     slots = (tables.repeats + stages + 1) * period
+    cycle_bits = max(_CYCLE_BITS, (2 * tables.slot_cycles).bit_length(), (2 * machine.ni_start_cycles).bit_length())
+    counted = np.zeros(len(tables.topology.kind), np.int64)
+    np.add.at(counted, tables.arrival_node, tables.arrival_count)
     names = [
         ("PROFILE", list(Profile).index(tables.profile), "0 trees, 1 blocks, 2 buffers"),
         *((f"OP_{op.name}", int(op), "op code") for op in RowOp),
@@ -133,6 +137,12 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("ITERATION_BITS", log2(tables.repeats), "of an iteration"),
         ("COUNT_BITS", (tables.repeats + 1).bit_length(), "of a counter of arrivals"),
         ("ABSOLUTE_SLOT_BITS", slots.bit_length(), "of a slot counted from the start"),
+        ("CYCLE_BITS", cycle_bits, "of SKEW and SLOT_CYCLES"),
+        ("LATE_ROWS_BITS", 16, "of LATE_ROWS"),
+        ("ROW_NUMBER_BITS", log2(most_rows) + 1, "of ROWS"),
+        ("LINE_NUMBER_BITS", rows.line_bits + 1, "of ARRIVALS"),
+        ("FIRED_BITS", (most_rows * tables.repeats).bit_length(), "of the number of all firings of a node"),
+        ("TOTAL_BITS", (int(counted.max()) * tables.repeats).bit_length() + 1, "of the number of all arrivals of a node"),
         ("FLIT_INDEX_BITS", (flits + 1).bit_length(), "of the number of a flit in its message"),
         ("BACKLOG_BITS", ((LANE_QUEUE + 2) * flits).bit_length(), "of the flits that a lane has left to send"),
         ("WINDOW_WORDS", 1 << (-(-words // 32) - 1).bit_length(), "words of 32 bits of an entry in the table windows"),

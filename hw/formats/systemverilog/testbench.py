@@ -16,8 +16,8 @@ FILE_LIST = "certree_ni.f"
 _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")
 _MODULES = (
     "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_fetch.sv", "certree_ni_window.sv",
-    "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_reducer.sv", "certree_ni_registers.sv",
-    "certree_ni.sv",
+    "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
+    "certree_ni_registers.sv", "certree_ni.sv",
 )  # fmt: skip
 _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 

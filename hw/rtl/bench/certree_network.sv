@@ -20,7 +20,7 @@ module certree_network #(
     output logic [RX-1:0]              rx_first [NIS],
     output logic [RX*HEADER_BITS-1:0]  rx_header[NIS],
     output logic [RX*DATA_BITS-1:0]    rx_data  [NIS],
-    output int                         faults      // a message found its lane taken, or there was no room for it
+    output int                         faults      // a message found its lane taken, had a wrong route, or there was no room for it
 );
   localparam int FLITS = certree_ni_pkg::MESSAGE_FLITS;
   localparam int HOPS = certree_ni_pkg::HOPS;
@@ -51,6 +51,12 @@ module certree_network #(
     for (int l = 0; l < certree_tb_pkg::LANES; l++) free_at[l] = 0;
     for (int n = 0; n < NIS; n++) rx_valid[n] = '0;
   end
+
+  // Whether a message leaves by a port, or has no route.
+  function automatic bit is_port_of(int n, logic [PORT_BITS-1:0] port, int pair);
+    return port == '1 || (int'(port) < certree_tb_pkg::PORTS
+        && certree_tb_pkg::PORT_PAIR[certree_tb_pkg::NODE_OF[n] * certree_tb_pkg::PORTS + int'(port)] == pair);
+  endfunction
 
   // The message gets lane `lane` of its pair in cycle v.
   function automatic void take(int m, int lane, longint v);
@@ -95,6 +101,10 @@ module certree_network #(
             messages[m].flits = 0;
             messages[m].pair = certree_tb_pkg::TX_PAIR[place];
             messages[m].header = tx_header[n][l*HEADER_BITS+:HEADER_BITS];
+            // a source route begins with the port of the lane itself
+            if (!is_port_of(n, tx_header[n][l*HEADER_BITS+certree_ni_pkg::HEADER_ROUTE_LSB+(HOPS-1)*PORT_BITS+:PORT_BITS], messages[m].pair)) begin
+              faults = faults + 1;
+            end
             if (free_at[certree_tb_pkg::PAIR_FIRST[messages[m].pair] + certree_tb_pkg::TX_LANE[place]] > now - 1) faults = faults + 1;
             take(m, certree_tb_pkg::TX_LANE[place], now - 1);
             sending[place] = m;

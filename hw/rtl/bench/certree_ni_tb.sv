@@ -2,7 +2,7 @@
 // cycle by cycle, with the golden trace; then the data of every node are checked.
 //
 // Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +late=N, late rows that it expects;
-// +waves, writes waves.vcd.
+// +untimed, compares data only, of interfaces that start late by slots; +waves, writes waves.vcd.
 // verilator lint_off BLKSEQ
 // verilator lint_off PROCASSINIT
 module certree_ni_tb;
@@ -93,9 +93,11 @@ module certree_ni_tb;
 
   // The golden trace: lines of `cycle,node,event,number,iteration`.
   int trace, events = 0, differences = 0;
+  bit is_untimed = 0;
   string expected;
   function automatic void event_line(string found);
     events = events + 1;
+    if (is_untimed) return;
     expected = "";
     void'($fgets(expected, trace));
     if (found != expected) begin
@@ -187,6 +189,7 @@ module certree_ni_tb;
     if (trace == 0) $fatal(1, "cannot read %s", file);
     void'($fgets(expected, trace));  // the names of the columns
     void'($value$plusargs("late=%d", late));
+    is_untimed = $test$plusargs("untimed") != 0;
     for (int n = 0; n < NIS; n++) begin
       skew[n] = 0;
       $readmemh($sformatf("slots_%04d.hex", certree_tb_pkg::NODE_OF[n]), rows, n * certree_ni_pkg::ROWS);
@@ -231,17 +234,17 @@ module certree_ni_tb;
     join
     while (now < longint'(certree_tb_pkg::TIME_LIMIT) && !(&is_said)) @(posedge clk);
     repeat (4) @(posedge clk);
-    if ($fgets(expected, trace) != 0) differences = differences + 1;
+    if (!is_untimed && $fgets(expected, trace) != 0) differences = differences + 1;
     is_checking = 1;
     access(24'h38, '1, 0);
     for (int n = 0; n < NIS; n++) begin
       late_rows = late_rows + prdata[n];
     end
     access(24'h0c, '1, 0);
-    for (int n = 0; n < NIS; n++) if ((prdata[n] & (late > 0 ? 32'hfffffffe : 32'hffffffff)) != 0) errors = errors + 1;
+    for (int n = 0; n < NIS; n++) if ((prdata[n] & (late > 0 || is_untimed ? 32'hfffffffe : 32'hffffffff)) != 0) errors = errors + 1;
     $display("%0d events, %0d differences; %0d cycles; %0d late rows; %0d nodes with errors, %0d with wrong data; %0d faults, %0d refused",
         events, differences, now, late_rows, errors, $countones(has_wrong), faults, refused);
-    if (&is_said && differences == 0 && late_rows == late && errors == 0 && (late > 0 || has_error == 0) && has_wrong == 0 && faults == 0 && refused == 0) begin
+    if (&is_said && differences == 0 && (is_untimed || late_rows == late) && errors == 0 && (late > 0 || is_untimed || has_error == 0) && has_wrong == 0 && faults == 0 && refused == 0) begin
       $display("PASS");
       $finish;
     end else begin

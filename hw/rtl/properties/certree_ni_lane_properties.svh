@@ -20,3 +20,4 @@ end
 `CERTREE_PROPERTY(lane_sends_flits_in_order, next_flit == (is_busy ? flit : FLIT_BITS'(0)) && (32'(flit) < FLITS || !is_busy))
 `CERTREE_PROPERTY(lane_queue_is_bounded, 32'(queued) <= QUEUE && (is_busy || queued == 0))
 `CERTREE_PROPERTY(lane_marks_first_and_last, (tx_first == (tx_valid && next_flit == 0)) && (tx_last == (tx_valid && 32'(next_flit) == FLITS - 1)))
+`CERTREE_PROPERTY(lane_reads_granule_after_granule, !is_busy || 32'(wanted) >= FLITS || addr == ADDR_BITS'(current[ADDR_LSB+:ADDR_BITS] + (32'(wanted) < HEAD ? '0 : ADDR_BITS'(wanted) - ADDR_BITS'(HEAD))))

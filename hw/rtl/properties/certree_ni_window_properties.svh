@@ -20,8 +20,8 @@ always_comb begin
   for (int unsigned p = 0; p < PORTS; p++) begin
     if (arrive[p] && arrive_count[p*COUNT_BITS+:COUNT_BITS] == COUNT_BITS'(its_iteration) + 1'b1
         && arrive_line[p*LINE_BITS+:LINE_BITS] >= its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]
-        && arrive_line[p*LINE_BITS+:LINE_BITS] - its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]
-        < LINE_BITS'(its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS])) fresh = fresh + 1'b1;
+        && 32'(arrive_line[p*LINE_BITS+:LINE_BITS]) < 32'(its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS])
+        + 32'(its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS])) fresh = fresh + 1'b1;
   end
 end
 always @(posedge clk) begin
@@ -52,12 +52,15 @@ always @(posedge clk) begin
   if (!was_reset) assume (rst);
   assume (!push || !is_full);
   assume (pushed < 16'h7000);
+  if (push) assume (32'(push_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS])  // lines that exist
+      + 32'(push_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]) <= (1 << LINE_BITS));
   if (is_inside) assume (fresh <= its_missing);  // the scoreboard tells of each line once
 end
 `endif
 `CERTREE_PROPERTY(window_holds_what_came_and_has_not_fired, 32'(filled) <= ROWS && gone <= pushed && pushed - gone == 16'(filled))
 `CERTREE_PROPERTY(window_fires_each_row_once_in_order, is_inside == (pushed > watched && gone <= watched))
 `CERTREE_PROPERTY(window_keeps_the_row, !is_inside || (16'(place) == watched - gone && place < filled && row[place*ROW_BITS+:ROW_BITS] == its_row && due[place*SLOT_BITS+:SLOT_BITS] == its_slot && missing[place*WAIT_BITS+:WAIT_BITS] == its_missing && iteration[place*ITERATION_BITS+:ITERATION_BITS] == its_iteration))
+`CERTREE_PROPERTY(window_waits_for_lines_that_exist, !is_inside || 32'(its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]) + 32'(its_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]) <= (1 << LINE_BITS))
 `CERTREE_PROPERTY(window_fires_nothing_before_its_slot, !fires || (is_open && its_slot <= slot))
 `CERTREE_PROPERTY(window_fires_only_what_has_all_arrivals, !fires || its_missing == 0)
 `CERTREE_PROPERTY(window_does_not_wait_for_nothing, !(is_open && filled != 0 && due[SLOT_BITS-1:0] <= slot && missing[WAIT_BITS-1:0] == 0 && has_lanes[0]) || fired != 0)

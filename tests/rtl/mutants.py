@@ -1,0 +1,257 @@
+"""Single edits of the reference interface and of its tables, drawn by seed, and what catches each of them.
+
+`python -m tests.rtl.mutants` makes `docs/reference/rtl-edits.md`: proof, assertion, or co-simulation. Edits that do not compile and
+those of reset only are not drawn. It takes minutes: not part of `make test`.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from random import Random
+
+from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.systemverilog import SystemVerilogFormat
+from certree.hw.formats.systemverilog.package import offsets
+from certree.hw.formats.systemverilog.sizes import sizes_of
+from tests.rtl.cases import CASES, belated, export, skewed
+from tests.rtl.proofs import PROOFS, prove
+from tests.rtl.tools import Outcome, build, play, verilator
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
+SEED, RTL, TABLES = 20, 28, 28
+SURVIVES = "survives"
+NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes")
+#: name -> what is replaced, and by what; each match is one edit
+OPERATORS = {
+    "and to or": (r" && ", " || "),
+    "or to and": (r" \|\| ", " && "),
+    "equal to unequal": (r" == ", " != "),
+    "unequal to equal": (r" != ", " == "),
+    "less to less or equal": (r" < ", " <= "),
+    "at least to more": (r" >= ", " > "),
+    "plus to minus": (r" \+ ", " - "),
+    "minus to plus": (r" - ", " + "),
+    "zero to one": (r"1'b0", "1'b1"),
+    "one to zero": (r"1'b1", "1'b0"),
+    "no negation": (r"!(?=[a-z(])", ""),
+    "swapped choice": (r" \? ([^?:;]+) : ([^?:;]+)(?=;)", r" ? \2 : \1"),
+    "no assignment": (r"(^ *|\) |begin |else |: )[a-z_]+(?:\[[^=]*\])? <= [^;]+;", r"\1;"),
+}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit of a file: `line` counts from 1."""
+
+    file: str
+    line: int
+    operator: str
+    before: str
+    after: str
+
+
+def edits(path: Path) -> list[Edit]:
+    """All single edits of a module, without ports, constants, assertions and reset."""
+    found, is_body, is_reset = [], False, False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        code = line.split("//")[0]
+        if "`ifdef CERTREE_CHECK" in code:
+            break
+        is_body = is_body or code.startswith(");")
+        is_reset = bool(re.search(r"if \((rst|restart)\) begin", code)) or (is_reset and not re.match(r" *end\b", code))
+        if not is_body or is_reset or re.search(r"localparam|\bfor \(|rst \?", code) or "else if (rst" in code:
+            continue
+        for operator, (pattern, replacement) in OPERATORS.items():
+            for match in re.finditer(pattern, code):
+                after = code[: match.start()] + match.expand(replacement) + code[match.end() :]
+                found.append(Edit(path.name, number, operator, code.strip(), after.strip()))
+    return found
+
+
+def drawn(folder: Path, seed: int) -> Iterator[Edit]:
+    """Edits of all modules in turn, each time another operator where the module has one."""
+    random, queues = Random(seed), []
+    for path in sorted(folder.glob("certree_ni*.sv")):
+        if path.name.endswith(("_pkg.sv", "_tb.sv")):
+            continue
+        of_operator: dict[str, list[Edit]] = {}
+        for edit in edits(path):
+            of_operator.setdefault(edit.operator, []).append(edit)
+        for group in of_operator.values():
+            random.shuffle(group)
+        groups = list(of_operator.values())
+        random.shuffle(groups)
+        queues.append([edit for row in zip_longest(*groups) for edit in row if edit is not None])
+    return (edit for row in zip_longest(*queues) for edit in row if edit is not None)
+
+
+def compiles(folder: Path) -> bool:
+    """Whether Verilator accepts the files."""
+    tool = verilator()
+    assert tool is not None
+    command = [tool[0], "--lint-only", "-Wno-lint", "-Wno-fatal", "--timing", "-f", "certree_ni.f", "--top-module", "certree_ni_tb"]
+    return subprocess.run(command, cwd=folder, env=tool[1], capture_output=True, check=False).returncode == 0
+
+
+def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
+    """What catches an edit, "" where nothing does; None where the edit does not compile."""
+    for network, source in sources.items():
+        target = folder / network
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("obj_dir"))
+        lines = (target / edit.file).read_text().splitlines()
+        lines[edit.line - 1] = edit.after
+        (target / edit.file).write_text("\n".join(lines) + "\n")
+        if network == NETWORKS[0]:
+            module = edit.file.removeprefix("certree_ni_").removesuffix(".sv")
+            reason = prove(module, folder, target) if module in PROOFS else ""
+            if reason.startswith("ERROR") or (not reason and not compiles(target)):
+                return None
+            if reason:
+                label = re.search(r"Assert failed in \w+: (\w+)", reason)
+                return f"proof: `{label[1]}`" if label else f"proof: {reason.split(':')[0]}"
+        build(target)
+        tables = CASES[network]()
+        for arguments in ((), skewed(tables, target), belated(tables, target)):
+            caught = _said(play(target, *arguments))
+            if caught:
+                return caught
+    return ""
+
+
+def _said(outcome: Outcome) -> str:
+    if outcome.passed:
+        return ""
+    label = re.search(r"Assertion failed in \S*?(\w+):", outcome.text)
+    return f"assertion: `{label[1]}`" if label else "co-simulation"
+
+
+@dataclass(frozen=True)
+class TableEdit:
+    """Another value of one field of an image."""
+
+    network: str
+    file: str
+    line: int
+    field: str
+    before: int
+    after: int
+
+
+#: fields that tables are edited in: image -> names
+FIELDS = {
+    "slots": ("op", "flow", "slot", "stage", "addr", "next[0]", "line[0]", "wait_line", "wait_lines", "row"),
+    "arrivals": ("op", "flow", "peer"),
+    "routes": ("port[0]",),
+}
+
+
+def table_edits(network: str, seed: int) -> Iterator[tuple[TableEdit, bytes]]:
+    """Edits of the images of a network, field after field, with the image that has each."""
+    tables, random = CASES[network](), Random(seed)
+    widths = Widths.of(tables)
+    files = SystemVerilogFormat().files(tables, widths)
+    fields = {"slots": sizes_of(tables, widths).fields, "arrivals": widths.arrival(), "routes": widths.ports()}
+    while True:
+        for image, names in FIELDS.items():
+            images = [name for name in files if name.startswith(image) and files[name]]
+            for name in names if images else ():
+                place = next(i for i, field in enumerate(fields[image]) if field.name == name)
+                bits, low = fields[image][place].bits, offsets(fields[image])[place]
+                file = random.choice(images)
+                lines = files[file].decode().splitlines()
+                line = random.choice(_meant(lines, name, fields[image]))
+                before = int(lines[line], 16) >> low & (1 << bits) - 1
+                after = random.choice([value for value in range(min(1 << bits, 256)) if value != before])
+                lines[line] = f"{int(lines[line], 16) ^ (before ^ after) << low:0{len(lines[line])}x}"
+                yield TableEdit(network, file, line + 1, name, before, after), "".join(f"{text}\n" for text in lines).encode()
+
+
+def _meant(lines: list[str], name: str, fields: list[Field]) -> list[int]:
+    """The lines in which a field means something: `wait_line` does in rows that wait for a line."""
+    if name != "wait_line":
+        return list(range(len(lines)))
+    place = next(i for i, field in enumerate(fields) if field.name == "wait_lines")
+    mask = (1 << fields[place].bits) - 1
+    return [number for number, text in enumerate(lines) if int(text, 16) >> offsets(fields)[place] & mask] or [0]
+
+
+def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
+    """What catches an edit of a table that the compiled testbench in a folder loads; "" where nothing does."""
+    path, tables = folder / edit.file, CASES[edit.network]()
+    original = path.read_bytes()
+    path.write_bytes(image)
+    try:
+        for arguments in ((), skewed(tables, folder), belated(tables, folder)):
+            caught = _said(play(folder, *arguments))
+            if caught:
+                return caught
+    finally:
+        path.write_bytes(original)
+    return ""
+
+
+def main(folders: list[str]) -> int:
+    """Make the page; exit code 1 where an edit survives. A folder as argument keeps the compiled testbenches for another run."""
+    with tempfile.TemporaryDirectory() as temporary:
+        sources = {network: Path(folders[0] if folders else temporary) / "sources" / network for network in NETWORKS}
+        for network, source in sources.items():
+            if not (source / "obj_dir").exists():
+                export(CASES[network](), source)
+                build(source)
+        rows, lines = list(_judged_tables(sources)), list(_judged_modules(sources, Path(temporary)))
+    PAGE.write_text(page(lines, rows))
+    return any(entry[-1] == SURVIVES for entry in lines + rows)
+
+
+def _judged_modules(sources: dict[str, Path], folder: Path) -> Iterator[tuple[object, ...]]:
+    judged = 0
+    for edit in drawn(sources[NETWORKS[0]], SEED):
+        caught = catcher(edit, sources, folder) if judged < RTL else None
+        if caught is not None:
+            judged += 1
+            yield _told(edit.file, edit.line, edit.operator, edit.before, edit.after, caught or SURVIVES)
+
+
+def _judged_tables(sources: dict[str, Path]) -> Iterator[tuple[object, ...]]:
+    drawn_edits = chain.from_iterable(zip(*(table_edits(network, SEED) for network in NETWORKS), strict=True))
+    for edit, image in islice(drawn_edits, TABLES):
+        caught = table_catcher(edit, image, sources[edit.network]) or SURVIVES
+        yield _told(edit.network, edit.file, edit.line, edit.field, edit.before, edit.after, caught)
+
+
+def _told(*entry: object) -> tuple[object, ...]:
+    print(*entry, sep=" | ", flush=True)
+    return entry
+
+
+_HEAD = """# Edits of the RTL and of its tables
+
+Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
+that it plays, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
+(events, cycles, data). `python -m tests.rtl.mutants` makes this page.
+"""
+
+
+def page(lines: list[tuple[object, ...]], rows: list[tuple[object, ...]]) -> str:
+    """The page; `lines`: edits of the RTL, `rows`: of tables."""
+
+    def table(heads: str, entries: list[tuple[object, ...]]) -> list[str]:
+        names = heads.split(", ")
+        shown = [[str(cell).replace("|", "\\|") for cell in entry] for entry in entries]
+        return [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(cells)} |" for cells in shown)]
+
+    coded = [(*entry[:3], f"`{entry[3]}`", f"`{entry[4]}`", entry[5]) for entry in lines]
+    modules = table("file, line, edit, before, after, caught by", coded)
+    tables = table("network, file, line, field, before, after, caught by", rows)
+    return "\n".join([_HEAD, "## The interface", "", *modules, "", "## Tables", "", *tables, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
