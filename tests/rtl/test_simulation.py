@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rtl.cases import CASES, QUICK, export, skewed
+from tests.rtl.cases import CASES, QUICK, belated, export, skewed
 from tests.rtl.tools import build, lint, play, verilator
 
 pytestmark = [
@@ -66,3 +66,8 @@ def test_a_wrong_image_fails(played: Path, tmp_path: Path, image: str) -> None:
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
     assert not play(folder).passed
+
+
+def test_data_are_right_when_an_interface_starts_slots_late(played: Path) -> None:
+    outcome = play(played, *belated(CASES[QUICK[0]](), played))
+    assert outcome.passed, outcome.text
