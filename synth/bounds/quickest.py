@@ -35,7 +35,8 @@ def _cycles(bound: Bound) -> int:
 
 
 def _best_flow(of: TimeInstance) -> Bound:
-    bounds = [make_time_bound(of, "flow", _widest(of, *candidate)) for candidate in _candidates(of)]
+    owing = [candidate for candidate in _candidates(of) if granules_due(of, *candidate[:2])]  # of a demand some may owe nothing
+    bounds = [make_time_bound(of, "flow", _widest(of, *candidate)) for candidate in owing]
     return max(bounds, key=_cycles)
 
 

@@ -2,13 +2,13 @@
 
 import sys
 
-from tests.bench import candidates, choice, exact, headline, packing, personalized, scale, simulator, sweeps
+from tests.bench import candidates, choice, demands, exact, headline, packing, personalized, scale, simulator, sweeps
 
 
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized):
+    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, demands):
         module.run(smoke)
         print(flush=True)
 

@@ -42,6 +42,15 @@ def test_synthesize_and_verify(demand, tmp_path):
     assert json_of("verify", tmp_path / "again.npz")["blocks"] == 6
 
 
+def test_a_sparse_demand_has_a_time_bound(tmp_path):
+    """Each endpoint has data for one other only: sets of sources that have none for a sink bound nothing."""
+    file = tmp_path / "opposite.csv"
+    file.write_text("\n".join(",".join("65536" if j == (i + 4) % 8 else "0" for j in range(8)) for i in range(8)))
+    made = json_of("synthesize", "dgx1", *ASKED, file)
+    assert made["valid"]
+    assert made["time_bound_cycles"] > 65536 // (6 * 16)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
