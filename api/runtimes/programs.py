@@ -11,16 +11,23 @@ from certree.api.parsing import Network
 from certree.api.runtimes.kinds import KINDS, AnyVerdict, read_any
 from certree.api.runtimes.raising import schedule_of_program
 from certree.api.settings import setting
-from certree.hw.runtimes.formats import load_runtime_formats
-from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable, new_folder, write_atomically
+from certree.api.tuning.running import TABLE
+from certree.hw.runtimes.formats import Sizes, load_runtime_formats
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.fields import Fields
+from certree.models.common.files import check_writable, new_folder, read_json, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.programs.msccl import MAX_MESSAGE as MAX_XML_MESSAGE
+from certree.models.programs.plan_file import MAX_MESSAGE as MAX_PLAN_MESSAGE
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
+
+#: how the largest size says that there is none
+_NO_END = {"msccl-xml": MAX_XML_MESSAGE, "mscclpp": MAX_PLAN_MESSAGE}
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,7 @@ def export_program(
     *,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
+    sizes: Sizes | None = None,
     force: bool = False,
 ) -> AnyVerdict:
     """Write a schedule as a program of a communication runtime, read it back, execute it and return the verdict.
@@ -46,7 +54,8 @@ def export_program(
     MSCCL XML has one iteration of a repeating schedule: the runtime executes it for one piece of the message after the other. A
     plan of MSCCL++ has a loop of them; Chakra traces, in a new folder, have all of them, for a message of `size` and, for
     ASTRA-sim's network, `machine` (by default those that the schedule was made for). Ranks are the endpoints in the order of their
-    ids. `certree list` names the formats. Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one
+    ids. `certree list` names the formats. `sizes`: the smallest and the largest message, in bytes, for which the runtime takes the
+    file. Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one
     that a program cannot say or that exceeds a limit of the runtime (the message says which), InputError for an unknown format and
     a file that exists.
 
@@ -62,6 +71,8 @@ def export_program(
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
+    if sizes is not None and (entry.write is None or not 0 <= sizes[0] <= sizes[1]):
+        raise InputError(f"sizes {sizes[0]} to {sizes[1]}: " + ("the smallest comes first" if entry.write else f"not for {format}"))
     if entry.write_folder is not None:
         used = setting(schedule, size, machine)
         files = entry.write_folder(schedule, used.message_bytes, used.machine, str(output))
@@ -73,13 +84,39 @@ def export_program(
     if size is not None or machine is not None:
         raise InputError(f"a program for {format} is for any size; size and machine do not apply")
     assert entry.write is not None
-    written = entry.write(schedule)
+    written = entry.write(schedule, sizes)
     with TemporaryDirectory() as temporary:
         copy = Path(temporary) / f"program{entry.suffix}"
         copy.write_bytes(written)
         checked = _checked(format, copy, schedule, output)
     write_atomically(output, written, force=force)
     return checked
+
+
+def export_programs(
+    tuned: str | Path, format: str = "msccl-xml", folder: str | Path = "programs"
+) -> list[tuple[Path, Sizes, AnyVerdict]]:
+    """Write the schedules that `tune` made, each for its range of sizes, as programs into a new folder: (file, sizes, verdict).
+
+    The first range begins at 0 bytes, and the last has no end. Errors as in `export_program`, with the schedule that has no
+    program, and InputError for a folder without table.json of `tune`; nothing is written then.
+    """
+    entry, source = load_runtime_formats()[format], Path(tuned)
+    table = Fields.of_format(read_json(source / TABLE), "certree-tune-report", 1, str(source / TABLE))
+    rows = [(row.whole("from", 0), row.whole("to", 0), row.text("file")) for row in table.tables("ranges", least=1)]
+    if entry.write is None:
+        raise InputError(f"{format} is for one size; export the schedules one by one")
+    found = []
+    with new_folder(Path(folder)) as fresh:
+        for number, (smallest, largest, file) in enumerate(rows):
+            limits = (0 if number == 0 else smallest, _NO_END[format] if number + 1 == len(rows) else largest)
+            name = f"{number}_{Path(file).stem}{entry.suffix}"
+            try:
+                checked = export_program(source / Path(file).name, format, fresh / name, sizes=limits)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{source / file}: {error}") from None
+            found.append((Path(folder) / name, limits, checked))
+    return found
 
 
 def _checked(format: str, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:

@@ -112,14 +112,14 @@ class _Reader:
         block = self._whole(step, "depid", -1, len(lengths) - 1)
         waits_for = (block, self._whole(step, "deps", 0, lengths[block] - 1)) if block >= 0 else None
         if waits_for is None:
-            self._whole(step, "deps", -1, MAX_CHUNKS)
+            self._whole(step, "deps", -MAX_CHUNKS, MAX_CHUNKS)  # nobody reads it
         awaited = bool(self._whole(step, "hasdep", 0, 1))
         return Step(kind, *places[0], *places[1], count, waits_for, awaited)
 
     def _place(self, step: Element, name: str, rank: Rank, count: int, *, used: bool) -> tuple[Buffer, int]:
         buffer = Buffer(self._choice(step, f"{name}buf", Buffer))
         size = rank.size(buffer)
-        offset = self._whole(step, f"{name}off", -1, MAX_CHUNKS)
+        offset = self._whole(step, f"{name}off", -MAX_CHUNKS, MAX_CHUNKS)
         if used and not 0 <= offset <= size - max(count, 1):
             chunks = "1 chunk" if count == 1 else f"{count} chunks"
             self._refuse(step, f"{name}off is {offset}, for {chunks}; buffer {buffer} of this gpu has {size}")

@@ -12,14 +12,15 @@ from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
 from certree.api.runtimes.kinds import kind_of
-from certree.api.runtimes.programs import export_program, network_of, verify_program
+from certree.api.runtimes.programs import export_program, export_programs, network_of, verify_program
 from certree.api.runtimes.reports import program_report, program_words
 from certree.api.settings import setting
 from certree.api.tables import export, row_bits
-from certree.cli.words.parameters import TOPOLOGY, check_output, option_json, option_output, option_params, option_size
+from certree.api.tuning.running import TABLE
+from certree.cli.words.parameters import SIZE, TOPOLOGY, check_output, option_json, option_output, option_params, option_size
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
-from certree.cli.words.terminal import note, show
+from certree.cli.words.terminal import note, say, show
 from certree.hw.formats.banks import HEADER_BITS
 from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.bundle.bundle import FRONTIER, is_bundle, load_bundle
@@ -27,6 +28,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.programs.msccl import MAX_MESSAGE
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.models.table_memory import message_chunks
@@ -44,6 +46,8 @@ from certree.models.tables import MAX_EPOCH
 )
 @option_size(recorded=True)
 @option_params(recorded=True)
+@click.option("--from", "smallest", type=SIZE, help="Of a program: the smallest message for which the runtime takes the file.")
+@click.option("--to", "largest", type=SIZE, help="Of a program: the largest one.")
 @click.option("--epoch", type=click.IntRange(0, MAX_EPOCH),
               help="Number of this export: gives the image of each node a header with it and a CRC-32.")  # fmt: skip
 @option_output("the tables (a new folder) or the program (a file)", required=True)
@@ -53,6 +57,8 @@ def export_command(
     format_name: str,
     size: int | None,
     machine: Machine | None,
+    smallest: int | None,
+    largest: int | None,
     epoch: int | None,
     output: Path,
     force: bool,
@@ -64,7 +70,12 @@ def export_command(
             raise InputError(f"a program for {format_name} has no epoch; --epoch does not apply")
         if load_runtime_formats()[format_name].suffix and (size is not None or machine is not None):
             raise InputError(f"a program for {format_name} is for any size; --size and --params do not apply")
-        return _export_program(schedule, format_name, output, size, machine, force=force, as_json=as_json)
+        if (schedule / TABLE).is_file():
+            return _export_tuned(schedule, format_name, output)
+        sizes = None if smallest is largest is None else (smallest or 0, largest or MAX_MESSAGE)
+        return _export_program(schedule, format_name, output, size, machine, sizes, force=force, as_json=as_json)
+    if smallest is not None or largest is not None:
+        raise InputError("--from and --to are for programs of runtimes")
     check_output(output, force=force, folder=True)
     source = read_schedule(schedule)
     used = setting(source, size, machine, note)
@@ -92,7 +103,15 @@ def export_command(
 
 
 def _export_program(
-    schedule: Path, format_name: str, output: Path, size: int | None, machine: Machine | None, *, force: bool, as_json: bool
+    schedule: Path,
+    format_name: str,
+    output: Path,
+    size: int | None,
+    machine: Machine | None,
+    sizes: tuple[int, int] | None,
+    *,
+    force: bool,
+    as_json: bool,
 ) -> int:
     """Write the program of a schedule."""
     suffix = load_runtime_formats()[format_name].suffix
@@ -100,11 +119,20 @@ def _export_program(
         raise InputError(f"{output} exists; name a new folder")
     check_output(output, force=force, folder=not suffix, suffixes=(suffix,) if suffix else (), what=f"a {format_name} file")
     try:
-        checked = export_program(schedule, format_name, output, size=size, machine=machine, force=force)
+        checked = export_program(schedule, format_name, output, size=size, machine=machine, sizes=sizes, force=force)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
     note(f"wrote {output}")
     show(program_report(checked), program_words, kind="program", as_json=as_json, then=("verify", output))
+    return 0
+
+
+def _export_tuned(tuned: Path, format_name: str, output: Path) -> int:
+    """Write the programs of all ranges of a tuning."""
+    check_output(output, force=False, folder=True)
+    for path, (smallest, largest), _ in export_programs(tuned, format_name, output):
+        say(f"{path}: {smallest:,} to {largest:,} bytes")
+    note(f"wrote {output}")
     return 0
 
 

@@ -1,14 +1,17 @@
 """MSCCL's XML."""
 
-from certree.hw.runtimes.formats import RUNTIME_FORMATS, RuntimeFormat
+from dataclasses import replace
+
+from certree.hw.runtimes.formats import RUNTIME_FORMATS, RuntimeFormat, Sizes
 from certree.hw.runtimes.lowering import lower_to_program
 from certree.models.programs.msccl import SUFFIX, written_msccl
 from certree.models.schedule.schedule import Schedule
 
 
-def msccl_xml(schedule: Schedule) -> bytes:
+def msccl_xml(schedule: Schedule, sizes: Sizes | None) -> bytes:
     """One XML file for the executor of MSCCL: thread blocks that send and receive chunks, within its limits."""
-    return written_msccl(lower_to_program(schedule))
+    smallest, largest = sizes or (0, 0)
+    return written_msccl(replace(lower_to_program(schedule), min_bytes=smallest, max_bytes=largest))
 
 
 RUNTIME_FORMATS.register("msccl-xml")(RuntimeFormat(SUFFIX, msccl_xml))

@@ -1,14 +1,17 @@
 """Execution plans of MSCCL++."""
 
-from certree.hw.runtimes.formats import RUNTIME_FORMATS, RuntimeFormat
+from dataclasses import replace
+
+from certree.hw.runtimes.formats import RUNTIME_FORMATS, RuntimeFormat, Sizes
 from certree.hw.runtimes.plans import lower_to_plan
 from certree.models.programs.plan_file import SUFFIX, written_plan
 from certree.models.schedule.schedule import Schedule
 
 
-def mscclpp(schedule: Schedule) -> bytes:
+def mscclpp(schedule: Schedule, sizes: Sizes | None) -> bytes:
     """One JSON plan for the executor of MSCCL++: copies into the buffers of other ranks, and signals, within its limits."""
-    return written_plan(lower_to_plan(schedule))
+    plan = lower_to_plan(schedule)
+    return written_plan(plan if sizes is None else replace(plan, min_bytes=sizes[0], max_bytes=sizes[1]))
 
 
 RUNTIME_FORMATS.register("mscclpp")(RuntimeFormat(SUFFIX, mscclpp))

@@ -1,5 +1,7 @@
 """Schedules to MSCCL XML and back: the same transfers, and no more rounds than before."""
 
+from collections import Counter
+
 import pytest
 
 from certree.api.runtimes.raising import schedule_of_program
@@ -129,6 +131,20 @@ def test_several_channels_where_a_thread_block_has_too_many_steps():
     assert max(len(block.steps) for rank in many.ranks for block in rank.blocks) <= 16
     assert verify_program(many).valid
     assert not faults(written_msccl(many).decode())
+
+
+def test_trees_of_weight_above_one():
+    """Two of the seven chunks go down the same tree, whose weight is therefore 2."""
+    schedule = written_out(make("packing", "mesh:2x3"))
+    rows = zip(*(column.tolist() for column in (schedule.chunk, schedule.op, schedule.src, schedule.dst)), strict=True)
+    trees: dict[int, set[tuple[int, ...]]] = {}
+    for chunk, *edge in rows:
+        trees.setdefault(chunk, set()).add(tuple(edge))
+    assert max(Counter(map(frozenset, trees.values())).values()) == 2
+    program = lower_to_program(schedule)
+    assert verify_program(program).valid
+    assert not faults(written_msccl(program).decode())
+    assert verify_plan(lower_to_plan(schedule)).valid
 
 
 def test_what_does_not_fit_is_refused_with_the_number():

@@ -1,9 +1,12 @@
 """Programs of communication runtimes on the command line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from certree.api.runtimes.programs import export_program
+from certree.models.common.errors import InputError
 from tests.cli.running import certree, json_of
 from tests.verify.programs.foreign import all_pairs, ring
 
@@ -35,6 +38,37 @@ def test_plans_and_traces(made: Path, tmp_path: Path, name: str, kind: str) -> N
     assert (document["valid"], document["kind"], document["ranks"]) == (True, kind, 4)
     assert certree("import", made / name, "--topology", "ring:4", "-o", tmp_path / "back.json").code == 0
     assert json_of("verify", tmp_path / "back.json")["bandwidth_time"] == "3/2"
+
+
+def test_ranges_of_sizes(made: Path, tmp_path: Path) -> None:
+    for name, kind, expected in (("a.xml", "msccl-xml", 1 << 50), ("a.json", "mscclpp", 1 << 20)):
+        limits = ("--from", "1KiB") if kind == "msccl-xml" else ("--from", "1KiB", "--to", "1MiB")
+        assert certree("export", made / "s.json", "--format", kind, *limits, "-o", tmp_path / name).code == 0
+        document = json_of("verify", tmp_path / name)
+        assert (document["min_bytes"], document["max_bytes"]) == (1 << 10, expected)
+    with pytest.raises(InputError, match="sizes 2 to 1: the smallest comes first"):
+        export_program(made / "s.json", "mscclpp", tmp_path / "c.json", sizes=(2, 1))
+    with pytest.raises(InputError, match="sizes 1 to 2: not for chakra"):
+        export_program(made / "s.json", "chakra", tmp_path / "c", sizes=(1, 2))
+
+
+def test_programs_of_a_tuning(made: Path, tmp_path: Path) -> None:
+    ranges = [{"from": 1024, "to": 4095, "file": "s.json"}, {"from": 4096, "to": 8192, "file": "s.json"}]
+    (tmp_path / "s.json").write_bytes((made / "s.json").read_bytes())
+    (tmp_path / "table.json").write_text(json.dumps({"format": "certree-tune-report", "version": 1, "ranges": ranges}))
+    done = certree("export", tmp_path, "--format", "msccl-xml", "-o", tmp_path / "set")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == f"{tmp_path / 'set' / '0_s.xml'}: 0 to 4,095 bytes"
+    document = json_of("verify", tmp_path / "set" / "1_s.xml")
+    assert (document["min_bytes"], document["max_bytes"]) == (4096, 1 << 50)
+    assert certree("export", tmp_path, "--format", "chakra", "-o", tmp_path / "other").code == 2
+
+
+def test_improve_takes_an_imported_program(made: Path, tmp_path: Path) -> None:
+    assert certree("import", made / "s.xml", "--topology", "ring:4", "-o", tmp_path / "back.json").code == 0
+    done = certree("improve", tmp_path / "back.json", "--size", "1MiB", "-o", tmp_path / "better.json")
+    assert done.code == 0, done.err
+    assert json_of("verify", tmp_path / "better.json")["valid"]
 
 
 def test_a_damaged_plan_or_trace(made: Path, tmp_path: Path) -> None:
@@ -75,6 +109,7 @@ def test_a_wrong_program_is_refused(made: Path, tmp_path: Path) -> None:
         ("export s.json --format chakra -o traces", "traces exists; name a new folder"),
         ("verify traces/algorithm.1.et --root 1 --collective broadcast", "the collective is all-reduce, not broadcast"),
         ("import nothing.et --topology ring:4 -o b.json", "no files NAME.RANK.et"),
+        ("export s.json --from 1KiB -o b", "--from and --to are for programs of runtimes"),
         ("export s.json --format msccl-xml -o b.json", "the name of a msccl-xml file must end in .xml"),
         ("export s.json --format msccl-xml -o s.xml", "exists; pass --force"),
         ("export s.json --format nccl -o b.xml", "unknown table format 'nccl'"),

@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,21 @@ pytestmark = pytest.mark.skipif(
 PROGRAM = [sys.executable, "-c", "from certree.cli.main import main; main()", "execute"]
 
 
-def mpirun(processes: int, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [str(MPIRUN), "--allow-run-as-root", "--oversubscribe", "-n", str(processes), *PROGRAM, *map(str, arguments)]
+#: the same, but rank 1 is killed soon after it starts
+KILLED = [
+    sys.executable,
+    "-c",
+    "import os, signal, threading\n"
+    "from mpi4py import MPI\n"
+    "from certree.cli.main import main\n"
+    "if MPI.COMM_WORLD.Get_rank() == 1: threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()\n"
+    "main()",
+    "execute",
+]
+
+
+def mpirun(processes: int, *arguments: object, program: list[str] = PROGRAM) -> subprocess.CompletedProcess[str]:
+    command = [str(MPIRUN), "--allow-run-as-root", "--oversubscribe", "-n", str(processes), *program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -44,3 +58,13 @@ def test_errors(made: Path) -> None:
     few = mpirun(2, made)
     assert few.returncode == 2
     assert "mpirun started 2 processes; ring:3 has 3 endpoints" in few.stderr
+
+
+def test_a_rank_that_dies_ends_all(made: Path) -> None:
+    """MPI ends the others at once: nobody waits for the dead rank, and mpirun says which one it was."""
+    start = time.monotonic()
+    dead = mpirun(3, made, "--iterations", 10000, "--time-limit", "30s", program=KILLED)
+    assert time.monotonic() - start < 30
+    assert dead.returncode != 0
+    assert "right:" not in dead.stdout
+    assert "signal 9" in dead.stderr

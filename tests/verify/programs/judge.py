@@ -55,6 +55,7 @@ def _read(algo):
     gpus = {}
     for gpu in algo:
         sizes = _numbers(gpu, GPU)
+        _need(min(sizes.values()) >= 0, "a buffer of negative size")
         blocks = {}
         for tb in gpu:
             ends = _numbers(tb, TB)
@@ -63,6 +64,8 @@ def _read(algo):
             _need(0 <= ends["chan"] < head["nchannels"], "a channel that is none")
             steps = [_numbers(step, STEP) for step in tb]
             _need([step["s"] for step in steps] == list(range(len(steps))), "steps out of order")
+            for step, after in zip(steps, [*steps[1:], {"depid": -1}], strict=False):
+                _need(step["type"] != "nop" or step["depid"] < 0 or after["depid"] >= 0, "a wait that the executor drops")
             _need(len(steps) <= STEPS, "too many steps")
             blocks[ends["id"]] = (ends, steps)
         _need(sorted(blocks) == list(range(len(gpu))), "thread blocks are not 0, 1, 2, ...")
