@@ -185,6 +185,8 @@ def page(text: str, fresh: dict[str, tuple[str, list[str]]]) -> str:
         rows[spec], details[spec] = row, more
     order = [spec for spec in NETWORKS if spec in rows]
     lines = [COLUMNS, "|---" * (2 + len(SHORT)) + "|", *(rows[spec] for spec in order)]
+    missing = [f"`{spec}`" for spec in NETWORKS if spec not in rows]
+    lines += ["", f"Not computed yet: {', '.join(missing)}."] if missing else []
     lines += ["", DETAILS, "|---" * 5 + "|", *(line for spec in order for line in details.get(spec, []))]
     return f"{HEAD}\n" + "\n".join(lines) + "\n"
 

@@ -47,6 +47,7 @@ def test_parts_are_put_together() -> None:
     rows = [line for line in three.splitlines() if "` | " in line and line.startswith("| `") and MET not in line]
     assert rows == [f"| `{first}` | new |", f"| `{second}` | new |"]
     assert f"| `{second}` | all-to-all | 1 |" in two
+    assert f"Not computed yet: `{list(NETWORKS)[2]}`" in three
 
 
 def test_the_page() -> None:
