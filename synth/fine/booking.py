@@ -2,13 +2,11 @@
 
 Events are handled in the order of their times, so that reduction units serve what arrives as `models.fine.slots` says. A transfer
 that can be sent books its links at once, from the first cycle in which all of them are free: gaps between earlier bookings are
-used.
+used. The scheduler is in `synth/native/fine_booking.cpp`.
 """
 
-from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +16,16 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.schedule import Op
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.synth.fine.order import NONE, Order
+from certree.synth._native import FineJobs
+from certree.synth.fine.order import Order
 from certree.synth.fine.program import Program, Way, parallel_links
 
-_ADD, _LAND, _COPY, _SEND = range(4)  # of events in one cycle, the order
+Int32 = NDArray[np.int32]
+
+_REFUSED = {
+    1: "transfers wait for each other in a circle: no order without more buffers",
+    2: "transfers that have to leave in one cycle meet on a link; more buffers would part them",
+}
 
 
 @dataclass(frozen=True)
@@ -63,192 +67,52 @@ class Booked:
         return int(self.landed.max(initial=0))
 
 
-class _Lanes:
-    """The bookings of each lane of each link: cycles of entry, ascending."""
-
-    def __init__(self, program: Program, costs: Costs) -> None:
-        self._ser, self._slot, self._hop = costs.ser, costs.slot, costs.hop
-        self._lanes: list[list[list[int]]] = [[[] for _ in range(lanes)] for lanes in program.topology.capacity.tolist()]
-
-    def first(self, way: Way, fire: int) -> int:
-        """The first slot from `fire` on in which a message can leave along a way."""
-        lanes, hop, ser, slot = self._lanes, self._hop, self._ser, self._slot
-        fire += -fire % slot
-        clear, place, entry = 0, 0, fire
-        while clear < len(way):  # links in a row that are free, round and round
-            link = way[place]
-            wait = -1
-            for taken in lanes[link]:
-                at = bisect_right(taken, entry - ser)
-                late = taken[at] + ser - entry if at < len(taken) and taken[at] < entry + ser else 0
-                if wait < 0 or late < wait:
-                    wait = late
-                if not late:
-                    break
-            if wait > 0:
-                wait += -wait % slot
-                fire, entry, clear = fire + wait, entry + wait, 0
-                continue
-            clear += 1
-            place += 1
-            entry += hop[link]
-            if place == len(way):
-                place, entry = 0, fire
-        return fire
-
-    def book(self, way: Way, fire: int) -> bool:
-        """Take the links of a way for a message that leaves then; False, and nothing taken, where one of them is not free."""
-        entry = fire
-        found: list[tuple[list[int], int]] = []
-        for link in way:
-            lane = next((taken for taken in self._lanes[link] if self._is_free(taken, entry)), None)
-            if lane is None:
-                for one, cycle in found:
-                    one.remove(cycle)
-                return False
-            insort(lane, entry)
-            found.append((lane, entry))
-            entry += self._hop[link]
-        return True
-
-    def _is_free(self, taken: list[int], entry: int) -> bool:
-        at = bisect_right(taken, entry - self._ser)
-        return at == len(taken) or taken[at] >= entry + self._ser
-
-
 class Booking:
-    """One run of the list scheduler."""
+    """The list scheduler for a program. O(rows + hops)."""
 
-    def __init__(self, program: Program, order: Order, costs: Costs, priority: Sequence[int]) -> None:
-        self._program, self._order, self._costs, self._priority = program, order, costs, priority
-        rows = program.rows
-        self._lanes = _Lanes(program, costs)
-        self._parallel = parallel_links(program.topology)
-        self._ways = list(program.ways)
-        self._latency = [sum(costs.hop[link] for link in way) + costs.ends if way else 0 for way in program.ways]
-        self._src, self._dst, self._adds = program.src.tolist(), program.dst.tolist(), (program.op == Op.REDUCE).tolist()
-        self._is_local = (program.src == program.dst).tolist()
-        self._fire, self._landed = [NONE] * rows, [NONE] * rows
-        self._original = [False] * rows
-        nodes = len(program.topology.kind)
-        self._copy_unit, self._unit = [0] * nodes, [0] * nodes
-        self._needs, self._open_at = list(order.needs), [0] * len(order.needs)
-        self._waits, self._ready = order.waits, [0] * rows
-        self._readers: list[list[int]] = [[] for _ in range(rows)]
-        for row, copy in enumerate(order.original_of):
-            if copy != NONE:
-                self._waits[row] += 1
-                self._readers[copy].append(row)
-        self._group_waits = [len(rows) for rows in order.groups]
-        self._events: list[tuple[int, int, int, int]] = []
+    def __init__(self, program: Program, order: Order) -> None:
+        self._program = program
+        self._jobs = FineJobs(
+            program.src,
+            program.dst,
+            (program.op == Op.REDUCE).astype(np.uint8),
+            _column(order.needs),
+            _column(order.original_of),
+            _column(order.group),
+            program.topology.capacity.astype(np.int32),
+            len(program.topology.kind),
+            [
+                _ragged(rows)
+                for rows in (
+                    program.ways,
+                    order.when_sent,
+                    order.when_landed,
+                    order.opens,
+                    order.groups,
+                    parallel_links(program.topology),
+                )
+            ],
+        )
 
-    def run(self) -> Booked:
-        """The booking; UnsupportedError where transfers that have to leave together meet on a link."""
-        heapify(self._events)
-        for row, waits in enumerate(self._waits):
-            if not waits:
-                self._ask(row)
-        events = self._events
-        while events:
-            now, kind, place, row = heappop(events)
-            if kind == _ADD:
-                self._add(now, place, row)
-            elif kind == _LAND:
-                self._land(row, now)
-            elif kind == _COPY:
-                self._copy(row, now)
-            else:
-                self._send(row, now)
-        if NONE in self._fire:
-            raise UnsupportedError("transfers wait for each other in a circle: no order without more buffers")
-        return Booked(np.array(self._fire, np.int64), np.array(self._landed, np.int64), self._ways, self._original)
+    def run(self, costs: Costs, priority: NDArray[np.int64] | None = None) -> Booked:
+        """The booking; of rows that can leave in the same cycle that of the lowest `priority` first, by default in their order.
+        UnsupportedError where transfers that have to leave together meet on a link. O(rows · hops · log rows)."""
+        program = self._program
+        priority = np.arange(program.rows, dtype=np.int64) if priority is None else priority
+        times = (costs.ser, costs.red, costs.ends, costs.start, costs.slot)
+        outcome, fire, landed, link, reads = self._jobs.book(*times, np.array(costs.hop, np.int64), priority)
+        if outcome:
+            raise UnsupportedError(_REFUSED[outcome])
+        ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, link.tolist(), strict=True)]
+        return Booked(fire, landed, ways, reads.astype(np.bool_).tolist())
 
-    def _ask(self, row: int) -> None:
-        """A row has all that it waited for; of a group the last one speaks for all."""
-        number = self._order.group[row]
-        ready = self._ready[row]
-        if number != NONE:
-            self._group_waits[number] -= 1
-            if self._group_waits[number]:
-                return
-            ready = max(self._ready[one] for one in self._order.groups[number])
-            row = self._order.groups[number][0]
-        heappush(self._events, (ready, _COPY if self._is_local[row] else _SEND, self._priority[row], row))
 
-    def _supply(self, row: int, now: int) -> None:
-        self._ready[row] = max(self._ready[row], now)
-        self._waits[row] -= 1
-        if not self._waits[row]:
-            self._ask(row)
+def _column(values: Sequence[int]) -> Int32:
+    return np.array(values, np.int32)
 
-    def _open(self, gates: list[int], now: int) -> None:
-        """Something happened that helps to open gates."""
-        for gate in gates:
-            self._needs[gate] -= 1
-            self._open_at[gate] = max(self._open_at[gate], now)
-            if not self._needs[gate]:
-                for row in self._order.opens[gate]:
-                    self._supply(row, self._open_at[gate])
 
-    def _add(self, now: int, node: int, row: int) -> None:
-        """A reduction unit takes what arrived in one cycle: each counts as the last."""
-        together = [row]
-        while self._events and self._events[0][:3] == (now, _ADD, node):
-            together.append(heappop(self._events)[3])
-        self._unit[node] = max(self._unit[node], now) + len(together) * self._costs.red
-        for one in together:
-            heappush(self._events, (self._unit[node], _LAND, 0, one))
-
-    def _land(self, row: int, now: int) -> None:
-        self._landed[row] = now
-        self._open(self._order.when_landed[row], now)
-
-    def _copy(self, row: int, now: int) -> None:
-        """A local transfer takes the copy unit; what would read the copy may read the original until then."""
-        fire = max(now, self._copy_unit[self._src[row]])
-        fire += -fire % self._costs.slot
-        self._copy_unit[self._src[row]] = fire + self._costs.ser
-        self._sent(row, fire)
-        for reader in self._readers[row]:
-            self._supply(reader, now)
-
-    def _send(self, row: int, now: int) -> None:
-        number = self._order.group[row]
-        if number != NONE:
-            self._send_together(self._order.groups[number], now)
-            return
-        fire, way = self._first(row, now)
-        copy = self._order.original_of[row]
-        if copy != NONE:
-            made = self._fire[copy]
-            self._original[row] = fire <= made
-            if fire > made and fire < made + self._costs.ser:
-                fire, way = self._first(row, made + self._costs.ser)
-        self._ways[row] = way
-        self._lanes.book(way, fire)
-        self._sent(row, fire)
-
-    def _first(self, row: int, now: int) -> tuple[int, Way]:
-        """The first cycle in which a row can leave, and its way: of one link, any that is parallel to it."""
-        way = self._ways[row]
-        if len(way) != 1 or len(self._parallel[way[0]]) == 1:
-            return self._lanes.first(way, now), way
-        return min((self._lanes.first((link,), now), (link,)) for link in self._parallel[way[0]])
-
-    def _send_together(self, rows: list[int], now: int) -> None:
-        fire = now
-        while (later := max(self._lanes.first(self._ways[row], fire) for row in rows)) > fire:
-            fire = later
-        if not all(self._lanes.book(self._ways[row], fire) for row in rows):
-            raise UnsupportedError("transfers that have to leave in one cycle meet on a link; more buffers would part them")
-        for row in rows:
-            self._sent(row, fire)
-
-    def _sent(self, row: int, fire: int) -> None:
-        self._fire[row] = fire
-        arrived = fire + self._latency[row] + self._costs.ser
-        if self._adds[row]:
-            heappush(self._events, (arrived + self._costs.start, _ADD, self._dst[row], row))
-        else:
-            heappush(self._events, (arrived, _LAND, 0, row))
-        self._open(self._order.when_sent[row], fire)
+def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
+    """Offsets and values of rows of any lengths."""
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    return offset, np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1]))

@@ -39,7 +39,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     """
     if request.topology.reducing.any():
         raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
-    tried: list[tuple[int, int, str, Program, Order, Booked]] = []
+    tried: list[tuple[int, int, str, Program, Order, Booking, Booked]] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
     for number, (label, program) in enumerate(programs):
@@ -56,11 +56,12 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             continue
         try:
             order = order_of(program)
-            booked = Booking(program, order, costs, range(program.rows)).run()
+            booking = Booking(program, order)
+            booked = booking.run(costs)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
-        tried.append((booked.end, number, label, program, order, booked))
+        tried.append((booked.end, number, label, program, order, booking, booked))
         cycles = request.machine.ni_start_cycles + booked.end
         limit = cycles if limit is None else min(limit, cycles)
         spent += program.rows + hops
@@ -78,17 +79,24 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
 
 
 def _finished(
-    request: Request, label: str, program: Program, order: Order, best: Booked, method: str, options: Mapping[str, Any]
+    request: Request,
+    label: str,
+    program: Program,
+    order: Order,
+    booking: Booking,
+    best: Booked,
+    method: str,
+    options: Mapping[str, Any],
 ) -> Schedule:
     """A program in the best order that is found for it."""
     slot = -(-best.end // MOST_SLOTS)
     costs = _costs(request, program, slot)
     if slot > 1:
-        best = Booking(program, order, costs, range(program.rows)).run()
+        best = booking.run(costs)
     for priority in _orders(request, program, order, best):
         if request.monitor.expired:
             break
-        booked = Booking(program, order, costs, priority.tolist()).run()
+        booked = booking.run(costs, priority)
         best = min(best, booked, key=lambda one: one.end)
     made_for = MadeFor(request.message_bytes, request.machine)
     return schedule_of(program, order, best, slot, made_for, request.provenance(method, options, program=label))

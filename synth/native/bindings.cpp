@@ -9,6 +9,7 @@
 #include <string>
 
 #include "branching_packing.hpp"
+#include "fine_booking.hpp"
 #include "flow_lengths.hpp"
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
@@ -145,6 +146,32 @@ auto lengths(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind,
   return to_numpy(found, {found.size()});
 }
 
+// `ragged`: offsets and values of way, when_sent, when_landed, opens, groups and parallel, in this order.
+FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> adds, Column<int32_t> needs,
+                   Column<int32_t> original_of, Column<int32_t> group, Column<int32_t> lanes, int32_t nodes,
+                   const std::vector<std::pair<Column<int32_t>, Column<int32_t>>>& ragged) {
+  std::vector<Ragged> parts;
+  for (const auto& [offset, value] : ragged) parts.push_back({copy(offset), copy(value)});
+  if (parts.size() != 6) throw std::invalid_argument("expected 6 ragged columns");
+  return {copy(src), copy(dst),         copy(adds), parts[0],    copy(needs), parts[1], parts[2],
+          parts[3],  copy(original_of), parts[4],   copy(group), copy(lanes), parts[5], nodes};
+}
+
+// (outcome, fire, landed, link, reads_original): see fine_booking.hpp.
+auto book_jobs(const FineJobs& jobs, int64_t ser, int64_t red, int64_t ends, int64_t start, int64_t slot, Column<int64_t> hop,
+               Column<int64_t> priority) {
+  const FineCosts costs{ser, red, ends, start, slot, copy(hop)};
+  const auto order = copy(priority);
+  FineTimes times;
+  {
+    nb::gil_scoped_release release;
+    times = book(jobs, costs, order);
+  }
+  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(static_cast<int32_t>(times.outcome), column(times.fire), column(times.landed), column(times.link),
+                         column(times.reads_original));
+}
+
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
                                int32_t period, uint64_t seed) {
   std::vector<Cable> cables(u.size());
@@ -208,6 +235,19 @@ NB_MODULE(_native, module) {
   module.def("flow_lengths", &certree::lengths, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "amount"_a,
              "passes"_a, "first_parts"_a,
              "Lengths of kinds of arcs that bound multicommodity flows; empty where a target cannot be reached.");
+  nb::class_<certree::FineJobs>(module, "FineJobs", "Transfers with fine slots, what they wait for, and their network.")
+      .def(
+          "__init__",
+          [](certree::FineJobs* self, certree::Column<int32_t> src, certree::Column<int32_t> dst, certree::Column<uint8_t> adds,
+             certree::Column<int32_t> needs, certree::Column<int32_t> original_of, certree::Column<int32_t> group,
+             certree::Column<int32_t> lanes, int32_t nodes,
+             const std::vector<std::pair<certree::Column<int32_t>, certree::Column<int32_t>>>& ragged) {
+            new (self) certree::FineJobs(certree::make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged));
+          },
+          "src"_a, "dst"_a, "adds"_a, "needs"_a, "original_of"_a, "group"_a, "lanes"_a, "nodes"_a, "ragged"_a)
+      .def("book", &certree::book_jobs, "ser"_a, "red"_a, "ends"_a, "start"_a, "slot"_a, "hop"_a, "priority"_a,
+           "List scheduling: (0, or 1 where transfers wait in a circle, or 2 where some that leave together meet; fire, landed, "
+           "link, whether the original is read).");
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")
       .def(

@@ -23,7 +23,7 @@ def booked(request, program):
     """The program in the order of its rows: (order, booking, schedule)."""
     size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     order = order_of(program)
-    found = Booking(program, order, Costs.of(program, size, request.machine), range(program.rows)).run()
+    found = Booking(program, order).run(Costs.of(program, size, request.machine))
     made_for = request.remember(make("ring", request.topology)).made_for
     return order, found, schedule_of(program, order, found, 1, made_for, {})
 

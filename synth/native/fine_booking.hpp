@@ -1,0 +1,57 @@
+// List scheduling in cycles: each transfer leaves as soon as what it carries is there and every link of its way is free for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace certree {
+
+// Rows of numbers of any lengths: row i is value[offset[i]] .. value[offset[i + 1]].
+struct Ragged {
+  std::vector<int32_t> offset, value;
+
+  const int32_t* begin(size_t row) const { return value.data() + offset[row]; }
+  const int32_t* end(size_t row) const { return value.data() + offset[row + 1]; }
+  size_t size(size_t row) const { return static_cast<size_t>(offset[row + 1] - offset[row]); }
+};
+
+// Transfers, what they wait for, and the network; as in certree/synth/fine/order.py. -1 stands for none.
+struct FineJobs {
+  std::vector<int32_t> src, dst;
+  std::vector<uint8_t> adds;         // by transfer: whether a reduction unit adds what it carries
+  Ragged way;                        // links of each transfer; of local ones none
+  std::vector<int32_t> needs;        // by gate: how many events open it
+  Ragged when_sent, when_landed;     // by transfer: gates that it helps to open
+  Ragged opens;                      // by gate: transfers that wait for it
+  std::vector<int32_t> original_of;  // by transfer: the local copy instead of which it may read the original
+  Ragged groups;                     // transfers that leave together
+  std::vector<int32_t> group;        // by transfer: its group
+  std::vector<int32_t> lanes;        // by link
+  Ragged parallel;                   // by link: links between the same nodes
+  int32_t nodes = 0;
+};
+
+// In cycles: of a message on a lane, of a reduction unit for a chunk, by link from the entry into it to the entry into the next
+// one, at the ends of a way, before a reduction; `slot`: cycles of a slot.
+struct FineCosts {
+  int64_t ser, red, ends, start, slot;
+  std::vector<int64_t> hop;
+};
+
+enum class Booking { done, circle, meeting };
+
+// By transfer: when it leaves and lands, the link of a way of one link, and whether it reads the original instead of a copy.
+// `outcome`: circle where transfers wait for each other, meeting where some that leave together want the same link.
+struct FineTimes {
+  Booking outcome = Booking::done;
+  std::vector<int64_t> fire, landed;
+  std::vector<int32_t> link;
+  std::vector<uint8_t> reads_original;
+};
+
+// Events are handled in the order of their times; of transfers that can leave in the same cycle that of the lowest priority first.
+// Gaps between earlier bookings are used. Time O(transfers · hops · (log transfers + bookings passed over)).
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority);
+
+}  // namespace certree
