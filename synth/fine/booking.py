@@ -94,13 +94,14 @@ class Booking:
             ],
         )
 
-    def run(self, costs: Costs, priority: NDArray[np.int64] | None = None) -> Booked:
-        """The booking; of rows that can leave in the same cycle that of the lowest `priority` first, by default in their order.
+    def run(self, costs: Costs, priority: NDArray[np.int64] | None = None, *, patient: bool = False) -> Booked:
+        """The booking; of rows that can leave in the same cycle that of the lowest `priority` first, by default in their order. A
+        row whose links are taken books them for later at once, or, `patient`, only when they are free.
         UnsupportedError where transfers that have to leave together meet on a link. O(rows · hops · log rows)."""
         program = self._program
         priority = np.arange(program.rows, dtype=np.int64) if priority is None else priority
         times = (costs.ser, costs.red, costs.ends, costs.start, costs.slot)
-        outcome, fire, landed, link, reads = self._jobs.book(*times, np.array(costs.hop, np.int64), priority)
+        outcome, fire, landed, link, reads = self._jobs.book(*times, np.array(costs.hop, np.int64), priority, patient)
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
         ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, link.tolist(), strict=True)]

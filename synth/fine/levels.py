@@ -27,13 +27,15 @@ class Piece:
     """Part of a message: its dimensions in their order, the first `scattered` of which are scattered, the others exchanged.
 
     `passed`: sums and results go round the ring of a dimension from neighbour to neighbour, both ways, and are added up on their
-    way. `mirrored`: of an even ring, the node that is opposite sends back instead of ahead.
+    way; `straight`: those that are exchanged are not. `mirrored`: of an even ring, the node that is opposite sends back instead of
+    ahead.
     """
 
     order: tuple[int, ...]
     scattered: int
     passed: bool = False
     mirrored: bool = False
+    straight: bool = False
 
     def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """(step, hops) of both ways round a ring."""
@@ -92,7 +94,7 @@ class Levels:
                 self._pass_in(stages, piece, dimension, chunk[index], place, share[index, dimension])
             elif self.sums and scatters:
                 self._scatter(stages, dimension, chunk[index], place, share[index, dimension])
-            elif self.sums and piece.passed:
+            elif self.sums and piece.passed and not piece.straight:
                 self._pass_sums(stages, piece, dimension, chunk[index], place)
             elif self.sums:
                 self._exchange(stages, dimension, chunk[index], place)

@@ -13,7 +13,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 
 Way = tuple[int, ...]
-COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes")
+COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +21,9 @@ class Program:
     """Transfers, one row each, without times.
 
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root` as in `Schedule`. A row reads its source in stage `reads`,
-    before anything is written in that stage, and its destination changes at the end of stage `writes`. `ways`: the numbers of the
-    links that each row passes; of a local row none. `chunks`: number of chunks.
+    before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`: the number of rows
+    that do the same at different nodes, and so can be moved together. `ways`: the numbers of the links that each row passes; of a
+    local row none.
     """
 
     topology: Topology
@@ -36,6 +37,7 @@ class Program:
     dst_buffer: Int32
     reads: Int32
     writes: Int32
+    block: Int32
     ways: tuple[Way, ...]
 
     @property
@@ -68,7 +70,7 @@ class Stages:
     def add(self, chunk: Any, op: Any, src: Any, dst: Any, src_buffer: Any = 0, dst_buffer: Any = 0, *, stage: Any = None) -> None:
         """One block, in the current stage unless another one is given."""
         stage = self.stage if stage is None else stage
-        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage)
+        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, len(self._blocks))
         self._blocks.append(tuple(column.ravel() for column in block))
 
     def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
@@ -106,6 +108,7 @@ def program_of(schedule: Schedule) -> Program:
         dst_buffer,
         step,
         (step + np.int32(schedule.delay - 1)).astype(np.int32),
+        np.unique(step, return_inverse=True)[1].astype(np.int32),
         _ways_of(schedule) * copies,
     )
 

@@ -1,6 +1,8 @@
 """Schedules with fine slots from programs: the fastest of a few orders in which the list scheduler takes the transfers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,29 +22,41 @@ from certree.synth.method import Request, require_shape
 Int64 = NDArray[np.int64]
 
 MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
-WORK = 60_000  # rows and hops that are booked for effort 1 after the first order
-FIRST_WORK = 120_000  # rows and hops after which no further program is booked, for effort 1
-MOST_ORDERS = 8
-FINALISTS = 2  # programs that are booked in other orders
-FAR = 2  # times as long as the best schedule so far: no other order makes up for that
+WORK = 600_000  # rows and hops that are booked for effort 1 in other orders
+FIRST_WORK = 160_000  # rows and hops after which no further program is booked, for effort 1
+MOST_ORDERS = 128
+FINALISTS = 3  # programs that are booked in other orders
+FAR = Fraction(5, 4)  # times as long as the best schedule so far: no other order makes up for that
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A program, its label, what it has to wait for, and its best booking in those orders in which all programs are tried."""
+
+    label: str
+    program: Program
+    order: Order
+    booking: Booking
+    booked: Booked
 
 
 def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
     """The fastest of some programs in fine slots, for the request's size and machine, each as early as list scheduling gets it.
 
-    `programs`: what the provenance says of it, and the program. The two that are fastest in the order of their rows are booked in
-    other orders as well: the longest rest first, and shuffles, as far as WORK goes. Within no time it is the first program.
+    `programs`: what the provenance says of it, and the program. Each is booked in the order of its rows, and the longest rest
+    first. From the fastest few a local search over orders of blocks starts, as far as WORK goes. Within no time it is the first
+    program.
     Programs are left out whose links alone take as long as the best schedule so far, that of the monitor as well. UnsupportedError
     where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
     booking.
     """
     if request.topology.reducing.any():
         raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
-    tried: list[tuple[int, int, str, Program, Order, Booking, Booked]] = []
+    tried: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
-    for number, (label, program) in enumerate(programs):
+    for label, program in programs:
         if request.chunks not in (None, len(program.chunk_root)):
             refused = f"{method} cuts this message into {len(program.chunk_root)} chunks; {request.chunks} were asked for"
             continue
@@ -55,56 +69,82 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             refused = refused or f"{method} is not faster than {limit} cycles here"
             continue
         try:
-            order = order_of(program)
-            booking = Booking(program, order)
-            booked = booking.run(costs)
+            found = _tried(label, program, costs)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
-        tried.append((booked.end, number, label, program, order, booking, booked))
-        cycles = request.machine.ni_start_cycles + booked.end
+        tried.append(found)
+        cycles = request.machine.ni_start_cycles + found.booked.end
         limit = cycles if limit is None else min(limit, cycles)
         spent += program.rows + hops
         if request.monitor.expired or spent > FIRST_WORK * request.effort:
             break
     if not tried:
         raise UnsupportedError(refused)
-    tried.sort(key=lambda found: found[:2])
-    if bar is not None and tried[0][0] > bar * FAR:
+    tried.sort(key=lambda found: found.booked.end)
+    if bar is not None and tried[0].booked.end > bar * FAR:
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
-    finished = [_finished(request, *found[2:], method, options) for found in tried[:FINALISTS]]
+    finished = [_finished(request, found, method, options) for found in tried[:FINALISTS]]
     made = min(finished, key=lambda schedule: fine_times(schedule).cycles)
     require_shape(request, method, made.chunks, made.steps)
     return request.offer(made)
 
 
-def _finished(
-    request: Request,
-    label: str,
-    program: Program,
-    order: Order,
-    booking: Booking,
-    best: Booked,
-    method: str,
-    options: Mapping[str, Any],
-) -> Schedule:
+def _tried(label: str, program: Program, costs: Costs) -> _Tried:
+    """A program in the order of its rows, and the longest rest first."""
+    order = order_of(program)
+    booking = Booking(program, order)
+    booked = booking.run(costs)
+    rest = _rest(program, order, booked)
+    others = (booking.run(costs, -rest, patient=patient) for patient in (False, True))
+    return _Tried(label, program, order, booking, min(booked, *others, key=_end))
+
+
+def _finished(request: Request, found: _Tried, method: str, options: Mapping[str, Any]) -> Schedule:
     """A program in the best order that is found for it."""
-    slot = -(-best.end // MOST_SLOTS)
-    costs = _costs(request, program, slot)
+    slot = -(-found.booked.end // MOST_SLOTS)
+    costs = _costs(request, found.program, slot)
     if slot > 1:
-        best = booking.run(costs)
-    for priority in _orders(request, program, order, best):
-        if request.monitor.expired:
-            break
-        booked = booking.run(costs, priority)
-        best = min(best, booked, key=lambda one: one.end)
+        found = _tried(found.label, found.program, costs)
+    best = _searched(request, found, costs)
     made_for = MadeFor(request.message_bytes, request.machine)
-    return schedule_of(program, order, best, slot, made_for, request.provenance(method, options, program=label))
+    provenance = request.provenance(method, options, program=found.label)
+    return schedule_of(found.program, found.order, best, slot, made_for, provenance)
 
 
 def _costs(request: Request, program: Program, slot: int) -> Costs:
     size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     return Costs.of(program, size, request.machine, slot)
+
+
+def _searched(request: Request, found: _Tried, costs: Costs) -> Booked:
+    """The best of a local search: blocks of rows in an order, the longest rest first, and in each try one of them elsewhere."""
+    program, best = found.program, found.booked
+    work = program.rows + sum(map(len, program.ways))
+    tries = min(MOST_ORDERS, WORK * request.effort // max(2 * work, 1))
+    rng = np.random.default_rng(request.seed)
+    rest, size = np.zeros(int(program.block.max()) + 1, np.int64), np.bincount(program.block)
+    np.add.at(rest, program.block, _rest(program, found.order, best))
+    current: list[int] = np.argsort(-(rest // np.maximum(size, 1)), kind="stable").tolist()
+    least: int | None = None
+    for attempt in range(tries):
+        if request.monitor.expired:
+            break
+        blocks = list(current)
+        if attempt:
+            taken, place = rng.integers(len(blocks), size=2).tolist()
+            blocks.insert(place, blocks.pop(taken))
+        turn = np.empty(len(blocks), np.int64)
+        turn[blocks] = np.arange(len(blocks))
+        booked = min((found.booking.run(costs, turn[program.block], patient=patient) for patient in (False, True)), key=_end)
+        if least is None or booked.end <= least:
+            least, current = booked.end, blocks
+        best = min(best, booked, key=_end)
+    return best
+
+
+def _end(booked: Booked) -> int:
+    return booked.end
 
 
 def least_cycles(program: Program, costs: Costs) -> int:
@@ -125,17 +165,6 @@ def least_cycles(program: Program, costs: Costs) -> int:
     used = np.unique(pair)
     load = -(-np.bincount(pair, minlength=pairs)[used] // topology.pair_capacity[used])
     return int((early[used] + load * costs.ser + late[used] + costs.ends).max(initial=0))
-
-
-def _orders(request: Request, program: Program, order: Order, first: Booked) -> Iterator[Int64]:
-    """Priorities by row, the lowest first."""
-    work = program.rows + sum(map(len, program.ways))
-    tries = min(MOST_ORDERS, WORK * request.effort // max(work, 1))
-    rng = np.random.default_rng(request.seed)
-    if tries > 0:
-        yield -_rest(program, order, first)
-    for _ in range(tries - 1):
-        yield rng.permutation(program.rows).argsort(kind="stable")
 
 
 def _rest(program: Program, order: Order, booked: Booked) -> Int64:

@@ -54,7 +54,8 @@ def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str,
     straight = tuple(Piece(order, scattered) for order in orders)
     pieces = [straight, straight * 2, *((piece,) for piece in straight)]
     if scattered and _has_rings(request.topology, layout):
-        passed = tuple(Piece(order, scattered, True, mirrored) for mirrored in (False, True) for order in orders)
+        mixed = scattered < dimensions  # whole vectors that are passed on would need a copy at each hop
+        passed = tuple(Piece(order, scattered, True, mirrored, mixed) for mirrored in (False, True) for order in orders)
         pieces = [passed, straight, straight * 2, passed * 2, passed[:dimensions]]
     yield from programs(request, layout, pieces)
 

@@ -159,13 +159,13 @@ FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> add
 
 // (outcome, fire, landed, link, reads_original): see fine_booking.hpp.
 auto book_jobs(const FineJobs& jobs, int64_t ser, int64_t red, int64_t ends, int64_t start, int64_t slot, Column<int64_t> hop,
-               Column<int64_t> priority) {
+               Column<int64_t> priority, bool patient) {
   const FineCosts costs{ser, red, ends, start, slot, copy(hop)};
   const auto order = copy(priority);
   FineTimes times;
   {
     nb::gil_scoped_release release;
-    times = book(jobs, costs, order);
+    times = book(jobs, costs, order, patient);
   }
   const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
   return std::make_tuple(static_cast<int32_t>(times.outcome), column(times.fire), column(times.landed), column(times.link),
@@ -245,7 +245,7 @@ NB_MODULE(_native, module) {
             new (self) certree::FineJobs(certree::make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged));
           },
           "src"_a, "dst"_a, "adds"_a, "needs"_a, "original_of"_a, "group"_a, "lanes"_a, "nodes"_a, "ragged"_a)
-      .def("book", &certree::book_jobs, "ser"_a, "red"_a, "ends"_a, "start"_a, "slot"_a, "hop"_a, "priority"_a,
+      .def("book", &certree::book_jobs, "ser"_a, "red"_a, "ends"_a, "start"_a, "slot"_a, "hop"_a, "priority"_a, "patient"_a,
            "List scheduling: (0, or 1 where transfers wait in a circle, or 2 where some that leave together meet; fire, landed, "
            "link, whether the original is read).");
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",

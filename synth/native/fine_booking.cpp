@@ -92,10 +92,11 @@ class Lanes {
 // One run of the list scheduler.
 class Run {
  public:
-  Run(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority)
+  Run(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient)
       : jobs_(jobs),
         costs_(costs),
         priority_(priority),
+        patient_(patient),
         lanes_(jobs, costs),
         needs_(jobs.needs),
         waits_(jobs.src.size(), 0),
@@ -216,6 +217,10 @@ class Run {
       times_.reads_original[row] = fire <= made;
       if (fire > made && fire < made + costs_.ser) fire = first(row, made + costs_.ser);
     }
+    if (patient_ && fire > now) {
+      events_.emplace(fire, send, priority_[row], row);
+      return;
+    }
     if (jobs_.way.size(row) == 1) {
       lanes_.take(&times_.link[row], &times_.link[row] + 1, fire);
     } else {
@@ -271,6 +276,7 @@ class Run {
   const FineJobs& jobs_;
   const FineCosts& costs_;
   const std::vector<int64_t>& priority_;
+  const bool patient_;
   Lanes lanes_;
   std::vector<int32_t> needs_, waits_, group_waits_;
   std::vector<int64_t> open_at_, ready_, latency_, copy_unit_, unit_;
@@ -281,8 +287,8 @@ class Run {
 
 }  // namespace
 
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority) {
-  return Run(jobs, costs, priority).run();
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient) {
+  return Run(jobs, costs, priority, patient).run();
 }
 
 }  // namespace certree

@@ -51,7 +51,9 @@ struct FineTimes {
 };
 
 // Events are handled in the order of their times; of transfers that can leave in the same cycle that of the lowest priority first.
-// Gaps between earlier bookings are used. Time O(transfers · hops · (log transfers + bookings passed over)).
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority);
+// Gaps between earlier bookings are used. A transfer whose links are taken books them for later at once, or, `patient`, comes
+// again when they are free, behind others that are more urgent and may not have been ready before. Time O(transfers · hops · (log
+// transfers + bookings passed over)).
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient);
 
 }  // namespace certree
