@@ -2,7 +2,7 @@
 
 Events are handled in the order of their times, so that reduction units serve what arrives as `models.fine.slots` says. A transfer
 that can be sent books its links at once, from the first cycle in which all of them are free: gaps between earlier bookings are
-used. The scheduler is in `synth/native/fine_booking.cpp`.
+used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "branching_packing.hpp"
-#include "fine_booking.hpp"
+#include "fine/fine_booking.hpp"
 #include "flow_lengths.hpp"
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
