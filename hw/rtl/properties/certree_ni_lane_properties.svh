@@ -21,3 +21,4 @@ end
 `CERTREE_PROPERTY(lane_queue_is_bounded, 32'(queued) <= QUEUE && (is_busy || queued == 0))
 `CERTREE_PROPERTY(lane_marks_first_and_last, (tx_first == (tx_valid && next_flit == 0)) && (tx_last == (tx_valid && 32'(next_flit) == FLITS - 1)))
 `CERTREE_PROPERTY(lane_reads_granule_after_granule, !is_busy || 32'(wanted) >= FLITS || addr == ADDR_BITS'(current[ADDR_LSB+:ADDR_BITS] + (32'(wanted) < HEAD ? '0 : ADDR_BITS'(wanted) - ADDR_BITS'(HEAD))))
+`CERTREE_PROPERTY(lane_reads_no_more_than_a_message, !read_valid || (32'(wanted) >= HEAD && 32'(wanted) < FLITS))

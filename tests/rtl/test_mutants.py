@@ -1,0 +1,28 @@
+"""The page of drawn edits: as many as promised, of every module, and each is caught."""
+
+import re
+from pathlib import Path
+
+from tests.rtl.mutants import PAGE, RTL, SURVIVES, TABLES, edits
+
+_MODULES = Path(__file__).parents[2] / "hw" / "rtl"
+
+
+def _rows(part: str) -> list[list[str]]:
+    lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_the_page_has_edits_of_every_module_and_each_is_caught() -> None:
+    modules, tables = map(_rows, PAGE.read_text().split("## Tables"))
+    assert (len(modules), len(tables)) == (RTL, TABLES)
+    assert {row[0] for row in modules} == {path.name for path in _MODULES.glob("*.sv")}
+    assert len({row[2] for row in modules}) >= 8
+    assert [row for row in modules + tables if row[-1] in ("", SURVIVES)] == []
+
+
+def test_the_page_is_of_these_modules() -> None:
+    """Each edit on it is one of those that could be drawn from the module as it is."""
+    modules = _rows(PAGE.read_text().split("## Tables")[0])
+    drawable = {(edit.file, str(edit.line), edit.operator) for path in _MODULES.glob("*.sv") for edit in edits(path)}
+    assert [row for row in modules if tuple(row[:3]) not in drawable] == []
