@@ -77,7 +77,7 @@ def execute(
     schedule was made for; chunks are padded to whole elements. `type`: float32, float16, bfloat16 or int32; `operation`: sum, max
     or min, where the collective reduces. One iteration before the `iterations` warms up. `tamper`: loses messages, for tests.
 
-    Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one with reducing switches or fine slots,
+    Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one with reducing switches,
     ExecutionError, after at most the time limit and a few seconds, where a process ended or a message did not come: it has the
     error of every rank. Cost: all messages, `iterations` + 1 times; the memory of all buffers.
 

@@ -9,6 +9,7 @@ from certree.hw.runtimes.cells import Cells
 from certree.hw.runtimes.lowering import Move, moves_of, require_expressible
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
+from certree.models.fine.equal import in_firing_order
 from certree.models.machine.machine import Machine
 from certree.models.programs.algorithm import NAME, Act, Algorithm
 from certree.models.programs.chakra import MAX_NODES, SUFFIX, CollectiveType, Node, NodeType, Trace, written_chakra
@@ -37,6 +38,7 @@ def lower_to_algorithm(schedule: Schedule, message_bytes: int) -> Algorithm:
     for more than MAX_NODES nodes of a rank. O(transfers · iterations).
     """
     require_expressible(schedule, WHAT)
+    schedule = in_firing_order(schedule)
     return _Builder(schedule, message_bytes).algorithm()
 
 

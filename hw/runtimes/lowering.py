@@ -8,6 +8,7 @@ import numpy as np
 
 from certree.hw.runtimes.cells import Cells
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.equal import in_firing_order
 from certree.models.programs.layout import Cell
 from certree.models.programs.limits import MOST_CHANNELS, MOST_COUNT, MOST_STEPS, limits
 from certree.models.programs.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
@@ -50,10 +51,11 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     through the program one after the other, as the runtime does it: iterations of a repeating schedule need no steps of their own.
     Pairs of ranks that have more messages than fit into a thread block of `most_steps` steps use several channels.
 
-    UnsupportedError names what a program cannot say (switches that reduce, members, a demand, fine slots, blocks of unequal size),
+    UnsupportedError names what a program cannot say (switches that reduce, members, a demand, blocks of unequal size),
     and the limit and the number where it is too large. O(transfers · log transfers).
     """
     require_expressible(schedule, "as a program for MSCCL")
+    schedule = in_firing_order(schedule)
     cells = Cells(schedule)
     moves = joined(moves_of(schedule, cells))
     for channels in range(1, MOST_CHANNELS + 1):
@@ -69,7 +71,7 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
 def require_expressible(schedule: Schedule, what: str) -> None:
     """UnsupportedError, beginning with `what`, for a schedule that no program says."""
     schedule.collective.require_everyone(what)
-    schedule.require_version_1(what, allowed=("buffers", "virtual_channel"))
+    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "slot_cycles"))
     holders = schedule.topology.rank
     for end in (schedule.src, schedule.dst):
         if len(end) and (holders[end] < 0).any():

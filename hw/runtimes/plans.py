@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from certree.hw.runtimes.cells import Cells
 from certree.hw.runtimes.lowering import Move, joined, moves_of, require_expressible, runs
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.equal import in_firing_order
 from certree.models.programs.layout import Cell
 from certree.models.programs.limits import MOST_OPERATION_CHANNELS, MOST_OPERATIONS, plan_limits
 from certree.models.programs.plan import MEMORY, Channel, Operation, OpName, Plan, PlanRank, Span
@@ -34,6 +35,7 @@ def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS)
     O(transfers · log transfers) for each number of blocks that is tried.
     """
     require_expressible(schedule, WHAT)
+    schedule = in_firing_order(schedule)
     blocks = 1
     while True:
         plan = _Builder(schedule, blocks).plan()

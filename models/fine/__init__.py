@@ -3,6 +3,6 @@
 - `slots`: times of links and landings, in cycles
 - `tolerance`: how far clocks may differ
 - `rebooking`: the same transfers at another size, on another machine, or with guards
-- `equal`: the same transfers in slots of equal length
+- `equal`: the same transfers in slots of equal length, or in their order alone
 - `forwarding`: waits that routers keep by themselves
 """

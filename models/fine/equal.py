@@ -1,4 +1,4 @@
-"""Schedules with fine slots at sizes and on machines that they were not made for: the same transfers in slots of equal length."""
+"""Schedules with fine slots where only the order of transfers counts, and in equal slots for other sizes and machines."""
 
 from dataclasses import replace
 
@@ -10,14 +10,28 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 
 
-def in_equal_slots(schedule: Schedule) -> Schedule:
-    """The transfers of a schedule with fine slots, with a step for each cycle in which any of them fires.
+def in_firing_order(schedule: Schedule) -> Schedule:
+    """The transfers of a schedule with fine slots, with a step for each cycle in which any of them fires; others as they are.
 
-    What had landed when a transfer fired was sent in an earlier cycle, and nothing is read while something is under way to it: so
-    at delay 1 everybody reads the same. A step has as many rounds as its busiest link needs. Iterations follow each other, with no
-    overlap. Raises UnsupportedError where steps would have several rounds and nodes have several buffers. O(rows log rows + hops).
+    For those who need the order alone: links may have more messages in a step than they can take. What had landed when a transfer
+    fired was sent in an earlier cycle, and nothing is read while something is under way to it: so at delay 1 everybody reads the
+    same. Iterations follow each other, with no overlap. O(rows log rows).
     """
+    if schedule.slot_cycles is None:
+        return schedule
     step = np.unique(schedule.step, return_inverse=True)[1].astype(np.int32)
+    plain = replace(schedule, step=step, slot_cycles=None, waits=None, period=None, repeats=1, certificate=None)
+    return plain if schedule.repeats == 1 else replace(plain, period=plain.steps, repeats=schedule.repeats)
+
+
+def in_equal_slots(schedule: Schedule) -> Schedule:
+    """The transfers of a schedule with fine slots in the order in which they fire, with as many rounds to a step as its busiest
+    link needs.
+
+    Raises UnsupportedError where steps would have several rounds and nodes have several buffers. O(rows log rows + hops).
+    """
+    ordered = in_firing_order(schedule)
+    step = ordered.step
     rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
     row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
     row, pair = row[pair >= 0], pair[pair >= 0]
@@ -31,7 +45,7 @@ def in_equal_slots(schedule: Schedule) -> Schedule:
             "its fine slots are for another size or machine, and it has no equal slots: "
             f"in step {fires} several messages share a link"
         )
-    whole = replace(schedule, step=step, rounds=rounds, slot_cycles=None, waits=None, period=None, repeats=1, certificate=None)
+    whole = replace(ordered, rounds=rounds, period=None, repeats=1)
     if schedule.repeats == 1:
         return whole
     whole = in_unit_rounds(whole)

@@ -7,6 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.equal import in_firing_order
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 
@@ -54,10 +55,11 @@ class Duties:
 def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties:
     """The duties of all iterations of a schedule, for a message that is padded to whole elements in every chunk.
 
-    UnsupportedError for switches that reduce and fine slots, and for more than MAX_MESSAGES messages. O(messages · log messages).
+    UnsupportedError for switches that reduce, and for more than MAX_MESSAGES messages. O(messages · log messages).
     """
     what = "execution by processes"
-    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "members", "demand"))
+    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "members", "demand", "slot_cycles"))
+    schedule = in_firing_order(schedule)
     rank = schedule.topology.rank
     if len(schedule.src) and (min(rank[schedule.src].min(), rank[schedule.dst].min()) < 0):
         raise UnsupportedError(f"{what}: a switch of {schedule.topology.name} reduces; only endpoints are processes")

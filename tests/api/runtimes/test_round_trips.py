@@ -57,6 +57,19 @@ METHODS = {
 CASES = [(network, kind) for i, network in enumerate(NETWORKS) for j, kind in enumerate(METHODS) if (i + j) % 4 == 0]
 
 
+@pytest.mark.parametrize(
+    ("network", "method"),
+    [("ring:5", "partial-sums"), ("torus:3x3", "trivance"), ("switch:4", "one-shot"), ("hypercube:3", "swing")],
+)
+def test_fine_slots_become_an_order(network, method):
+    """With scratch buffers and without: what a program, a plan and traces do in that order is right."""
+    schedule = make(method, network, "all-reduce")
+    assert schedule.slot_cycles is not None
+    assert verify_program(read_msccl(written_msccl(lower_to_program(schedule)), "x.xml")).valid
+    assert verify_plan(lower_to_plan(schedule)).valid
+    assert verify_algorithm(lower_to_algorithm(schedule, 4096)).valid
+
+
 @pytest.mark.parametrize(("network", "collective"), CASES)
 def test_round_trip(network, collective):
     root = 1 if collective in ("broadcast", "reduce", "gather", "scatter") else None
