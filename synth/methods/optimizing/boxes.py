@@ -30,7 +30,7 @@ PROVEN = 250  # the highest rate is worth 1/250 of the time
     options={"delay": whole_number(None, 1, 64), "rate": choice("any", "optimal")},
     published=False,
     tier=Tier.ALWAYS,
-    order=94,
+    order=96,
 )
 def boxes(request: Request, options: Options) -> Schedule:
     """Equal boxes joined by rails, a switch or leaf switches: exchanges between GPUs of the same place, which their box spreads.

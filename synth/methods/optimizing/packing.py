@@ -179,7 +179,8 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
         shapes += [(network.most(request.collective, period, seed=request.seed), period) for period in periods]
         shapes = [shape for shape in dict.fromkeys(shapes) if 1 <= shape[0] <= max(1, most)]
     if not shapes:
-        raise UnsupportedError(f"packing: too many trees for {request.collective.words} on {request.topology.name}")
+        asks = f"; the highest rate asks for {tight[0]}; allowed: up to {MAX_TREES}" if tight[0] > MAX_TREES else ""
+        raise UnsupportedError(f"packing: too many trees for {request.collective.words} on {request.topology.name}{asks}")
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:

@@ -1,15 +1,11 @@
 """Programs in MSCCL++'s own language, where its package is installed: its check of signals and waits agrees with ours."""
 
-import importlib.util
-
 import pytest
 
 from certree.models.programs.plan_file import read_plan
 from certree.verify.programs.plan_checker import verify_plan
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("mscclpp") is None, reason="mscclpp is not installed: its language's own check is not compared"
-)
+pytest.importorskip("mscclpp.language.program", reason="mscclpp is not installed: its language's own check is not compared")
 
 
 def exchange(*, forgotten: bool = False) -> str:
