@@ -53,13 +53,19 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """`fire`, `landed`: cycles, by row; `ways`: as in the program, of parallel links the one that was free; `reads_original`: by
-    row, whether it reads the original in place of a local copy of it. `end`: when everything has landed."""
+    """`fire`, `landed`: cycles, by row; `link`: of rows with one link the parallel one that was free; `reads_original`: by row,
+    whether it reads the original in place of a local copy of it. `end`: when everything has landed."""
 
+    program: Program
     fire: NDArray[np.int64]
     landed: NDArray[np.int64]
-    ways: list[Way]
-    reads_original: list[bool]
+    link: Int32
+    reads_original: NDArray[np.bool_]
+
+    @property
+    def ways(self) -> list[Way]:
+        """As in the program, of parallel links the one that was free."""
+        return [way if len(way) != 1 else (one,) for way, one in zip(self.program.ways, self.link.tolist(), strict=True)]
 
     @property
     def end(self) -> int:
@@ -104,8 +110,7 @@ class Booking:
         outcome, fire, landed, link, reads = self._jobs.book(*times, np.array(costs.hop, np.int64), priority, patient)
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
-        ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, link.tolist(), strict=True)]
-        return Booked(fire, landed, ways, reads.astype(np.bool_).tolist())
+        return Booked(program, fire, landed, link, reads.astype(np.bool_))
 
 
 def _column(values: Sequence[int]) -> Int32:
