@@ -68,12 +68,12 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     return program
 
 
-def require_expressible(schedule: Schedule, what: str) -> None:
-    """UnsupportedError, beginning with `what`, for a schedule that no program says."""
+def require_expressible(schedule: Schedule, what: str, *, switches: bool = False) -> None:
+    """UnsupportedError, beginning with `what`, for a schedule that no program says; `switches`: those that reduce can be said."""
     schedule.collective.require_everyone(what)
     schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "slot_cycles"))
     holders = schedule.topology.rank
-    for end in (schedule.src, schedule.dst):
+    for end in () if switches else (schedule.src, schedule.dst):
         if len(end) and (holders[end] < 0).any():
             node = int(end[(holders[end] < 0).argmax()])
             raise UnsupportedError(f"{what}: node {node} is a switch that reduces; only ranks add")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from certree.hw.runtimes.cells import Cells
 from certree.hw.runtimes.lowering import Move, joined, moves_of, require_expressible, runs
+from certree.hw.runtimes.switched import ranks_by_switch, uses_switches
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
 from certree.models.programs.layout import Cell
@@ -30,24 +31,54 @@ def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS)
     order: waits for what lands, adds it up, copies to others and signals. Each rank signals first that it has started. What is to
     be added lands in scratch, as does what would land where something is still in use. As few thread blocks as their limit of
     operations allows. A schedule that repeats becomes a loop over parts of its chunks, of the size that it was made for.
+    An all-reduce in one switch becomes operations of that switch (`ranks_by_switch`).
 
     UnsupportedError names what a plan cannot say (as `lower_to_program`), and the limit and the number where it is too large.
     O(transfers · log transfers) for each number of blocks that is tried.
     """
-    require_expressible(schedule, WHAT)
+    require_expressible(schedule, WHAT, switches=True)
+    if uses_switches(schedule):
+        plan = _plan_of(schedule, ranks_by_switch(schedule, WHAT))
+        _require_limits(plan, most_operations)
+        return plan
     schedule = in_firing_order(schedule)
     blocks = 1
     while True:
         plan = _Builder(schedule, blocks).plan()
-        most = max(sum(1 + len(one.body) for one in block) for rank in plan.ranks for block in rank.blocks)
+        most = _most(plan)
         if most <= most_operations or blocks >= min(schedule.chunks, MOST_BLOCKS):
             break
         blocks = min(schedule.chunks, MOST_BLOCKS, max(blocks + 1, blocks * most // most_operations))
+    _require_limits(plan, most_operations)
+    return plan
+
+
+def _most(plan: Plan) -> int:
+    """The most operations of a thread block."""
+    return max(sum(1 + len(one.body) for one in block) for rank in plan.ranks for block in rank.blocks)
+
+
+def _require_limits(plan: Plan, most_operations: int) -> None:
     for broken in plan_limits(plan):
         raise UnsupportedError(f"{WHAT}: {broken}")
-    if most > most_operations:
-        raise UnsupportedError(f"{WHAT}: {most} operations in a thread block; the executor takes {most_operations}")
-    return plan
+    if _most(plan) > most_operations:
+        raise UnsupportedError(f"{WHAT}: {_most(plan)} operations in a thread block; the executor takes {most_operations}")
+
+
+def _plan_of(schedule: Schedule, ranks: tuple[PlanRank, ...]) -> Plan:
+    """A plan out of place, for messages of any size, of these ranks."""
+    return Plan(
+        name=f"{schedule.collective.name}_{len(ranks)}",
+        kind=schedule.collective.kind,
+        protocol="Simple",
+        in_place=False,
+        min_bytes=0,
+        max_bytes=(1 << 64) - 1,
+        alignment=ALIGNMENT,
+        threads=1024,
+        reuses_resources=False,
+        ranks=ranks,
+    )
 
 
 @dataclass
@@ -113,18 +144,7 @@ class _Builder:
             self._fill(number, group if self.loops else joined(group))
         ranks = [self._rank(rank) for rank in self.ranks]
         sizes = [max(one.inputs for one in ranks), max(one.outputs for one in ranks)]
-        return Plan(
-            name=f"{self.schedule.collective.name}_{len(ranks)}",
-            kind=self.cells.layout.kind,
-            protocol="Simple",
-            in_place=False,
-            min_bytes=0,
-            max_bytes=(1 << 64) - 1,
-            alignment=ALIGNMENT,
-            threads=1024,
-            reuses_resources=False,
-            ranks=tuple(replace(one, inputs=sizes[0], outputs=sizes[1]) for one in ranks),
-        )
+        return _plan_of(self.schedule, tuple(replace(one, inputs=sizes[0], outputs=sizes[1]) for one in ranks))
 
     def _runs(self, pairs: list[tuple[Cell, Cell]]) -> list[tuple[Cell, Cell, int]]:
         """Copies as (from, to, count): one by one in a loop, whose iterations handle a part of one chunk, else joined."""

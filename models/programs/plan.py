@@ -12,7 +12,7 @@ from certree.models.schedule.collective import CollectiveKind
 
 #: (type of channel, the rank at its other end, which of several between the two)
 Channel = tuple[str, int, int]
-MEMORY, PORT = "memory", "port"
+MEMORY, PORT, SWITCH = "memory", "port", "switch"
 
 
 class OpName(StrEnum):

@@ -13,7 +13,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, parse_object
 from certree.models.programs.layout import Layout
-from certree.models.programs.plan import MEMORY, PORT, Channel, Operation, OpName, Plan, PlanRank, Span
+from certree.models.programs.plan import MEMORY, PORT, SWITCH, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.models.programs.program import Buffer
 from certree.models.schedule.collective import CollectiveKind
 
@@ -24,7 +24,6 @@ MAX_CHUNKS = 1 << 15
 MAX_MESSAGE = (1 << 64) - 1
 PROTOCOLS = ("Simple", "LL")
 COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind}
-SWITCH = "switch"
 PACKETS = ("ppkt", "rppkt", "respkt", "cpkt", "upkt", "repkt", "recpkt", "recspkt", "gstorepkt")
 
 
@@ -102,6 +101,8 @@ class _Reader:
                 ranks = group.wholes("ranks", 0, len(self.sizes) - 1)
                 if len(set(ranks)) != len(ranks) or self.number not in ranks:
                     group.refuse(f"ranks are {list(ranks)}; expected different ones, and {self.number} among them")
+                if group.whole("size", 0) != len(ranks):
+                    group.refuse(f"size is {group.whole('size', 0)}; there are {len(ranks)} ranks")
                 self.groups.append((buffer, ranks))
             return
         for peer in table.entries("connected_to", empty=True):
@@ -196,6 +197,8 @@ class _Reader:
             table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected some of each")
         if (name.signals or name.waits) and not operation.channels:
             table.refuse(f"{name} has no channels")
+        if not name.switches and any(span.group >= 0 for span in (*src, *dst)):
+            table.refuse(f"{name} has switch_channel_id; expected buffers of single ranks")
         if name.switches and (len(src), len(dst)) != (1, 1):
             table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected one of each")
         if name.switches and (dst[0].group < 0 or (src[0].group < 0) is (name is OpName.SWITCH_REDUCE_STORE)):

@@ -96,7 +96,7 @@ def _check_limits(program: Program, most_steps: int, findings: Findings) -> None
 @rule(
     "connection",
     "two thread blocks of a rank send to the same rank on one channel, or receive from the same rank on one channel; in a plan: "
-    "signal, or wait",
+    "signal, or wait; or one rank of a group of a switch does not have that group",
     _EXAMPLE,
     Subject.PROGRAMS,
 )

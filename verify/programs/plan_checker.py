@@ -49,6 +49,7 @@ def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
     for sentence in plan_limits(plan):
         findings.add("limit", 0, (), sentence)
     _check_signals(plan, findings)
+    _check_groups(plan, findings)
     layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root)
     runs = [PlanExecution(plan, layout) for layout in layouts]
     run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
@@ -76,6 +77,17 @@ def _check_signals(plan: Plan, findings: Findings) -> None:
     for (what, ends), blocks in sorted(users.items()):
         if len(blocks) > 1:
             findings.add("connection", 0, (), f"{len(blocks)} thread blocks of a rank {what} {channel_words(ends)}")
+
+
+def _check_groups(plan: Plan, findings: Findings) -> None:
+    """Rule `connection`: the groups of a switch, which exist once all of their ranks have asked for them."""
+    listed = [Counter((buffer, tuple(sorted(ranks))) for buffer, ranks in owner.groups) for owner in plan.ranks]
+    for rank, groups in enumerate(listed):
+        for (buffer, ranks), count in sorted(groups.items()):
+            for other in ranks:
+                if listed[other][buffer, ranks] < count:
+                    words = f"group {list(ranks)} of a switch for buffer {buffer}: rank {rank} has {count}"
+                    findings.add("connection", 0, (), f"{words}, rank {other} has {listed[other][buffer, ranks]}")
 
 
 @rule(

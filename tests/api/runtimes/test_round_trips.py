@@ -168,6 +168,40 @@ def test_what_does_not_fit_is_refused_with_the_number():
 def test_switches_that_reduce_are_refused():
     with pytest.raises(UnsupportedError, match="node 4 is a switch that reduces; only ranks add"):
         lower_to_program(make("netreduce", "switch:4,reducing=switches"))
+    with pytest.raises(UnsupportedError, match="3 switches that reduce; one can do it"):
+        lower_to_plan(make("netreduce", "tree:2+2,reducing=switches"))
+    with pytest.raises(
+        UnsupportedError, match="reduce-scatter through a switch that reduces; the executor's operation of a switch is"
+    ):
+        lower_to_plan(
+            build("switch:2,reducing=switches", "reduce-scatter", [(0, REDUCE, 0, 0, 2), (0, REDUCE, 1, 2, 1)], roots=[1])
+        )
+
+
+@pytest.mark.parametrize(
+    ("network", "method", "blocks"), [("switch:8", "netreduce", 1), ("switch:4", "packing", 1), ("switch:20", "netreduce", 2)]
+)
+def test_a_switch_makes_the_all_reduce_of_a_plan(network, method, blocks):
+    """An operation of the switch for each thread block, and channels to all other ranks, at most 16 for each block."""
+    schedule = written_out(make(method, f"{network},reducing=switches"))
+    plan = lower_to_plan(schedule)
+    assert read_plan(written_plan(plan), "x.json") == plan
+    checked = verify_plan(plan)
+    assert checked.valid, checked.verdict
+    assert not plan_faults(written_plan(plan).decode())
+    names = Counter(operation.name for _, _, _, operation in plan.operations())
+    assert names[OpName.SWITCH_REDUCE_STORE] == blocks * len(plan.ranks)
+    assert not names.keys() & {OpName.PUT, OpName.COPY, OpName.REDUCE}
+
+
+def test_other_transfers_than_through_the_switch_are_refused():
+    rows = [(0, REDUCE, 0, 0, 2), (0, REDUCE, 0, 1, 2), (0, COPY, 1, 2, 0), (0, COPY, 1, 2, 1)]
+    assert verify_plan(lower_to_plan(build("switch:2,reducing=switches", "all-reduce", rows))).valid
+    once = [*rows[:3], (0, COPY, 2, 0, 1)]
+    with pytest.raises(UnsupportedError, match="a transfer from node 0 to 1, past switch 2, which reduces"):
+        lower_to_plan(build("switch:2,reducing=switches", "all-reduce", once))
+    with pytest.raises(UnsupportedError, match="1 transfers from switch 2; one per rank and chunk can be said"):
+        lower_to_plan(build("switch:2,reducing=switches", "all-reduce", rows[:3]))
 
 
 def test_scratch_buffers():

@@ -1,4 +1,4 @@
-"""An interpreter of MSCCL++ plans (protocol Simple, no switches, no loops) that shares nothing with certree.
+"""An interpreter of MSCCL++ plans (protocol Simple, no loops) that shares nothing with certree.
 
 `faults` lists what is wrong with a file, in words; nothing for a right one. Values are symbolic sums. One block runs after the
 other as far as it comes. Orders are a graph between (rank, block, number of the phase between two `nop`): phases of a block in
@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 
 OPS, CHANNELS, PER_OP = 64, 16, 8
 SIGNALS, WAITS = ("signal", "rlxsignal"), ("wait", "rlxwait")
+SWITCH = "switch"
 
 
 class WrongError(Exception):
@@ -66,6 +67,7 @@ class _Run:
         self.memory = {self.cell(r, "i", c): Counter({(r, c): 1}) for r in range(self.ranks) for c in range(self.inputs)}
         self.signals, self.uses, self.before = defaultdict(list), defaultdict(list), defaultdict(set)
         self.phase, self.far = defaultdict(int), []
+        self.there, self.passed = defaultdict(set), set()
         self.blocks = {(r, at): block["ops"] for r, gpu in enumerate(self.gpus) for at, block in enumerate(gpu["threadblocks"])}
         done = dict.fromkeys(self.blocks, 0)
         moved = True
@@ -94,18 +96,22 @@ class _Run:
 
     def read_channels(self):
         """Of each block its channels as (peer, which of several), and its remote buffers as (rank, buffer)."""
-        self.ends, self.remote, users = {}, {}, {}
+        self.ends, self.remote, self.groups, users = {}, {}, {}, {}
         for r, gpu in enumerate(self.gpus):
             _need([block["id"] for block in gpu["threadblocks"]] == list(range(len(gpu["threadblocks"]))), "blocks out of order")
-            peers = [peer for channel in gpu["channels"] for peer in channel["connected_to"]]
+            peers = [peer for channel in gpu["channels"] if channel["channel_type"] != SWITCH for peer in channel["connected_to"]]
+            groups = self.read_groups(r, gpu)
             for peer in peers:
                 _need(0 <= peer < self.ranks and peer != r, "a channel to nobody")
             named = [(peer, peers[:at].count(peer)) for at, peer in enumerate(peers)]
             for entry in gpu["remote_buffers"]:
                 _need(0 <= entry["rank"] < self.ranks and entry["type"] in "ios", "a remote buffer of nobody")
             for at, block in enumerate(gpu["threadblocks"]):
-                ids = [number for channel in block["channels"] for number in channel["channel_ids"]]
-                self.ends[r, at] = [_at(named, number) for number in ids]
+                ids = {True: [], False: []}
+                for channel in block["channels"]:
+                    ids[channel["channel_type"] == SWITCH] += channel["channel_ids"]
+                self.ends[r, at] = [_at(named, number) for number in ids[False]]
+                self.groups[r, at] = [_at(groups, number) for number in ids[True]]
                 _need(len(set(self.ends[r, at])) <= CHANNELS and len(block["ops"]) <= OPS, "too many")
                 refs = [number for ref in block["remote_buffer_refs"] for number in ref["remote_buffer_ids"]]
                 self.remote[r, at] = [
@@ -116,6 +122,23 @@ class _Run:
                     for number in op.get("channel_ids", ()) if side else ():
                         end = (r, side, _at(self.ends[r, at], number))
                         _need(users.setdefault(end, at) == at, "two blocks on one channel")
+
+    def read_groups(self, rank, gpu):
+        """(buffer, ranks) of each switch channel of a rank."""
+        found = []
+        for channel in gpu["channels"]:
+            for group in channel["rank_groups"] if channel["channel_type"] == SWITCH else ():
+                ranks = group["ranks"]
+                _need(group["size"] == len(ranks) == len(set(ranks)) and rank in ranks, "a group of other ranks")
+                _need(set(ranks) <= set(range(self.ranks)) and channel["buffer_type"] in "ios", "a group of nobody")
+                found.append((channel["buffer_type"], ranks))
+        return found
+
+    def same_places(self, me, span):
+        """The cells of a span of a switch, of each rank of its group."""
+        buffer, ranks = _at(self.groups[me], span["switch_channel_id"])
+        place = {"type": buffer, "index": span["index"], "size": span["size"]}
+        return [self.cells((rank, 0), place) for rank in ranks]
 
     def cells(self, me, span):
         rank, buffer = (me[0], span["type"]) if "type" in span else _at(self.remote[me], span["buffer_id"])
@@ -136,7 +159,7 @@ class _Run:
                 self.before[(*me, self.phase[me] + 1)].add(self.signals[key].pop(0))
         elif name in SIGNALS:
             for peer, which in ends:
-                self.signals[me[0], peer, which].append((*me, self.phase[me] - 1))
+                self.signals[me[0], peer, which].append((*now, "known"))
         elif name == "nop":
             self.before[(*me, self.phase[me] + 1)].add(now)
             self.phase[me] += 1
@@ -151,9 +174,34 @@ class _Run:
             spans = [[self.cells(me, one) for one in op[side]] for side in ("src_buff", "dst_buff")]
             _need(spans[0] and spans[1] and len({len(cells) for side in spans for cells in side}) == 1, "sizes")
             self.move(now, *spans)
+        elif name in ("glres", "gstore"):
+            ((src,), (dst,)) = op["src_buff"], op["dst_buff"]
+            sources = [self.cells(me, src)] if name == "gstore" else self.same_places(me, src)
+            _need(op["channel_type"] == SWITCH and src["size"] == dst["size"], "no switch, or sizes")
+            self.move(now, sources, self.same_places(me, dst))
+        elif name == "barrier":
+            return self.meet(me, op)
         else:
             raise WrongError(f"unknown {name}")
         _need(max(len(op.get(side, ())) for side in ("src_buff", "dst_buff")) <= 10, "too many buffers")
+        return True
+
+    def meet(self, me, op):
+        """Wait for the other blocks at a barrier; what any of them knows, all know from then on."""
+        there = self.there[me[0], op["barrier_id"]]
+        if me not in self.passed:
+            there.add(me)
+            if len(there) < op["num_threadblocks"]:
+                return False
+            known = set()
+            for one in there:
+                known |= {(*one, self.phase[one])} | self.before[(*one, self.phase[one] + 1)]
+            for one in there:
+                self.before[(*one, self.phase[one] + 1)] |= known
+            self.passed |= there
+            there.clear()
+        self.passed.remove(me)
+        self.phase[me] += 1
         return True
 
     def move(self, now, sources, targets):
@@ -173,11 +221,14 @@ class _Run:
     def over(self, phase):
         """All phases that are over before this one."""
         if phase not in self.known:
-            found = set()
+            found = {(*phase[:2], -1)}
             for one in self.before[phase]:
+                if len(one) == 4:  # a signal: what was over when it was given
+                    found |= self.over(one[:3])
+                    continue
                 for number in range(one[2] + 1):
                     found.add((*one[:2], number))
-                found |= self.over(one) if one[2] >= 0 else {one}
+                found |= self.over(one)
             if phase[2] > 0:
                 found |= self.over((*phase[:2], phase[2] - 1))
             self.known[phase] = found

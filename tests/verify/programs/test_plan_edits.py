@@ -15,7 +15,17 @@ from tests.verify.programs.plan_judge import faults
 from tests.verify.programs.test_plan_rules import plan
 
 EDITS = 50  # of each plan
-NUMBERS = ("index", "size", "buffer_id", "channel_ids", "connected_to", "remote_buffer_ids", "rank", "scratch_chunks")
+NUMBERS = (
+    "index",
+    "size",
+    "buffer_id",
+    "switch_channel_id",
+    "channel_ids",
+    "connected_to",
+    "remote_buffer_ids",
+    "rank",
+    "scratch_chunks",
+)
 
 
 def ours(network, method, collective="all-reduce"):
@@ -26,6 +36,7 @@ PLANS = {
     "exchange": lambda: json.dumps(plan()),
     "ring:3 ring": lambda: ours("ring:3", "ring"),
     "hypercube:2 halving-doubling": lambda: ours("hypercube:2", "halving-doubling"),
+    "switch:3 netreduce": lambda: ours("switch:3,reducing=switches", "netreduce"),
     "mesh:2x2 multitree": lambda: ours("mesh:2x2", "multitree", "all-gather"),
 }
 

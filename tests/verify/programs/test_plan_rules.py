@@ -144,6 +144,23 @@ def test_groups_of_thread_blocks_and_switches() -> None:
     half = copy.deepcopy(document)
     half["gpus"][0]["threadblocks"][1]["ops"].pop(3)
     assert broken(half) == {"wrong-data"}
+    alone = copy.deepcopy(document)
+    del alone["gpus"][1]["channels"][2]
+    for block in alone["gpus"][1]["threadblocks"]:
+        del block["channels"][1]
+    assert broken(alone) == {"connection"}
+    for change, words in (
+        ({"size": 3}, "size is 3; there are 2 ranks"),
+        ({"ranks": [1, 1]}, "expected different ones, and 0 among"),
+    ):
+        wrong = copy.deepcopy(document)
+        wrong["gpus"][0]["channels"][1]["rank_groups"][0] |= change
+        with pytest.raises(InputError, match=words):
+            read_plan(json.dumps(wrong).encode(), "x.json")
+    put = copy.deepcopy(document)
+    put["gpus"][0]["threadblocks"][0]["ops"][3]["name"] = "re"
+    with pytest.raises(InputError, match="re has switch_channel_id; expected buffers of single ranks"):
+        read_plan(json.dumps(put).encode(), "x.json")
     with pytest.raises(UnsupportedError, match="no schedule is made of that"):
         verify_plan(read_plan(json.dumps(document).encode(), "x")).run()
 
