@@ -31,7 +31,7 @@ def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS)
     order: waits for what lands, adds it up, copies to others and signals. Each rank signals first that it has started. What is to
     be added lands in scratch, as does what would land where something is still in use. As few thread blocks as their limit of
     operations allows. A schedule that repeats becomes a loop over parts of its chunks, of the size that it was made for.
-    An all-reduce in one switch becomes operations of that switch (`ranks_by_switch`).
+    An all-reduce in a switch becomes operations of that switch (`ranks_by_switch`).
 
     UnsupportedError names what a plan cannot say (as `lower_to_program`), and the limit and the number where it is too large.
     O(transfers · log transfers) for each number of blocks that is tried.

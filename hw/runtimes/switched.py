@@ -1,4 +1,4 @@
-"""All-reduces in one switch as a plan of MSCCL++: the switch adds up a part of the message and stores the sum at all ranks."""
+"""All-reduces in a switch as a plan of MSCCL++: the switch adds up a part of the message and stores the sum at all ranks."""
 
 import numpy as np
 
@@ -17,16 +17,17 @@ def uses_switches(schedule: Schedule) -> bool:
 
 
 def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
-    """The ranks of a plan in which one switch makes the all-reduce of a schedule; `what` begins the words of errors.
+    """The ranks of a plan in which a switch makes the all-reduce of a schedule; `what` begins the words of errors.
 
-    In the schedule every rank sends every chunk to the switch once and receives it from there once. So does one operation of the
-    switch, `glres`, which reads a place of the inputs of all ranks and writes the sum to a place of all outputs. Each thread block
-    has one for an equal part of the message, whatever the chunks of the schedule: nothing orders them. Before it all ranks have
-    started, after it all wait for each other. A rank has as few thread blocks as the channels to all others need.
+    In the schedule every rank sends every chunk to a switch once and receives it from there once; chunks may have different
+    switches side by side, which a runtime uses as one. So does one operation of the switch, `glres`, which reads a place of the
+    inputs of all ranks and writes the sum to a place of all outputs. Each thread block has one for an equal part of the message,
+    whatever the chunks of the schedule: nothing orders them. Before it all ranks have started, after it all wait for each other.
+    A rank has as few thread blocks as the channels to all others need.
 
-    UnsupportedError for another collective, several switches, and transfers between ranks. O(transfers + ranks²).
+    UnsupportedError for another collective, several switches for a chunk, and transfers between ranks. O(transfers + ranks²).
     """
-    _require_one_switch(schedule, what)
+    _require_all_through_switches(schedule, what)
     ranks = tuple(range(len(schedule.topology.endpoints)))
     blocks = -(-(len(ranks) - 1) // MOST_BLOCK_CHANNELS)
     chunks = len(ranks) * blocks
@@ -37,29 +38,30 @@ def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
     )
 
 
-def _require_one_switch(schedule: Schedule, what: str) -> None:
-    """UnsupportedError where the schedule is no all-reduce to which a switch adds every rank once and sends back."""
+def _require_all_through_switches(schedule: Schedule, what: str) -> None:
+    """UnsupportedError unless in an all-reduce every rank sends each chunk to one switch once, and gets it back once."""
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
         kind = schedule.collective.kind
         raise UnsupportedError(
             f"{what}: {kind} through a switch that reduces; the executor's operation of a switch is an all-reduce"
         )
     rank, ranks = schedule.topology.rank, len(schedule.topology.endpoints)
-    ends = np.concatenate([schedule.src, schedule.dst])
-    switches = np.unique(ends[rank[ends] < 0])
-    if len(switches) > 1:
-        raise UnsupportedError(f"{what}: {len(switches)} switches that reduce; one can do it")
-    up, down = schedule.dst == switches[0], schedule.src == switches[0]
-    other = ~(up | down)
+    up, down = rank[schedule.dst] < 0, rank[schedule.src] < 0
+    other = up == down
     if other.any():
         at = int(other.argmax())
-        raise UnsupportedError(
-            f"{what}: a transfer from node {schedule.src[at]} to {schedule.dst[at]}, past switch {switches[0]}, which reduces"
-        )
+        what_else = "between switches that reduce" if up[at] else "past the switches that reduce"
+        raise UnsupportedError(f"{what}: a transfer from node {schedule.src[at]} to {schedule.dst[at]}, {what_else}")
+    switch = np.where(up, schedule.dst, schedule.src)
+    pairs = np.unique(np.stack([schedule.chunk, switch], axis=1), axis=0)
+    if len(pairs) > schedule.chunks:
+        chunk = int(pairs[:-1, 0][pairs[:-1, 0] == pairs[1:, 0]][0])
+        raise UnsupportedError(f"{what}: chunk {chunk} passes several switches that reduce; one can add it")
     for way, rows, end in (("to", up, schedule.src), ("from", down, schedule.dst)):
         found = len(np.unique(schedule.chunk[rows].astype(np.int64) * ranks + rank[end[rows]]))
         if (found, rows.sum()) != (schedule.chunks * ranks,) * 2:
-            raise UnsupportedError(f"{what}: {rows.sum()} transfers {way} switch {switches[0]}; one per rank and chunk can be said")
+            due = f"expected {schedule.chunks * ranks}, one for each chunk and rank"
+            raise UnsupportedError(f"{what}: {rows.sum()} transfers {way} switches that reduce; {due}")
 
 
 def _block(rank: int, at: int, ranks: int, blocks: int) -> tuple[Operation, ...]:

@@ -21,7 +21,7 @@ from certree.verify.programs.checker import verify_program
 from certree.verify.programs.plan_checker import verify_plan
 from certree.verify.programs.plan_execution import ROUNDS
 from tests.synth.execution import make
-from tests.verify.build import COPY, REDUCE, build
+from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.programs.foreign import all_pairs, ring
 from tests.verify.programs.judge import faults
 from tests.verify.programs.plan_judge import faults as plan_faults
@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused_with_the_number():
 def test_switches_that_reduce_are_refused():
     with pytest.raises(UnsupportedError, match="node 4 is a switch that reduces; only ranks add"):
         lower_to_program(make("netreduce", "switch:4,reducing=switches"))
-    with pytest.raises(UnsupportedError, match="3 switches that reduce; one can do it"):
+    with pytest.raises(UnsupportedError, match=r"a transfer from node \d+ to \d+, between switches that reduce"):
         lower_to_plan(make("netreduce", "tree:2+2,reducing=switches"))
     with pytest.raises(
         UnsupportedError, match="reduce-scatter through a switch that reduces; the executor's operation of a switch is"
@@ -194,13 +194,24 @@ def test_a_switch_makes_the_all_reduce_of_a_plan(network, method, blocks):
     assert not names.keys() & {OpName.PUT, OpName.COPY, OpName.REDUCE}
 
 
+def test_switches_side_by_side_count_as_one():
+    both = network("eess", [(e, s, 1) for e in (0, 1) for s in (2, 3)] + [(s, e, 1) for e in (0, 1) for s in (2, 3)], [2, 3])
+    rows = [row for c in (0, 1) for e in (0, 1) for row in ((c, REDUCE, 0, e, 2 + c), (c, COPY, 1, 2 + c, e))]
+    plan = lower_to_plan(build(both, "all-reduce", rows))
+    assert verify_plan(plan).valid
+    assert not plan_faults(written_plan(plan).decode())
+    crossed = [(c, op, step, a, 5 - b if b > 1 and (c, a) == (0, 1) else b) for c, op, step, a, b in rows]
+    with pytest.raises(UnsupportedError, match="chunk 0 passes several switches that reduce; one can add it"):
+        lower_to_plan(build(both, "all-reduce", crossed))
+
+
 def test_other_transfers_than_through_the_switch_are_refused():
     rows = [(0, REDUCE, 0, 0, 2), (0, REDUCE, 0, 1, 2), (0, COPY, 1, 2, 0), (0, COPY, 1, 2, 1)]
     assert verify_plan(lower_to_plan(build("switch:2,reducing=switches", "all-reduce", rows))).valid
     once = [*rows[:3], (0, COPY, 2, 0, 1)]
-    with pytest.raises(UnsupportedError, match="a transfer from node 0 to 1, past switch 2, which reduces"):
+    with pytest.raises(UnsupportedError, match="a transfer from node 0 to 1, past the switches that reduce"):
         lower_to_plan(build("switch:2,reducing=switches", "all-reduce", once))
-    with pytest.raises(UnsupportedError, match="1 transfers from switch 2; one per rank and chunk can be said"):
+    with pytest.raises(UnsupportedError, match="1 transfers from switches that reduce; expected 2, one for each chunk and rank"):
         lower_to_plan(build("switch:2,reducing=switches", "all-reduce", rows[:3]))
 
 
