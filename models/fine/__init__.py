@@ -4,5 +4,6 @@
 - `tolerance`: how far clocks may differ
 - `rebooking`: the same transfers at another size, on another machine, or with guards
 - `equal`: the same transfers in slots of equal length, or in their order alone
+- `demand`: the same for schedules whose chunks differ in size
 - `forwarding`: waits that routers keep by themselves
 """

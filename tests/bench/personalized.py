@@ -15,6 +15,8 @@ import certree.api as ct
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_graph import topology_from_graph
+from certree.models.schedule.schedule import Schedule
+from certree.verify.verdict import Quality
 
 NETWORKS = (
     "regular:3x32", "regular:4x32", "dgx1", "dgx2", "dgx2,without-link=0-16", "fattree:4x4", "fattree:4x4,without-link=16-20",
@@ -32,11 +34,8 @@ def network(spec: str) -> Topology:
     return topology_from_graph(nx.random_regular_graph(degree, nodes, seed=1).to_directed(), spec)
 
 
-def row(spec: str, collective: str) -> str:
-    """A line of the table; AssertionError for a run that is late, contends for a link or has wrong data."""
-    topology, start = network(spec), process_time()
-    made = ct.synthesize(topology, collective, method="flows", size="64MiB", root=None if collective == "all-to-all" else 0)
-    spent = process_time() - start
+def measured(made: Schedule) -> tuple[Quality, int, int]:
+    """(quality, time bound, cycles from tables); AssertionError for a run that is late, contends for a link or has wrong data."""
     quality = ct.verify(made).quality
     assert quality is not None
     assert quality.time is not None
@@ -44,13 +43,22 @@ def row(spec: str, collective: str) -> str:
         seen = ct.simulate(ct.export(made, "json", Path(folder) / "tables"))
     assert seen.data_ok
     assert (seen.contention_cycles, seen.late) == (0, 0)
+    return quality, quality.time[1], seen.cycles
+
+
+def row(spec: str, collective: str) -> str:
+    """A line of the table; AssertionError for a run that is late, contends for a link or has wrong data."""
+    topology, start = network(spec), process_time()
+    made = ct.synthesize(topology, collective, method="flows", size="64MiB", root=None if collective == "all-to-all" else 0)
+    spent = process_time() - start
+    quality, least, cycles = measured(made)
     rate, bound = quality.bandwidth_time, quality.bandwidth_bound
-    over, least = float(rate / bound - 1), quality.time[1]
+    over = float(rate / bound - 1)
     name = f"`{spec}`"
     if spec.startswith("regular:"):
         name = "{}-regular, {}".format(*spec.removeprefix("regular:").split("x"))
-    cycles = f"{seen.cycles:,} | {least:,} | {seen.cycles / least - 1:.2%}"
-    return f"| {name} | {collective} | {rate} | {bound} | {over:.2%} | {cycles} | {spent:.1f} |"
+    times = f"{cycles:,} | {least:,} | {cycles / least - 1:.2%}"
+    return f"| {name} | {collective} | {rate} | {bound} | {over:.2%} | {times} | {spent:.1f} |"
 
 
 def run(smoke: bool) -> None:
