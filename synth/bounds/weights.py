@@ -18,7 +18,7 @@ Int64 = NDArray[np.int64]
 
 
 def weighted_lengths(instance: Instance) -> list[Int64]:
-    """Lengths by multiplicative weights (`synth/native/flow_lengths.hpp`), from large steps and from small ones; none for
+    """Lengths by multiplicative weights (`synth/native/flows/flow_lengths.hpp`), from large steps and from small ones; none for
     other collectives, and for networks too large for distances. O(PASS_WORK · log nodes) time at worst."""
     topology = instance.topology
     if instance.collective.kind is not CollectiveKind.ALL_TO_ALL or instance.count * len(topology.kind) > MAX_DISTANCES:

@@ -1,6 +1,6 @@
 """Paths of blocks, each from its source to its target, that load the links of a network evenly.
 
-An all-to-all is a multicommodity flow. Its paths are found by rerouting (`synth/native/pair_router.hpp`); the certificate says
+An all-to-all is a multicommodity flow. Its paths are found by rerouting (`native/flows/pair_router.hpp`); the certificate says
 how far they are from the bound. On Cayley graphs only the paths from node 0 are routed; those from node v are their images under
 the translation that takes node 0 to v, and a link carries what its generator carries. Gather and scatter are flows of one
 commodity (`root_paths`).

@@ -8,15 +8,15 @@
 #include <stdexcept>
 #include <string>
 
-#include "branching_packing.hpp"
 #include "fine/fine_booking.hpp"
-#include "flow_lengths.hpp"
-#include "forest_packing.hpp"
-#include "modulo_scheduler.hpp"
-#include "pair_router.hpp"
-#include "switch_splitting.hpp"
-#include "tree_growth.hpp"
-#include "tree_shape.hpp"
+#include "flows/flow_lengths.hpp"
+#include "flows/pair_router.hpp"
+#include "packing/branching_packing.hpp"
+#include "packing/forest_packing.hpp"
+#include "packing/switch_splitting.hpp"
+#include "packing/tree_growth.hpp"
+#include "packing/tree_shape.hpp"
+#include "slots/modulo_scheduler.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

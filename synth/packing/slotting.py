@@ -1,4 +1,4 @@
-"""Slots for the transfers of a tree family: modulo list scheduling with compaction (kernels in `synth/native`)."""
+"""Slots for the transfers of a tree family: modulo list scheduling with compaction (kernels in `synth/native/slots`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

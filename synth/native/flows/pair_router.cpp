@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "random.hpp"
+#include "../random.hpp"
 
 namespace certree {
 namespace {

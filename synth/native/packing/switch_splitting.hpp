@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "random.hpp"
+#include "../random.hpp"
 
 namespace certree {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "random.hpp"
+#include "../random.hpp"
 
 namespace certree {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "random.hpp"
+#include "../random.hpp"
 #include "slot_compactor.hpp"
 #include "slot_passes.hpp"
 

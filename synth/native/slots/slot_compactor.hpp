@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../random.hpp"
 #include "modulo_scheduler.hpp"
-#include "random.hpp"
 
 namespace certree {
 
