@@ -22,7 +22,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import (
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import (
     BUFFER_COLUMNS,
     MAX_BUFFERS,
     MAX_CHANNELS,
@@ -32,8 +33,6 @@ from certree.models.schedule.schedule import (
     MAX_STEPS,
     NO_ROOT,
     Op,
-    Schedule,
-    make_schedule,
 )
 
 NIL = -1

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.method import Request
 
 

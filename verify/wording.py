@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from certree.models.network.topology import Topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 NAMED = 8  # longer lists are cut short
 

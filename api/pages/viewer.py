@@ -13,7 +13,8 @@ from certree.models.pictures.schedules.trees import roots_of
 from certree.models.pictures.schedules.uses import load_of, shown_of, uses_of
 from certree.models.pictures.svg import Sheet
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import MAX_CHUNKS, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import MAX_CHUNKS
 from certree.models.schedule.symmetric import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import slotted
 

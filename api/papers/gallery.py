@@ -21,7 +21,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import network_picture
 from certree.models.pictures.timetable import timetable_picture
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.synth.method import Request, load_methods

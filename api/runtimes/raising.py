@@ -14,7 +14,8 @@ from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
 from certree.models.programs.layout import Layout
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.rounds import rounds_needed
 from certree.verify.rules.contention import claims
 

@@ -18,7 +18,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.exact.published import known_schedules

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 REDUCE, GATHER = 0, 1  # phases
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import way_of
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
 MIXED = -1

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import NotPacedError, Rows
 from certree.models.common.errors import UnsupportedError
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.tables import RowOp
 
 Int64 = NDArray[np.int64]

@@ -16,7 +16,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import SlotTiming, slotted
 from certree.models.tables import Tables
 

@@ -13,7 +13,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 if TYPE_CHECKING:
     import networkx as nx

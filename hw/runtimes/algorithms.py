@@ -16,7 +16,8 @@ from certree.models.programs.chakra import MAX_NODES, SUFFIX, CollectiveType, No
 from certree.models.programs.layout import Cell, Layout
 from certree.models.programs.program import Buffer
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 WHAT = "as Chakra traces"
 WORKLOAD = "workload"  # of the files that run the collective once: workload/all.RANK.et

@@ -13,7 +13,8 @@ from certree.models.programs.layout import Cell
 from certree.models.programs.limits import MOST_CHANNELS, MOST_COUNT, MOST_STEPS, limits
 from certree.models.programs.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 _LAND, _LEAVE, _LOCAL = 0, 1, 2  # in one step of the schedule: what lands, then what leaves, then local transfers
 _NOWHERE: Cell = (-1, Buffer.INPUT, -1)

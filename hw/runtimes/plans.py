@@ -13,7 +13,8 @@ from certree.models.programs.layout import Cell
 from certree.models.programs.limits import MOST_OPERATION_CHANNELS, MOST_OPERATIONS, plan_limits
 from certree.models.programs.plan import MEMORY, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.models.programs.program import Buffer
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 WHAT = "as a plan for MSCCL++"
 ALIGNMENT = 16  # bytes

@@ -11,7 +11,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
 from certree.models.table_memory import cell_addresses
 from certree.models.tables import NIL, Profile, RowOp, Tables

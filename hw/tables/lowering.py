@@ -15,7 +15,8 @@ from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import slotted
 from certree.models.tables import NIL, RowOp, Tables
 

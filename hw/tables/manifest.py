@@ -19,7 +19,7 @@ from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.models.schedule.schedule import MAX_SLOT_CYCLES
+from certree.models.schedule.schedule_columns import MAX_SLOT_CYCLES
 from certree.models.table_memory import layout, message_chunks, message_chunks_of
 from certree.models.tables import COUNTS, MAX_EPOCH, Profile, Tables
 

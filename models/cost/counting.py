@@ -19,7 +19,8 @@ from certree.models.cost.link_kinds import LinkKind, link_kinds, switches_passed
 from certree.models.cost.profile import Profile
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import hops
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
 MAX_ROWS = 1 << 26  # hops of all iterations that are counted

@@ -19,7 +19,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.cost.counting import count, distinct, link_flows
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER)
 

@@ -17,7 +17,8 @@ from certree.models.fine.slots import fine_times, is_made_for
 from certree.models.fine.tolerance import tolerates
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import slotted
 from certree.models.schedule.tolerance import tolerant_slot
 

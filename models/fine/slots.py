@@ -15,7 +15,8 @@ from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.paths import link_cycles, way_of
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import MAX_CYCLES, chunk_bytes_of, reduction_cycles, serialization_cycles
 
 Int64 = NDArray[np.int64]

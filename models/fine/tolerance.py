@@ -7,7 +7,8 @@ import numpy as np
 
 from certree.models.fine.slots import FineTimes, Int64, fine_times
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import MAX_CYCLES
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 MAX_LINKS, MAX_BOXES = 160, 20_000
 MOST_LANES = 8  # of a link that are drawn; of a wider one several transfers share a lane

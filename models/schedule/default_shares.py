@@ -5,7 +5,7 @@ import numpy as np
 from certree.models.common.errors import InputError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT
+from certree.models.schedule.schedule_columns import NO_ROOT
 
 
 def chunk_owners(topology: Topology, collective: Collective, chunks: int) -> tuple[Int32, Int32 | None]:

@@ -32,7 +32,8 @@ from certree.models.network.topology_file import topology_document, topology_fro
 from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.made_for import read_made_for
-from certree.models.schedule.schedule import (
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import (
     BUFFER_COLUMNS,
     MAX_BUFFERS,
     MAX_CHANNELS,
@@ -43,7 +44,6 @@ from certree.models.schedule.schedule import (
     NO_ROOT,
     TRANSFER_COLUMNS,
     Op,
-    Schedule,
 )
 
 FORMAT, VERSION, VERSION_2 = "certree-schedule", 1, 2  # the second where a field of it is used

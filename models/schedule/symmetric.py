@@ -17,7 +17,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT
 
 #: collective of the base chunks -> collective of all chunks
 WHOLE = {

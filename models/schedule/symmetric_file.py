@@ -16,15 +16,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import (
-    BUFFER_COLUMNS,
-    MAX_BUFFERS,
-    MAX_CHUNKS,
-    MAX_SLOT_CYCLES,
-    MAX_STEPS,
-    NO_ROOT,
-    Schedule,
-)
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_BUFFERS, MAX_CHUNKS, MAX_SLOT_CYCLES, MAX_STEPS, NO_ROOT
 from certree.models.schedule.schedule_file import (
     LIMITS,
     MADE_FOR,

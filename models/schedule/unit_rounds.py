@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from certree.models.common.columns import have_common
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
-from certree.models.schedule.schedule import MAX_CHUNKS, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import MAX_CHUNKS
 
 Int64 = NDArray[np.int64]
 

@@ -10,7 +10,8 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric import written_out
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.phases import links_back

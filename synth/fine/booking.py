@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import link_cycles
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.synth._native import FineJobs
 from certree.synth.fine.order import Order

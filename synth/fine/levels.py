@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.program import Stages
 from certree.synth.ranks.staged import every_place
 

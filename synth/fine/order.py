@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.program import Program
 
 NONE = -1

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 
 Way = tuple[int, ...]
 COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block")

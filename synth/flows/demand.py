@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
 from certree.models.schedule.paths import link_cycles, path_cycles
-from certree.models.schedule.schedule import Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.flows.paths import SWEEPS, balanced_paths
 from certree.synth.flows.slots import moves_of, slots_of
 from certree.synth.method import Request, require_shape

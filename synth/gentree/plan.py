@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from certree.models.cost.models.genmodel import GenModel
 from certree.models.cost.profile import Level, Profile, factored_profile, pairwise_profile
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.gentree.switch_tree import CROSSING, SwitchTree
 from certree.synth.method import Request
 from certree.synth.ranks.embedding import Rows, embed

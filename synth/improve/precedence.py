@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.contention import claims
 
 MAX_ROWS = 40_000

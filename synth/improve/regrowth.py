@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from certree.models.network.topology import Topology
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
 
 @dataclass

@@ -9,7 +9,8 @@ import numpy as np
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32
 from certree.models.schedule.paths import link_cycles, link_stagger, path_cycles, path_latency
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth import _native
 from certree.synth.method import Request
 from certree.synth.packing.trees import TreeFamily

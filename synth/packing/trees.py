@@ -12,7 +12,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
 NONE = DIRECT  # -1
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32, Topology
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.ranks.embedding import Rows
 from certree.synth.ranks.layout import Layout
 from certree.synth.ranks.staged import every_place

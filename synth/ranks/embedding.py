@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.synth.method import Option, Request, choice, require_shape, whole_number
 from certree.synth.phases import routes_along
 from certree.synth.ranks.route_choice import spread_routes

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth import _native
 from certree.synth.packing.slotting import SlotRules
 from certree.synth.phases import links_back

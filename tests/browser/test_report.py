@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.models.schedule.schedule import Op, make_schedule
+from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_columns import Op
 
 VIEW = ".viewer"
 

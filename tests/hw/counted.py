@@ -11,7 +11,8 @@ from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from tests.hw.trees import Slots, way
 
 SPECS = ["ring:3", "mesh:2x2", "mesh:2x3", "full:4", "ring:4,capacity=2", "switch:4", "fattree:2x2", "bigraph:1x4"]

@@ -10,7 +10,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.tables import ROW_COLUMNS, Tables
 from certree.synth.method import Request, load_methods
 from tests.models.examples import schedule

@@ -11,7 +11,8 @@ from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
 SPECS = ["ring:3", "ring:5", "mesh:2x2", "mesh:2x3", "torus:3x3", "torus:2x4", "full:4", "ring:4,capacity=2"]
 SPECS += ["hypercube:3,without-link=0-1", "mesh:3x3,without-node=4"]

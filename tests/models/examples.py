@@ -9,7 +9,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.symmetric import SymmetricSchedule
 from tests.transfers import transfers
 

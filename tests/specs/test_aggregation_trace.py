@@ -12,7 +12,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.traces.reducing import load_aggregation_trace
 from certree.synth.method import Request, load_methods
 from certree.verify.tla.tlc import Result

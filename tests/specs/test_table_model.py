@@ -12,7 +12,8 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import MARK
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
+from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.tables import NIL, ROW_COLUMNS, RowOp
 from certree.verify.tla import table_constants, table_model
 from certree.verify.tla.table_model import model_check_tables

@@ -7,7 +7,7 @@ import pytest
 from certree.hw.engines.framing import framed, packet_lengths
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.tla.table_constants import plan_of
 from certree.verify.tla.traces.interfaces import check_trace
 from tests.hw.runs import on_lanes, on_routers

@@ -7,7 +7,8 @@ from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.verify.certificates.certificate import make_certificate

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 GARBAGE = "garbage"
 

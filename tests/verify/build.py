@@ -9,7 +9,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from tests.transfers import COPY, REDUCE, Row, transfers
 
 __all__ = ["COPY", "PATH", "PATH_ROWS", "REDUCE", "Row", "build", "chain_all_reduce", "network", "path_all_reduce"]

@@ -13,7 +13,8 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.moved import digits, start_and_end
 

@@ -11,7 +11,8 @@ from certree.models.demand import Demand
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from tests.verify.build import COPY, REDUCE, build
 
 BASE = 1000

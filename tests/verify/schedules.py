@@ -9,7 +9,8 @@ import numpy as np
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from tests.verify.build import COPY, REDUCE, build, network
 
 

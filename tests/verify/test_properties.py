@@ -5,7 +5,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.brute import brute_force

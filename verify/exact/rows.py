@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from certree.models.network.routing import DIRECT
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.verify.exact.arcs import Arc
 from certree.verify.exact.question import Question
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import MAX_CAPACITY, UNKNOWN_LATENCY, NodeKind, Topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 
 @dataclass(frozen=True, eq=False)

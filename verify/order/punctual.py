@@ -4,7 +4,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.routers.framing import packet_lengths
 from certree.models.routers.transparency import schedule_effect
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import slotted
 from certree.models.tables import Profile, Tables

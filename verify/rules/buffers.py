@@ -7,7 +7,8 @@ exactly at step s + delay.
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.history import landing_column
 from certree.verify.rules.wiring import executable_rows

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from certree.models.common.columns import distinct
 from certree.models.fine.slots import fine_times
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.obligations import EVERYONE, Int64, Promise
 
 GROUP_BYTES = 1 << 28

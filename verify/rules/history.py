@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.fine.slots import fine_times
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.contributions import execution_order
 from certree.verify.rules.obligations import EVERYONE, Promise
 

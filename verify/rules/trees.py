@@ -21,7 +21,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 _BLOCK = 1 << 18  # rows at a time: reused memory need not be requested from the system
 _NEVER = np.iinfo(np.int32).max  # a step after all others: step + delay stays below it

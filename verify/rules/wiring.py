@@ -10,7 +10,8 @@ from certree.models.common.columns import have_common
 from certree.models.common.errors import InputError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import buffer_text, list_text, network_text, row_text

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.models.tables import Profile, Tables
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.tables.dependencies import Moves, check_arrivals, tell_rows

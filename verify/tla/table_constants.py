@@ -15,7 +15,8 @@ from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.paths import link_cycles, path_latency
-from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
+from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import SlotTiming, ceil_div, slot_timing
 from certree.models.table_form import require_rows
 from certree.models.tables import NIL, RowOp, Tables

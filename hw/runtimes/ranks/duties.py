@@ -9,7 +9,8 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
 MAX_MESSAGES = 1 << 21  # of one execution
 

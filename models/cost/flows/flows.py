@@ -9,7 +9,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import hops, way_of
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
 

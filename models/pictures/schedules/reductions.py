@@ -11,7 +11,8 @@ from certree.models.pictures.colours import GREY, INK, ink_on, shade
 from certree.models.pictures.schedules.spacetime import MOST_GROUPS, Axis, Box, column_width, scale_bar
 from certree.models.pictures.schedules.uses import Int64, Shown, shown_of
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 ROW = 13.0
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from certree.models.pictures.colours import CHUNKS, GREY, GRID, INK, PALE, WRONG, ink_on, lightened, of_chunk, shade
 from certree.models.pictures.schedules.uses import Shown, Uses, shown_of, uses_of
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 MOST_ROWS = 256  # channels of their own; of more, those out of one node, or of a group of nodes, share a row
 MOST_GROUPS, MOST_COLUMNS = 64, 240  # rows and columns of shares

@@ -10,7 +10,8 @@ from certree.models.pictures.colours import COPY, INK, REDUCE
 from certree.models.pictures.ground import Ground
 from certree.models.pictures.schedules.uses import Uses, uses_of
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 MOST_TREES = 16  # in one picture
 WIDEST = 1500.0  # pixels of a row of trees

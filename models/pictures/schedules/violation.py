@@ -8,7 +8,8 @@ from certree.models.pictures.colours import GREY, INK, WRONG
 from certree.models.pictures.ground import Ground, is_drawn
 from certree.models.pictures.schedules.uses import uses_of
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 MOST_LISTED = 14  # transfers in words
 OTHER = "#7d8fa0"

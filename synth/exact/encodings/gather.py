@@ -6,7 +6,7 @@ import numpy as np
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.encodings.encoding import Columns, Encoding
 from certree.synth.phases import turned_round
 

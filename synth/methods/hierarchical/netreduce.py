@@ -13,7 +13,8 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.gentree.switch_tree import SwitchTree, central_switches, shortest_path_tree
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import halving_plan, ring_plan

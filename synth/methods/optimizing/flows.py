@@ -12,7 +12,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
-from certree.models.schedule.schedule import Op, make_schedule
+from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, Variant, choice, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 

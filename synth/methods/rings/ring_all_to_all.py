@@ -9,7 +9,8 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.cycle import hamiltonian_cycle
 from certree.synth.method import Options, Request, Variant, flag, method
 from certree.synth.ranks.all_to_all import ordered_pairs

@@ -7,7 +7,8 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, method, node_of
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 

@@ -8,7 +8,8 @@ overlap.
 import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.program import Stages
 from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.fine.ways import default_ways, even_ways

@@ -9,7 +9,8 @@ import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 

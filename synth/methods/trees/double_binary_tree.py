@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, Variant, flag, method
 from certree.synth.ranks.embedding import ROUNDS, SERIALIZED, Rows, embed, shortest_pipeline
 

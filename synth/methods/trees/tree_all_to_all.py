@@ -13,7 +13,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth import _native
 from certree.synth.method import Options, Request, choice, method
 from certree.synth.methods.trees.multitree import ORDERS, turns_of

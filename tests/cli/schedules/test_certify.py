@@ -1,6 +1,6 @@
 """`certree certify`: evidence for schedules from anywhere."""
 
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from certree.verify.checker import verify_schedule
 from tests.cli.artefacts import schedule_file, with_columns

@@ -13,7 +13,8 @@ from certree.hw.authors.tables import Entry, clear, tables_of
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from tests.hw.made import made
 
 AUTHORS, KIB = load_machine("multitree-authors"), 1024

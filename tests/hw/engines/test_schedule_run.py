@@ -14,7 +14,8 @@ from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.paths import way_of
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples

@@ -20,7 +20,7 @@ from certree.models.common.errors import InputError, TableFormatError, Unsupport
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Op
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
 from tests.hw.made import in_order, with_rows
 from tests.hw.runs import agree, on_lanes, same_in_both

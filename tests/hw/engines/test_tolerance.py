@@ -13,7 +13,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.schedule.tolerance import tolerant_slot
 from tests.drawn import examples

@@ -16,7 +16,8 @@ from certree.hw.formats.readmemh import ReadmemhFormat, decode, encode
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.tables import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS, Tables
 from tests.drawn import examples
 from tests.hw.trees import MULTITREE, ROUTED, schedules

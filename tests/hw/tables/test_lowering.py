@@ -11,7 +11,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.network.routing import routes_between
 from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.timing import slot_timing, slotted
 from certree.models.table_form import require_sound
 from certree.models.tables import NIL, Profile, RowOp

@@ -22,7 +22,7 @@ from certree.models.pictures.schedules.waits import waits_picture
 from certree.models.pictures.witness import witness_picture
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import NO_ROOT
+from certree.models.schedule.schedule_columns import NO_ROOT
 from tests.models.examples import pair_all_reduce, ring_all_gather, schedule
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,8 @@ import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import MAX_CHUNKS, NO_ROOT
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from tests.models.examples import built, network, pair_all_reduce, ring_all_gather, schedule
 

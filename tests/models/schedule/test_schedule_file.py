@@ -20,7 +20,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule import schedule_file
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.schedule_file import (
     load_schedule,
     save_schedule,

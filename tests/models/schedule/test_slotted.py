@@ -6,7 +6,8 @@ import pytest
 from certree.models.machine.machine import load_machine
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import schedule_cycles, slot_timing, slotted
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.verify.checker import verify_schedule

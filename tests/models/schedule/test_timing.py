@@ -12,7 +12,7 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import path_latency
-from certree.models.schedule.schedule import NO_ROOT
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.timing import (
     bandwidth_bound_cycles,
     chunk_bytes_of,

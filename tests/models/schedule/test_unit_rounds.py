@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from certree.models.network.topology import NodeKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from tests.models.examples import network, schedule
 

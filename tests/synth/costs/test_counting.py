@@ -14,7 +14,8 @@ from certree.models.cost.link_kinds import LinkKind, link_kinds
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from tests.synth.costs.profiles import reduce_broadcast_profile
 from tests.synth.execution import make, valid
 

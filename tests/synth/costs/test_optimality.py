@@ -9,7 +9,8 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.cost.optimality import Operation, optimality
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 

@@ -16,7 +16,8 @@ from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.encodings import encoding
 from certree.synth.exact.encodings.all_reduce import AllReduceEncoding
 from certree.synth.exact.encodings.gather import GatherEncoding

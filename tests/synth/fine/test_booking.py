@@ -7,7 +7,7 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.booking import Booking, Costs
 from certree.synth.fine.order import order_of

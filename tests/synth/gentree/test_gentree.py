@@ -5,7 +5,8 @@ import pytest
 
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.gentree.plan import basic_placement, collect, factorizations
 from certree.synth.gentree.switch_tree import CROSSING, central_switches, switch_tree
 from certree.verify.checker import verify_schedule

@@ -7,7 +7,8 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.ranks.embedding import Rows, embed
 from certree.synth.rounds import rounds_needed
 from certree.verify.checker import verify_schedule

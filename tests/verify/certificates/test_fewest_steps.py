@@ -9,7 +9,7 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import load_methods
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.certificates.fewest_steps import question_before

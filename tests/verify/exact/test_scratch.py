@@ -10,7 +10,7 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.encoding.encode import encode

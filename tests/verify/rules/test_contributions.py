@@ -6,7 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.verify.checker import verify_schedule
 from certree.verify.rules import contributions as machine
 from certree.verify.rules.contributions import Outcome, execute

@@ -13,7 +13,7 @@ import pytest
 from certree.models.common.errors import TopologyError
 from certree.models.network.action import Action
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.symmetric import WHOLE, SymmetricSchedule
 from certree.verify.checker import verify_schedule
 from tests.models.examples import network

@@ -10,7 +10,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.models.tables import NIL, RowOp, Tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs

@@ -13,7 +13,8 @@ stores[c, v, t]     slot v stores a partial sum of chunk c when step t begins
 from collections.abc import Sequence
 from itertools import combinations
 
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.exact.encoding.encoder import Encoder, true_keys
 from certree.verify.exact.formula import Family
 from certree.verify.exact.rows import schedule_of

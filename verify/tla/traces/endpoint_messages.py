@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from certree.models.common.errors import InputError, short
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.traces.endpoints import EndpointTrace
 from certree.models.traces.endpoints import Message as Name
 from certree.verify.rules.wiring import require_wired

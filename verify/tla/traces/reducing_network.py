@@ -11,7 +11,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
 from certree.models.traces.reducing import TracedFlow
 from certree.verify.rules.wiring import require_wired

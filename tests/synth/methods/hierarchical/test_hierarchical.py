@@ -6,7 +6,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
 from tests.synth.methods.test_shapes import GRIDS, SWITCHED

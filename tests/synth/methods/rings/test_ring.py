@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.cycle import hamiltonian_cycle
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule

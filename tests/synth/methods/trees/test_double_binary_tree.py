@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certree.models.schedule.schedule import Op
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.methods.trees.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
