@@ -96,8 +96,8 @@ if TYPE_CHECKING:
     from certree.models.network.topology import Topology as Topology
     from certree.models.schedule.collective import Collective as Collective
     from certree.models.schedule.schedule import Schedule as Schedule
-    from certree.models.schedule.symmetric import SymmetricSchedule as SymmetricSchedule
-    from certree.models.tables import Tables as Tables
+    from certree.models.schedule.symmetric.symmetric import SymmetricSchedule as SymmetricSchedule
+    from certree.models.tables.tables import Tables as Tables
     from certree.verify.deadlock.freedom import Freedom as Freedom
     from certree.verify.tla.runs import ModelResult as ModelResult
     from certree.verify.verdict import Verdict as Verdict
@@ -211,8 +211,8 @@ _PARTS = {
     "certree.models.network.topology": ("Topology",),
     "certree.models.schedule.collective": ("Collective",),
     "certree.models.schedule.schedule": ("Schedule",),
-    "certree.models.schedule.symmetric": ("SymmetricSchedule",),
-    "certree.models.tables": ("Tables",),
+    "certree.models.schedule.symmetric.symmetric": ("SymmetricSchedule",),
+    "certree.models.tables.tables": ("Tables",),
     "certree.verify.deadlock.freedom": ("Freedom",),
     "certree.verify.tla.runs": ("ModelResult",),
     "certree.verify.verdict": ("Verdict",),

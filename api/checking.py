@@ -19,8 +19,8 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.witness import Bound, Instance, best_bounds, check_bound
 from certree.verify.checker import verify_schedule

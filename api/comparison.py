@@ -29,7 +29,7 @@ from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine, machine_from_document
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.method import Request, load_methods
 from certree.verify.verdict import Quality

@@ -3,7 +3,7 @@
 from typing import Any
 
 from certree.models.common.errors import CertreeError
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.deadlock.freedom import Freedom
 from certree.verify.verdict import Verdict, Violation
 

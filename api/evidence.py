@@ -10,7 +10,7 @@ from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest

@@ -16,9 +16,9 @@ from certree.models.network.topology_file import save_topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import load_schedule_csv
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_file import load_any_schedule, save_any_schedule
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.verdicts import verdict_on_machine
 from certree.verify.verdict import Verdict

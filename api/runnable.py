@@ -15,9 +15,9 @@ from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.synth.method import Form
 
 #: flits of the message at all endpoints up to which candidates are compared by exact runs: through routers about a second each

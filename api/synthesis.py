@@ -19,7 +19,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.fine.rebooking import with_guards
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.synth.method import Method, Request, load_methods
 from certree.synth.virtual_channels import with_channels
 from certree.verify.checker import verify_schedule

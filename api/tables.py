@@ -14,8 +14,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.verdicts import verdict_on_machine
 from certree.verify.tables.checker import verify_tables

@@ -22,7 +22,7 @@ from certree.hw.formats.systemverilog import TRACE_FILE
 from certree.hw.formats.systemverilog.images import local_number, period_of
 from certree.hw.formats.systemverilog.sizes import lanes_of
 from certree.models.common.errors import TableFormatError
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 COLUMNS = ("cycle", "node", "event", "number", "iteration")
 _KINDS = ("fire", "first", "last", "count", "done")

@@ -22,8 +22,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.tables.tables import Tables
 
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
 MOST_THROUGH_FILES = 100_000

@@ -12,7 +12,8 @@ from certree.hw.run import run
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.fine.slots import landing_steps
-from certree.models.tables import MAX_EPOCH, Tables
+from certree.models.tables.table_columns import MAX_EPOCH
+from certree.models.tables.tables import Tables
 
 _TOLD = 8  # messages of a wrong epoch that are named
 

@@ -7,7 +7,7 @@
 - `fine`: schedules with fine slots: times, tolerance, other sizes
 - `machine`: parameters of links, routers and endpoints, with presets
 - `routers`: routes and virtual channels of packets in routers
-- `tables`: the rows that network interfaces execute; `table_form`: checks of their form
+- `tables`: the rows that network interfaces execute, their form and memory
 - `bundle`: bundles of evidence: archive and manifest
 - `programs`: what the ranks of a communication runtime execute
 - `traces`: trace files of simulators

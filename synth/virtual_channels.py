@@ -7,7 +7,7 @@ import numpy as np
 from certree.models.machine.machine import Machine
 from certree.models.network.up_down import UpDown
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.rounds import rounds_needed
 from certree.verify.deadlock.freedom import deadlock
 from certree.verify.deadlock.layers import layers_of

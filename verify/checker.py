@@ -2,7 +2,7 @@
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.certificates.certificate import check_certificate
 from certree.verify.rule import Subject, checks, rule
 from certree.verify.rules.contention import serialized_rounds

@@ -16,7 +16,7 @@ from certree.models.common.files import sha256
 from certree.models.common.shown import Shown
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.exact.question import Question
 from certree.verify.frontier.document import read_frontier
 from certree.verify.wording import network_text

@@ -11,8 +11,8 @@ from certree.api.settings import Tell, silent
 from certree.models.bundle.bundle import Bundle, Item
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry, import_folder
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 

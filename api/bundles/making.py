@@ -25,8 +25,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable, require_suffix, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 
 

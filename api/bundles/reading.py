@@ -6,7 +6,7 @@ from typing import Any
 from certree.hw.tables.directory import tables_of_files
 from certree.models.bundle.bundle import FRONTIER, Bundle, load_bundle
 from certree.models.common.errors import InputError
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 TABLES, RUNS, DEADLOCK, MODELS = "tables", "runs", "deadlock.json", "tla/results.json"
 

@@ -21,8 +21,8 @@ from certree.models.cost.optimality import Optimality, optimality
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict

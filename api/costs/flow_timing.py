@@ -9,7 +9,7 @@ from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.models.cost.flows.time import FlowTime, Reading, parse_reading, schedule_time
 from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel, load_genmodel
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
 

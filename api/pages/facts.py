@@ -21,7 +21,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.pictures.ground import MOST_NAMED
 from certree.models.pictures.witness import witness_picture
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import Freedom
 
 Rows = list[tuple[str, str]]

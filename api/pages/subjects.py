@@ -18,8 +18,8 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.verdict import Verdict
@@ -118,7 +118,7 @@ def _add_freedom(subject: Subject) -> None:
 
 def _add_tables(subject: Subject) -> None:
     from certree.hw.tables.lowering import lower
-    from certree.models.schedule.symmetric import written_out
+    from certree.models.schedule.symmetric.symmetric import written_out
 
     if subject.schedule.transfers > MOST_TABLE_TRANSFERS:
         count = f"{subject.schedule.transfers:,} transfers"

@@ -8,7 +8,7 @@ from certree.api.reports.schedules import closed_form, over_bound, time_bound
 from certree.api.reports.text import size_words
 from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality

@@ -15,8 +15,8 @@ from certree.models.network.spec import undamaged
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.tables.tables import Tables
 
 if TYPE_CHECKING:
     from certree.api.pictures.views import Asked

@@ -8,7 +8,7 @@ from certree.api.reports.times import clock_times, clock_words
 from certree.hw.engines.runs import Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.switching import Switched
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 
 def holds(result: Run) -> bool:

@@ -17,7 +17,7 @@ from certree.models.machine.speeds import contradiction
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document

@@ -14,8 +14,8 @@ from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.hw.run import run
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import (
     Freedom,
     deadlock_of_packets,

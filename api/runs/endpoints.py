@@ -18,7 +18,7 @@ from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.synth.method import Request, load_methods
 
 #: the methods of ACE's Table 5

@@ -14,8 +14,8 @@ from certree.hw.engines.runs import Options
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
 from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
 from certree.verify.tla import models

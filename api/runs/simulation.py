@@ -13,8 +13,8 @@ from certree.hw.run import run as run_schedule
 from certree.hw.switching import Switched, run_switched
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 
 
 def simulate(

@@ -18,7 +18,7 @@ from certree.hw.runtimes.ranks.reference import digest, error, results
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
 DEFAULT_SECONDS = "60s"

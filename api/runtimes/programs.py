@@ -22,7 +22,7 @@ from certree.models.programs.msccl import MAX_MESSAGE as MAX_XML_MESSAGE
 from certree.models.programs.plan_file import MAX_MESSAGE as MAX_PLAN_MESSAGE
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 

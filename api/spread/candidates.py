@@ -17,8 +17,8 @@ from certree.api.workers.task import Task
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.schedule.symmetric_file import any_schedule_document, any_schedule_from_document
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.synth.method import METHODS, Form, Monitor, Request
 from certree.synth.methods.auto import candidates, picked
 

@@ -18,7 +18,7 @@ from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.workload.queue import Queue, Server, Together
 from certree.models.workload.workload import Communication, Loop
 from certree.synth.method import Request, load_methods

@@ -12,7 +12,7 @@ from certree.models.fine.rebooking import fitted
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 
 #: crossovers next to a schedule with fine slots, which is booked anew for each size, are found to this part of the size

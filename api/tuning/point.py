@@ -8,7 +8,7 @@ from certree.api.reports.schedules import time_bound
 from certree.api.tuning.curve import cycles_at
 from certree.api.workers.networks import received
 from certree.models.machine.machine import machine_from_document
-from certree.models.schedule.symmetric_file import any_schedule_document
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_document
 from certree.synth.method import Request, load_methods
 
 

@@ -23,7 +23,7 @@ from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric_file import any_schedule_from_document
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_from_document
 
 TABLE, CURVE, REQUEST = "table.json", "curve.svg", "request.json"
 SMALLEST, LARGEST, MOST_POINTS = "1KiB", "1GiB", 64

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.cli.words.terminal import show
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.verdict import Verdict
 
 SCHEDULE = "schedule"  # the kind of their documents

@@ -17,7 +17,7 @@ from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import SlotTiming, in_slots, schedule_cycles, slot_timing
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 _REPORTED_NODES = 8
 

@@ -19,7 +19,7 @@ from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
 from certree.models.routers.virtual_channels import class_vcs, layer_count
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 

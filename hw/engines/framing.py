@@ -7,7 +7,7 @@ from certree.hw.engines.schedule_run import Plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.routers import framing as framing_of_chunks
 from certree.models.schedule.timing import slot_timing
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 FRAMINGS = framing_of_chunks.FRAMINGS
 

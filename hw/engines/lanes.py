@@ -9,7 +9,7 @@ from certree.hw.engines.program import Program
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.traces import LinkUses, lane_uses
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 
 class LaneEngine(RowEngine):

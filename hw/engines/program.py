@@ -11,8 +11,9 @@ from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import link_cycles, way_of
-from certree.models.table_memory import cell_addresses, cell_places, layout
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.table_memory import cell_addresses, cell_places, layout
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB

@@ -8,7 +8,7 @@ from certree.hw.engines.table_rows import NotPacedError, Rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.tables import RowOp
+from certree.models.tables.table_columns import RowOp
 
 Int64 = NDArray[np.int64]
 

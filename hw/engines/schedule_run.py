@@ -19,7 +19,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import SlotTiming, slotted
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.table_form import require_sound
-from certree.models.table_memory import cell_places, layout
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.table_form import require_sound
+from certree.models.tables.table_memory import cell_places, layout
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 62

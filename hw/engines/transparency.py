@@ -12,7 +12,7 @@ from certree.hw.engines.schedule_run import Plan
 from certree.models.network.routing import DIRECT
 from certree.models.routers.transparency import has_routers, has_routes, schedule_effect
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 MET_ON_THE_WAY = "messages over several links wait for each other in the network, where routers let their flits take turns"
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree.hw.formats.layout import Widths
 from certree.models.common.registry import Registry, import_folder
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 #: the columns of `Tables` that `Widths.row_columns` and `Widths.arrival_columns` name, and the ports of its routes
 Columns = dict[str, NDArray[Any]]

@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.hw.formats.layout import Field
 from certree.models.common.errors import TableFormatError
-from certree.models.tables import EPOCH_BITS
+from certree.models.tables.table_columns import EPOCH_BITS
 
 #: the fields of a header, most significant first
 HEADER = [

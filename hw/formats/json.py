@@ -13,7 +13,8 @@ from certree.models.common.columns import int_column
 from certree.models.common.errors import TableFormatError, short
 from certree.models.common.files import parse_json
 from certree.models.network.topology import MAX_NODES
-from certree.models.tables import MAX_EPOCH, NIL, RowOp, Tables
+from certree.models.tables.table_columns import MAX_EPOCH, NIL, RowOp
+from certree.models.tables.tables import Tables
 
 FILE = "table.json"
 _OPS = {op.name: int(op) for op in RowOp}

@@ -6,7 +6,8 @@ from typing import Annotated
 import numpy as np
 
 from certree.models.common.fields import Limits
-from certree.models.tables import NIL, Tables
+from certree.models.tables.table_columns import NIL
+from certree.models.tables.tables import Tables
 
 OP_BITS = 2
 MAX_BITS = 62  # a field fits a signed 64-bit integer with room for "all ones"

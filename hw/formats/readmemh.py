@@ -13,7 +13,8 @@ from certree.hw.formats.json import JsonFormat, readable
 from certree.hw.formats.layout import Field, Widths, hex_digits, layout_document
 from certree.hw.formats.source_routes import route_ports
 from certree.models.common.errors import TableFormatError
-from certree.models.tables import NIL, Tables
+from certree.models.tables.table_columns import NIL
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 LAYOUT_FILE = "layout.md"

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import TableFormatError
 from certree.models.network.topology import Int32, Topology
-from certree.models.tables import NIL, Tables
+from certree.models.tables.table_columns import NIL
+from certree.models.tables.tables import Tables
 
 EJECT = NIL  # the message leaves the network here
 

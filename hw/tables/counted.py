@@ -14,8 +14,9 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
-from certree.models.table_memory import cell_addresses
-from certree.models.tables import NIL, Profile, RowOp, Tables
+from certree.models.tables.table_columns import NIL, Profile, RowOp
+from certree.models.tables.table_memory import cell_addresses
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 

@@ -17,8 +17,9 @@ from certree.models.common.exchange import exchange
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, check_writable, parse_json, read_bytes, read_json
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
-from certree.models.table_form import require_sound
-from certree.models.tables import NIL, Profile, RowOp, Tables
+from certree.models.tables.table_columns import NIL, Profile, RowOp
+from certree.models.tables.table_form import require_sound
+from certree.models.tables.tables import Tables
 
 MANIFEST = "manifest.json"
 _NO_FILES: Mapping[str, bytes] = {}

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
-from certree.models.tables import NIL, Tables
+from certree.models.tables.table_columns import NIL
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 

@@ -18,7 +18,8 @@ from certree.models.network.topology import Int32, NodeKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import slotted
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 

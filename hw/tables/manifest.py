@@ -20,8 +20,9 @@ from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.schedule_columns import MAX_SLOT_CYCLES
-from certree.models.table_memory import layout, message_chunks, message_chunks_of
-from certree.models.tables import COUNTS, MAX_EPOCH, Profile, Tables
+from certree.models.tables.table_columns import COUNTS, MAX_EPOCH, Profile
+from certree.models.tables.table_memory import layout, message_chunks, message_chunks_of
+from certree.models.tables.tables import Tables
 
 FORMAT, VERSION, COUNTED_VERSION = "certree-tables", 1, 2
 _NOTE = "generated, do not edit"

@@ -12,7 +12,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.phases import links_back
 

@@ -10,7 +10,7 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.improve.precedence import Precedence, justified, mirrored
 from certree.synth.improve.regrowth import Forest, Regrowth

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
 

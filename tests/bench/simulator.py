@@ -10,7 +10,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.engines.reference import ReferenceMachine
 from tests.hw.runs import on_lanes, on_routers

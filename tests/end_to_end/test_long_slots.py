@@ -13,8 +13,8 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric import written_out
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from certree.verify.tables.checker import verify_tables
 from tests.hw.runs import machines, on_lanes, on_routers

@@ -7,7 +7,7 @@ import pytest
 from certree.hw.tables.directory import export_tables
 from certree.hw.tables.lowering import lower
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from tests.hw.trees import MULTITREE, tree_schedule
 
 SCHEDULE = tree_schedule("mesh:2x3", CollectiveKind.ALL_REDUCE, 3, delay=2, repeats=3, seed=7)

@@ -8,7 +8,7 @@ from certree.hw.run import run
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from tests.hw.engines.reference import ReferenceMachine
 from tests.verify.build import REDUCE, build

@@ -12,7 +12,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
-from certree.models.tables import ROW_COLUMNS, Tables
+from certree.models.tables.table_columns import ROW_COLUMNS
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.models.examples import schedule
 from tests.verify.build import network

@@ -14,7 +14,7 @@ from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from tests.hw.engines.reference import ReferenceMachine
 from tests.hw.trees import MULTITREE, schedules
 

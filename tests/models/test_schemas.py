@@ -14,7 +14,7 @@ from certree.models.network.topology_file import topology_document, topology_fro
 from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
-from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
+from certree.models.schedule.symmetric.symmetric_file import symmetric_document, symmetric_from_document
 from certree.models.workload.systolic import Accelerator
 from certree.models.workload.transformer import parse_transformer
 from certree.models.workload.workload_file import WORKLOADS, load_workload, read_workload, workload_document

@@ -10,7 +10,8 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import NO_ROOT
-from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
+from certree.models.tables.table_columns import MAX_TABLE_STEPS, NIL, RowOp
+from certree.models.tables.tables import Tables
 from tests.models.examples import pair_all_reduce, schedule
 
 NOP, REDUCE, GATHER = RowOp

@@ -10,7 +10,7 @@ from certree.hw.tables.directory import export_tables
 from certree.hw.tables.lowering import lower
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.made import tables_of
 from tests.hw.trees import MULTITREE, tree_schedule

@@ -10,7 +10,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
 from certree.models.fine.rebooking import with_guards
 from certree.models.schedule.collective import parse_collective
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from certree.verify.tla.table_model import model_check_tables
 from tests.hw.counted import exchanges
 from tests.hw.trees import MULTITREE

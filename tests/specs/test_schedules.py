@@ -10,7 +10,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import Op
-from certree.models.tables import NIL, RowOp
+from certree.models.tables.table_columns import NIL, RowOp
 from certree.synth.method import Request, load_methods
 from certree.verify.tla.table_model import model_check_tables
 

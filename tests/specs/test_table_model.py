@@ -14,7 +14,7 @@ from certree.models.pictures.network import MARK
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.tables import NIL, ROW_COLUMNS, RowOp
+from certree.models.tables.table_columns import NIL, ROW_COLUMNS, RowOp
 from certree.verify.tla import table_constants, table_model
 from certree.verify.tla.table_model import model_check_tables
 

@@ -19,8 +19,9 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
-from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
-from certree.models.tables import ARRIVAL_COLUMNS, ROW_COLUMNS, Tables
+from certree.models.schedule.symmetric.symmetric_file import symmetric_document, symmetric_from_document
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS
+from certree.models.tables.tables import Tables
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor, load_methods
 from certree.verify.checker import verify_schedule

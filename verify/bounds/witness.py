@@ -26,7 +26,7 @@ from certree.models.common.fields import Fields
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.rule import Subject, rule
 from certree.verify.wording import network_text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from certree.models.common.errors import InputError, short
 from certree.models.common.fields import Fields
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.quality import quality_of

@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.witness import QUANTITIES, Bound, Instance, best_bounds
 from certree.verify.rules.contention import repeats_for_ever

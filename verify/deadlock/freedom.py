@@ -17,9 +17,9 @@ from certree.models.routers.framing import FRAMINGS, packet_lengths
 from certree.models.routers.transparency import has_routers, schedule_effect
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slotted
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
 from certree.verify.deadlock.walks import MOST_FLITS, Walks, no_walks, packet_walks, schedule_vcs, schedule_walks, way_walks

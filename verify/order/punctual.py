@@ -6,9 +6,10 @@ from certree.models.routers.framing import packet_lengths
 from certree.models.routers.transparency import schedule_effect
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import slotted
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from certree.verify.order.races import Race, race_of
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from certree.models.network.action import Action
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
-from certree.models.schedule.symmetric import SymmetricSchedule, written_out
+from certree.models.schedule.symmetric.symmetric import SymmetricSchedule, written_out
 from certree.verify.rule import Stage, Subject, checks, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, network_text, row_text

@@ -8,8 +8,8 @@ dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in
 from certree.models.common.errors import InputError
 from certree.models.fine.forwarding import unkept_waits
 from certree.models.schedule.timing import slot_timing
-from certree.models.table_form import order_faults, row_faults, size_faults
-from certree.models.tables import Tables
+from certree.models.tables.table_form import order_faults, row_faults, size_faults
+from certree.models.tables.tables import Tables
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import check_transfers
 from certree.verify.rule import Stage, Subject, check, checks, rule

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.schedule_columns import Op
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.tables.dependencies import Moves, check_arrivals, tell_rows
 from certree.verify.verdict import Findings

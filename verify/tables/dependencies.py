@@ -12,8 +12,9 @@ from certree.models.common.errors import TableFormatError
 from certree.models.fine.slots import fine_times
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule_columns import Op
-from certree.models.table_form import Fault, arrival_faults, faults_of_rows
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.table_form import Fault, arrival_faults, faults_of_rows
+from certree.models.tables.tables import Tables
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text

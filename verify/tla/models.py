@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from certree.models.common.errors import InputError
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, table_of_slots
 from certree.verify.tla.model_file import TIME_LIMITS, Expected, ListedTables, Model, listed, unknown_model
 from certree.verify.tla.runs import ModelResult, in_parallel, run_generated, specs_folder

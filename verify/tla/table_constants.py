@@ -18,8 +18,9 @@ from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import SlotTiming, ceil_div, slot_timing
-from certree.models.table_form import require_rows
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.table_form import require_rows
+from certree.models.tables.tables import Tables
 from certree.verify.tla.generated import function, members, record, sequence, string
 
 # A state has the number of times that each node's contribution was added, by node, chunk and iteration: nodes² counters per chunk

@@ -1,6 +1,6 @@
 """Model checks of tables: `specs/NILockstep.tla`, the TLA+ model of the NIs, with generated constants; results in words."""
 
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated
 from certree.verify.tla.runs import ModelResult

@@ -7,8 +7,8 @@ from certree.api.bundles.reading import DEADLOCK
 from certree.models.bundle.bundle import Item
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule, deadlock_of_tables
 
 

@@ -11,8 +11,8 @@ from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric import AnySchedule
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 
 
 @EVIDENCE.register("runs")

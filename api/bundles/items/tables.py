@@ -10,8 +10,8 @@ from certree.hw.tables.directory import table_files
 from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import Item
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.models.tables import Tables
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.tables.tables import Tables
 from certree.verify.tables.checker import verify_tables
 
 

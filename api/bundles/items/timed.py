@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from certree.api.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.api.reports.text import size_words
 from certree.models.bundle.bundle import Item
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import TIME
 from certree.verify.certificates.time import check_time

@@ -19,7 +19,7 @@ from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.progress import Counted
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.tla.model_file import listed
 from certree.verify.tla.models import configuration_file, model_check
 from certree.verify.tla.runs import ModelResult, specs_folder

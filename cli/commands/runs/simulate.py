@@ -29,7 +29,7 @@ from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 _SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # of those, the ones that --then goes with
 _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes

@@ -37,7 +37,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule_file import SUFFIXES
-from certree.models.schedule.symmetric_file import save_any_schedule
+from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
 
 INTERRUPTED = 130
 

@@ -30,9 +30,9 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.programs.msccl import MAX_MESSAGE
 from certree.models.schedule.schedule_file import SUFFIXES
-from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.models.table_memory import message_chunks
-from certree.models.tables import MAX_EPOCH
+from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.models.tables.table_columns import MAX_EPOCH
+from certree.models.tables.table_memory import message_chunks
 
 
 @click.command("export")

@@ -18,7 +18,7 @@ from certree.hw.formats.systemverilog.registers import rdl_text
 from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of
 from certree.hw.formats.systemverilog.testbench import is_playable, reference_files, testbench_text
 from certree.models.common.errors import TableFormatError
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 
 TRACE_FILE = "trace.csv"
 SLOTS = "slots"  # the images of rows in firing order

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.formats.layout import OP_BITS, Field, Widths
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 

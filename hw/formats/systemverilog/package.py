@@ -3,7 +3,7 @@
 from certree.hw.formats.layout import Field
 from certree.hw.formats.systemverilog.registers import REGISTERS, WINDOWS
 from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes, lanes_of
-from certree.models.tables import NIL
+from certree.models.tables.table_columns import NIL
 
 NOTE = "Generated with the tables next to it by certree; do not edit."
 _SMALL = 1 << 32

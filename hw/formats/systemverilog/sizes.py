@@ -8,8 +8,9 @@ from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.table_memory import layout
-from certree.models.tables import Profile, RowOp, Tables
+from certree.models.tables.table_columns import Profile, RowOp
+from certree.models.tables.table_memory import layout
+from certree.models.tables.tables import Tables
 
 LANE_QUEUE = 2  # messages that wait at a lane, in tables that are never late none
 IDENTIFIER = 0x4354_0001  # of the register map

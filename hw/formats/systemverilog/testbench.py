@@ -10,7 +10,8 @@ from certree.hw.formats.source_routes import port_numbers
 from certree.hw.formats.systemverilog.package import NOTE, interfaces
 from certree.hw.formats.systemverilog.sizes import Sizes, lanes_of
 from certree.models.schedule.paths import link_cycles
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 
 FILE_LIST = "certree_ni.f"
 _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")

@@ -14,7 +14,7 @@ from certree.models.schedule.collective import WITH_TARGETS, Collective, Collect
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths

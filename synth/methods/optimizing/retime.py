@@ -8,8 +8,8 @@ from typing import Any
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import written_out
-from certree.models.schedule.symmetric_file import load_any_schedule
+from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.fine.program import program_of
 from certree.synth.fine.schedule import in_fine_slots

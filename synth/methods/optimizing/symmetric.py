@@ -9,7 +9,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.selection import Clock

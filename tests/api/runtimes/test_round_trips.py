@@ -14,7 +14,7 @@ from certree.models.programs.algorithm import algorithm_of, written_algorithm
 from certree.models.programs.msccl import read_msccl, written_msccl
 from certree.models.programs.plan import OpName
 from certree.models.programs.plan_file import read_plan, written_plan
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.checker import verify_schedule
 from certree.verify.programs.algorithm_checker import verify_algorithm
 from certree.verify.programs.checker import verify_program

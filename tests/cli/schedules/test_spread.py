@@ -4,7 +4,7 @@ import pytest
 
 import certree.api as ct
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric_file import any_schedule_document
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_document
 from tests.cli.running import assert_bad_input, certree
 
 

@@ -17,7 +17,7 @@ from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.timing import schedule_cycles, slotted
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.order.punctual import race_of_tables

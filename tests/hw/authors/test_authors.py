@@ -8,7 +8,8 @@ import pytest
 
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
-from certree.models.tables import ARRIVAL_COLUMNS, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS
+from certree.models.tables.tables import Tables
 from tests.hw.made import made, tables_of, with_rows
 from tests.hw.runs import on_lanes, on_routers
 

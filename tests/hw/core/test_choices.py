@@ -19,7 +19,7 @@ from certree.models.machine.endpoint import load_endpoint
 from certree.models.network.spec import parse_topology
 from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.synth import _native
 from tests.hw.trees import MULTITREE, tree_schedule
 

@@ -11,8 +11,9 @@ from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.table_memory import layout
-from certree.models.tables import NIL, Profile, RowOp, Tables
+from certree.models.tables.table_columns import NIL, Profile, RowOp
+from certree.models.tables.table_memory import layout
+from certree.models.tables.tables import Tables
 
 
 @dataclass

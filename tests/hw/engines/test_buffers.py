@@ -18,7 +18,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import copies_before
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import slot_timing
-from certree.models.tables import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs

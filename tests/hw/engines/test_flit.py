@@ -25,7 +25,7 @@ from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import has_routes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.hw.made import STAR, in_order, made, tables_of
 from tests.hw.routers.packet_lists import packets

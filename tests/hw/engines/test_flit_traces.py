@@ -14,7 +14,7 @@ from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from tests.drawn import examples
 from tests.hw.made import made, tables_of
 from tests.hw.routers.packet_lists import packets

@@ -12,7 +12,7 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.hw.runs import agree, hasty, machines, mutations, on_lanes, once, same_in_both, some_clocks, with_latencies
 from tests.hw.trees import schedules

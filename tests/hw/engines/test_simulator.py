@@ -15,13 +15,14 @@ from certree.hw.engines.program import initial_cells
 from certree.hw.engines.runs import Run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
-from certree.models import table_form
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
+from certree.models.tables import table_form
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, RowOp
+from certree.models.tables.tables import Tables
 from tests.hw.made import in_order, with_rows
 from tests.hw.runs import agree, on_lanes, same_in_both
 from tests.hw.trees import MULTITREE, tree_schedule

@@ -19,7 +19,8 @@ from certree.hw.tables.lowering import lower
 from certree.hw.tables.manifest import file_entry
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from certree.verify.tables.checker import verify_tables
 from tests.hw.counted import exchanges
 from tests.hw.engines.reference import ReferenceMachine

@@ -20,8 +20,9 @@ from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.table_memory import Layout, layout
-from certree.models.tables import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS, Profile, RowOp, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS, Profile, RowOp
+from certree.models.tables.table_memory import Layout, layout
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples

@@ -21,8 +21,9 @@ from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule, make_schedule
-from certree.models.table_memory import cell_places, layout
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.table_memory import cell_places, layout
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs

@@ -18,7 +18,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
-from certree.models.tables import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS
+from certree.models.tables.tables import Tables
 from tests.drawn import examples
 from tests.hw.trees import MULTITREE, ROUTED, schedules
 from tests.models.examples import schedule as by_hand

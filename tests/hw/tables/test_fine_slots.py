@@ -16,7 +16,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.fine.equal import in_equal_slots
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs

@@ -16,8 +16,9 @@ from certree.hw.tables.lowering import lower
 from certree.hw.tables.manifest import file_entry
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.table_form import require_sound
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.table_form import require_sound
+from certree.models.tables.tables import Tables
 from tests.hw.trees import MULTITREE, ROUTED, tree_schedule
 
 

@@ -14,8 +14,8 @@ from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.timing import slot_timing, slotted
-from certree.models.table_form import require_sound
-from certree.models.tables import NIL, Profile, RowOp
+from certree.models.tables.table_columns import NIL, Profile, RowOp
+from certree.models.tables.table_form import require_sound
 from tests.drawn import examples
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 from tests.models.examples import schedule as schedule_of

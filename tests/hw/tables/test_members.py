@@ -16,8 +16,9 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.table_memory import layout
-from certree.models.tables import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile
+from certree.models.tables.table_memory import layout
+from certree.models.tables.tables import Tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.runs import agree, machines, on_lanes, on_routers, same_in_both

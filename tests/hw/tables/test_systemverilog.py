@@ -20,7 +20,8 @@ from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 from tests.hw.counted import blocks, exchanges
 from tests.hw.tables.test_forged_tables import cut, rewrite
 from tests.hw.trees import MULTITREE, ROUTED, tree_schedule

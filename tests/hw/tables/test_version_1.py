@@ -9,7 +9,7 @@ from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
-from certree.models.tables import Profile
+from certree.models.tables.table_columns import Profile
 from tests.hw.made import made
 
 #: method, network, collective, bytes, machine; SHA-256 of the files as version 1 of the exporter wrote them; cycles

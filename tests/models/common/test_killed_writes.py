@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from certree.models.common.files import write_atomically
-from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
+from certree.models.schedule.symmetric.symmetric_file import load_any_schedule, save_any_schedule
 from tests.killed import killed_at
 from tests.verify.build import path_all_reduce
 

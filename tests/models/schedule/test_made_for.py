@@ -14,7 +14,7 @@ from certree.models.machine.machine import Machine, load_machine
 from certree.models.machine.router import Router
 from certree.models.schedule.made_for import MadeFor, read_made_for
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
-from certree.models.schedule.symmetric_file import (
+from certree.models.schedule.symmetric.symmetric_file import (
     load_any_schedule,
     save_any_schedule,
     symmetric_document,

@@ -9,7 +9,7 @@ import pytest
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth import method
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto

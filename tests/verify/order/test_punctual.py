@@ -15,7 +15,7 @@ from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Profile
+from certree.models.tables.table_columns import Profile
 from certree.verify.deadlock.freedom import deadlock_of_tables
 from certree.verify.order.punctual import race_of_tables
 from certree.verify.tables.checker import verify_tables

@@ -12,7 +12,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.programs.algorithm import algorithm_of, read_algorithm, written_algorithm
 from certree.models.programs.chakra import NodeType, Trace, read_chakra, written_chakra
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.programs.algorithm_checker import verify_algorithm
 from tests.synth.execution import make
 from tests.verify.programs.trace_judge import faults

@@ -12,7 +12,8 @@ from hypothesis import given
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, RowOp
+from certree.models.tables.tables import Tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.counted import blocks, counted_schedules, exchanges

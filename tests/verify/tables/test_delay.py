@@ -7,7 +7,7 @@ import pytest
 
 import certree.api as ct
 from certree.hw.tables.directory import export_tables
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.verify.tables.delay import delay_verdict
 
 

@@ -11,7 +11,8 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
+from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, RowOp
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.hw.made import in_order, tables_of, with_rows

@@ -11,7 +11,8 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule_columns import Op
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.tables import Tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.made import with_rows

@@ -6,7 +6,8 @@ from typing import Any
 
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
 from certree.models.schedule.timing import reduction_cycles
-from certree.models.tables import RowOp, Tables
+from certree.models.tables.table_columns import RowOp
+from certree.models.tables.tables import Tables
 from certree.models.traces.lines import trace_lines
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated, function, record, sequence, string

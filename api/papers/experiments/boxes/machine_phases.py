@@ -16,7 +16,7 @@ from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.timing import ceil_div
 from certree.synth.method import Request, load_methods
 

@@ -21,7 +21,7 @@ from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.tables import Tables
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 
 CLOSED_FORM = "closed-form"  # no run

@@ -19,7 +19,7 @@ from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 ENGINES = (AUTO, Engine.FLIT)

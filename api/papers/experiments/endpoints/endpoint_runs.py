@@ -17,7 +17,7 @@ from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"  # for methods that use machine parameters

@@ -4,7 +4,7 @@ import pytest
 
 from certree.hw.tables.lowering import lower
 from certree.models.network.spec import parse_topology
-from certree.models.tables import NIL
+from certree.models.tables.table_columns import NIL
 from certree.synth.method import load_methods
 from certree.synth.packing.growth import grow_trees
 from tests.hw.tables.test_lowering import table_of

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import Collective
-from certree.models.tables import Profile, Tables
+from certree.models.tables.table_columns import Profile
+from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
 NOWHERE = -1

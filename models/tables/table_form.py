@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import TableFormatError
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.models.table_memory import NOWHERE, cell_addresses, message_chunks
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.table_memory import NOWHERE, cell_addresses, message_chunks
+from certree.models.tables.tables import Tables
 
 Told = tuple[int, tuple[int, ...], str]  # a step, the table rows that are wrong, and a sentence that names them
 

@@ -28,7 +28,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
+from certree.models.schedule.symmetric.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
 
 FORMAT, VERSION, VERSION_2 = "certree-symmetric-schedule", 1, 2  # the second where a field of it is used
 _KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
