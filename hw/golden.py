@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.lanes import LaneEngine
 from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import Engine, Options
@@ -22,6 +21,7 @@ from certree.hw.formats.systemverilog import TRACE_FILE
 from certree.hw.formats.systemverilog.images import local_number, period_of
 from certree.hw.formats.systemverilog.sizes import lanes_of
 from certree.models.common.errors import TableFormatError
+from certree.models.machine.clocks import Clocks
 from certree.models.tables.tables import Tables
 
 COLUMNS = ("cycle", "node", "event", "number", "iteration")

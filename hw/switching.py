@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.traces import message_entries
 from certree.hw.run import run
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.fine.slots import landing_steps
+from certree.models.machine.clocks import Clocks
 from certree.models.tables.table_columns import MAX_EPOCH
 from certree.models.tables.tables import Tables
 

@@ -26,6 +26,15 @@ UnitLog ==
   (<<0, 1, 0, 1>> :> Times(0, 0, 2, 4)) @@ (<<2, 1, 0, 1>> :> Times(0, 0, 2, 5)) @@
   (<<1, 1, 0, 0>> :> Times(5, 5, 7, 7)) @@ (<<1, 1, 0, 2>> :> Times(5, 5, 7, 7))
 
+\* PairDelay2, slotted: slots of 5 ticks. The clock of node 0 is fast by 1/3: slot 2 opens after 6 2/3 ticks. That of node 1 starts a
+\* tick later and is slow by 1/7: 11 3/7 ticks.
+DriftLog ==
+  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3)) @@ (<<1, 1, 0, 0>> :> Times(1, 1, 3, 4)) @@
+  (<<0, 2, 0, 1>> :> Times(7, 7, 9, 9)) @@ (<<1, 2, 0, 0>> :> Times(13, 13, 15, 15))
+
+\* PairInTurn, paced: a NOP of 3 ticks lasts 4 1/2 by the clock of node 0, which starts a tick late and is slow by one half.
+SlowLog == (<<0, 1, 0, 1>> :> Times(1, 1, 7, 7)) @@ (<<0, 2, 0, 1>> :> Times(7, 7, 13, 13))
+
 -------------------------------------------------------------------------------
 (* Wrong logs                                                                *)
 
@@ -55,14 +64,38 @@ LostLine == [key \in DOMAIN SlottedLog \ {<<0, 2, 0, 1>>} |-> SlottedLog[key]]
 \* A message too many.
 OneLineMore == SlottedLog @@ (<<1, 3, 0, 0>> :> Times(8, 8, 10, 10))
 
+\* A slot of a clock that drifts opens when its time is rounded down.
+OpenedEarly == [DriftLog EXCEPT ![<<0, 2, 0, 1>>] = Times(6, 6, 8, 8)]
+
 -------------------------------------------------------------------------------
 (* A wrong reading of the log                                                *)
 
 \* In place of MustFollow: only what counts holds the time up, not what can fire.
 FollowsMessages(n) == \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[KeyOf(m)].usable
 
+\* In place of Lasting: rounded down. In place of GivenOpensAt: each slot rounded up by itself.
+RoundedDown(n, c) == c + (c * Drift[n][1]) \div Drift[n][2]
+OpensBySlots(n, s) == start[n] + s * Lasting(n, SlotTicks)
+
+\* In place of TraceInit: all clocks start at once.
+StartsAtOnce == start = [n \in Nodes |-> 0] /\ Init
+
+\* In place of GivenLoadedFor: the down-counter runs by the common clock.
+LoadedByCommonClock(n, step, fired, t) ==
+  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+  IN  [step |-> step, until |-> IF isNop THEN t + StepTicks ELSE t]
+
 \* As constants, see MCNILockstep.
+MCTogether == [n \in Nodes |-> 0]
+MCTrue == [n \in Nodes |-> <<0, 1>>]
+MCLaterOne == [n \in Nodes |-> n]
+MCLaterZero == [n \in Nodes |-> 1 - n]
+MCFastAndSlow == [n \in Nodes |-> IF n = 0 THEN <<-1, 3>> ELSE <<1, 7>>]
+MCSlowOne == [n \in Nodes |-> IF n = 0 THEN <<1, 2>> ELSE <<0, 1>>]
 MCSlottedLog == SlottedLog
+MCDriftLog == DriftLog
+MCSlowLog == SlowLog
+MCOpenedEarly == OpenedEarly
 MCBusyLog == BusyLog
 MCUnitLog == UnitLog
 MCSumsSwapped == SumsSwapped

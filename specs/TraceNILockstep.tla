@@ -9,13 +9,36 @@
 (* fires them by itself, and the log is compared. Only the reduction unit  *)
 (* is free within its window; there the log chooses, and is compared with  *)
 (* the order and the speed of the unit.                                    *)
+(*                                                                         *)
+(* Clocks are those of the run: each starts with its skew, the first one   *)
+(* at once, and drifts by a rational; what it counts is rounded up to      *)
+(* whole ticks as a whole. With `OpensAt` and `LoadedFor` in their own     *)
+(* words below, the drift of NILockstep, whole ticks for each slot, is 0.  *)
 (***************************************************************************)
 EXTENDS CheckNILockstep
 
 CONSTANTS
   Log,         \* for every message <<node, row, iteration, destination>>: fired, entered, arrived, usable
   ReadyTicks,  \* from the arrival of a sum until the reduction unit can take it
-  UnitTicks    \* how long a sum occupies the unit
+  UnitTicks,   \* how long a sum occupies the unit
+  Skew,        \* for every node: the tick at which its counters start
+  Drift        \* for every node <<p, q>>: c ticks by its counters last c + c * p / q, rounded up
+
+ASSUME ClocksAreSane ==
+  /\ Skew \in [Nodes -> 0..MaxSkewTicks] /\ (\E n \in Nodes : Skew[n] = 0) /\ MaxDriftTicks = 0
+  /\ \A n \in Nodes : Drift[n][1] \in Int /\ Drift[n][2] \in Nat \ {0} /\ Drift[n][1] + Drift[n][2] > 0
+
+\* How long c ticks by the counters of node n last: whole multiples of q exactly, and the rest rounded up.
+Lasting(n, c) ==
+  LET p == Drift[n][1]
+      q == Drift[n][2]
+  IN  c + (c \div q) * p - ((-(c % q) * p) \div q)
+
+\* In place of OpensAt and LoadedFor: slots and the down-counter by these clocks.
+GivenOpensAt(n, s) == start[n] + Lasting(n, s * SlotTicks)
+GivenLoadedFor(n, step, fired, t) ==
+  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+  IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + Lasting(n, StepTicks) ELSE t]
 
 \* The message's place in the log.
 KeyOf(m) == <<m.src, m.row, m.item[2], m.dst>>
@@ -61,8 +84,11 @@ TraceNext ==
   \/ LoggedTick
   \/ TraceRest
 
+\* The start, with the skews of the run.
+TraceInit == start = Skew /\ Init
+
 \* The behaviours that agree with the log.
-TraceSpec == Init /\ [][TraceNext]_vars
+TraceSpec == TraceInit /\ [][TraceNext]_vars
 
 \* They are behaviours of the specification: each step is one of its, with time that may stop more often.
 IsBehaviour == [][\/ \E m \in flying : Cross(m) \/ Count(m)

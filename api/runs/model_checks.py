@@ -12,6 +12,7 @@ from certree.api.settings import Tell, silent
 from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Options
 from certree.models.common.errors import InputError
+from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule
@@ -39,6 +40,8 @@ def model_check(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     run: str | None = None,
+    skew: str | None = None,
+    drift: str | None = None,
     window: int | None = None,
     aggregators: int | None = None,
     flow: str = "message",
@@ -51,10 +54,11 @@ def model_check(
 
     `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
     whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
-    or "paced"). For a trace of `aggregate` or `endpoints` the name is the network or schedule file that ran (optional for
-    `endpoints`); `window` and `aggregators` are by default those of the trace. `symbolic`: instead, prove with z3 that slotted
-    tables are correct at any size. `full`: include the large models, and allow an hour for a schedule instead of five minutes.
-    `progress` receives each listed model when it is done, the number done and the number of all; `tell` as in `setting`.
+    or "paced"), `skew` and `drift` as they were given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
+    network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace.
+    `symbolic`: instead, prove with z3 that slotted tables are correct at any size. `full`: include the large models, and allow an
+    hour for a schedule instead of five minutes. `progress` receives each listed model when it is done, the number done and the
+    number of all; `tell` as in `setting`.
 
     A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
     slots, raises InvalidScheduleError: the specification of tables has no routers. A refuted model does not raise: see `result` and
@@ -67,6 +71,8 @@ def model_check(
     """
     named = [names] if isinstance(names, str) else list(names)
     limit = TIME_LIMITS[full]
+    if (skew is not None or drift is not None) and (trace is None or schedule is None):
+        raise InputError("skew and drift are those of a traced run; they need its trace and schedule")
     if symbolic:
         from certree.verify.tla.symbolic.invariant import check_invariant
 
@@ -76,7 +82,10 @@ def model_check(
         require_free(given)
         require_in_time(given, Options(framing=flow))
         tables = framed(given, flow)
-        return [model_check_tables(tables, limit) if trace is None else check_trace(tables, Path(trace), run or RUNS[0], limit)]
+        if trace is None:
+            return [model_check_tables(tables, limit)]
+        clocks = parse_clocks(len(tables.topology.kind), skew, drift)
+        return [check_trace(tables, Path(trace), run or RUNS[0], limit, clocks=clocks)]
     if trace is None:
         return models.model_check(named or None, full, progress, _listed_tables)
     if is_aggregation_trace(Path(trace)) and len(named) == 1:

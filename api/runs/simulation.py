@@ -5,13 +5,13 @@ from pathlib import Path
 
 from certree.api.runnable import source_to_run
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
-from certree.hw.engines.clocks import parse_clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.routers.packets import Packets, read_packets
 from certree.hw.run import run as run_schedule
 from certree.hw.switching import Switched, run_switched
 from certree.models.common.errors import InputError
+from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.tables.tables import Tables

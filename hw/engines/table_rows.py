@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
-from certree.hw.engines.clocks import Clocks
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles

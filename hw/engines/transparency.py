@@ -6,9 +6,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.schedule_run import Plan
+from certree.models.machine.clocks import Clocks
 from certree.models.network.routing import DIRECT
 from certree.models.routers.transparency import has_routers, has_routes, schedule_effect
 from certree.models.schedule.schedule import Schedule

@@ -1,1 +1,1 @@
-"""Hardware parameters: `machine` (links and interfaces), `router`, `endpoint`, and presets as TOML files."""
+"""Hardware parameters: `machine` (links and interfaces), `router`, `endpoint`, presets as TOML files; `clocks` of a run."""

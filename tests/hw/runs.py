@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables

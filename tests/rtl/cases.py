@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.golden import golden_run, trace_files
 from certree.hw.tables.directory import export_tables
 from certree.hw.tables.lowering import lower
+from certree.models.machine.clocks import Clocks
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.tables.tables import Tables

@@ -1,12 +1,14 @@
 """Traces of the simulator are behaviours of the specification; tampered ones are refused, with the message and the field."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from certree.hw.engines.framing import framed, packet_lengths
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.clocks import parse_clocks
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.tla.table_constants import plan_of
 from certree.verify.tla.traces.interfaces import check_trace
@@ -22,9 +24,9 @@ CROWDED = schedule_of(
 )
 
 
-def traced(folder, schedule, run, size=4096):
+def traced(folder, schedule, run, size=4096, clocks=None):
     tables = lower(schedule, size, MACHINE)
-    result = on_lanes(tables, run, trace=folder / "trace.ndjson", force=True)
+    result = on_lanes(tables, run, trace=folder / "trace.ndjson", force=True, clocks=clocks)
     return tables, folder / "trace.ndjson", result
 
 
@@ -47,6 +49,55 @@ def test_traces_are_behaviours(tmp_path, schedule, run, contention):
     assert result.as_expected, result.message
     assert result.message == f"{simulated.messages} messages, all as in the specification"
     assert (result.mode, result.trace) == ("trace", "")
+
+
+def clocks_of(skew, drift):
+    return parse_clocks(4, skew, drift)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "run", "clocks"),
+    [
+        (ring(), "slotted", clocks_of("0=7,1=3,2=9,3=4", "0=1/7,1=-1/9,2=50ppm")),
+        (CROWDED, "slotted", clocks_of("3=500", "1=-1/3,2=1/4000")),
+        (CROWDED, "paced", clocks_of("2=31", "0=1/3,3=-2/7")),
+        (paths(1, (0, 1, 1, 2, 2, 3), 3), "slotted", clocks_of("1=200", "2=1/50")),
+    ],
+    ids=["no clock starts at zero", "late rows", "paced", "repeating"],
+)
+def test_runs_with_skew_and_drift_are_behaviours(tmp_path, schedule, run, clocks):
+    """By the clocks of the run, and by no others: equal ones, or one that starts a cycle later."""
+    tables, trace, _ = traced(tmp_path, schedule, run, clocks=clocks)
+    result = check_trace(tables, trace, run, clocks=clocks)
+    assert result.as_expected, result.message
+    late = replace(clocks, skew=(clocks.skew[0] + 1, *clocks.skew[1:]))
+    assert check_trace(tables, trace, run, clocks=late).message.startswith("FiredAsLogged: node 0, ")
+
+
+def test_a_slot_that_opens_a_cycle_early_is_refused(tmp_path):
+    """The time of a clock that drifts is rounded up as a whole: rounded down, or for each slot by itself, it is another."""
+    clocks = clocks_of("1=3", "0=1/7")
+    tables, trace, _ = traced(tmp_path, ring(), "slotted", clocks=clocks)
+    step = int(tables.step[tables.node == 0].max())
+    opens = -(-step * tables.slot_cycles * 8 // 7)
+    assert step * tables.slot_cycles * 8 // 7 == opens - 1
+    assert step * -(-tables.slot_cycles * 8 // 7) > opens
+    log = [json.loads(line) for line in trace.read_text().splitlines()]
+    last = [entry for entry in log if (entry["node"], entry["fired"]) == (0, opens)]
+    assert last
+    for entry in last:
+        entry |= {name: entry[name] - 1 for name in ("fired", "first_flit", "last_flit_arrived", "usable")}
+    trace.write_text("".join(json.dumps(entry) + "\n" for entry in log))
+    told = f"fired in cycle {opens - 1} by the trace, in cycle {opens} by the specification"
+    refused = check_trace(tables, trace, clocks=clocks)
+    assert told in refused.message
+    assert "late by -" not in refused.trace
+
+
+def test_clocks_that_tlc_cannot_count(tmp_path):
+    tables, trace, _ = traced(tmp_path, ring(), "slotted")
+    with pytest.raises(UnsupportedError, match=r"node 0: skew 0 and drift 1/3000000001 in .* more than TLC has"):
+        check_trace(tables, trace, clocks=clocks_of(None, "1/3000000001"))
 
 
 @pytest.mark.parametrize(

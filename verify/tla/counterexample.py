@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from certree.models.network.topology import Topology
@@ -228,8 +230,12 @@ class _Story:
 
     def _opens(self, state: State, node: int) -> int:
         """The tick at which the slot of the node's next row opens by its own clock."""
-        length = self.legend["slotTicks"] + _at(state["drift"], node)
-        return int(_at(state["start"], node) + self._entry(state, node)["slot"] * length)
+        return int(_at(state["start"], node) + ceil(self._entry(state, node)["slot"] * self._slot_ticks(state, node)))
+
+    def _slot_ticks(self, state: State, node: int) -> Fraction:
+        """How long a slot of the node lasts; `drifts`, of traces: by how much its clock is slower than the common one."""
+        common, drift = self.legend["slotTicks"] + _at(state["drift"], node), self.legend.get("drifts", {}).get(node, 0)
+        return Fraction(common * (1 + drift))
 
     def _is_due(self, state: State, node: int) -> bool:
         if self.is_paced:
@@ -240,7 +246,7 @@ class _Story:
         """What the node's own counter shows."""
         if self.is_paced:
             return int(_at(state["counter"], node)["step"])
-        return int((state["now"] - _at(state["start"], node)) // (self.legend["slotTicks"] + _at(state["drift"], node)))
+        return int((state["now"] - _at(state["start"], node)) // self._slot_ticks(state, node))
 
     def _line(self, state: State, node: int, happened: str) -> Line:
         """The node's next row; its slot is the planned one, which differs from the counter's when the row is late."""

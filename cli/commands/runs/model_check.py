@@ -48,6 +48,8 @@ KILLS_HEAD = (
     help="Check a trace of simulate (with --schedule), aggregate or endpoints: is it a behaviour of the specification?",
 )
 @click.option("--run", type=click.Choice(RUNS), help="Mode of the traced run; slotted by default.")
+@click.option("--skew", help="Skews of the traced run, as given to simulate.")
+@click.option("--drift", help="Drifts of the traced run, as given to simulate.")
 @click.option("--window", type=COUNT, help="Window of the traced aggregate; by default that of the trace.")
 @click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default that of the trace.")
 @click.option(
@@ -79,6 +81,8 @@ def model_check_command(
     machine: Machine | None,
     trace: Path | None,
     run: str | None,
+    skew: str | None,
+    drift: str | None,
     window: int | None,
     aggregators: int | None,
     flow: str,
@@ -138,6 +142,8 @@ def model_check_command(
         raise click.UsageError("--trace needs the --schedule whose tables ran, or a trace of aggregate or endpoints")
     if run is not None and trace is None:
         raise click.UsageError("--run is the execution model of a traced run; it needs --trace")
+    if (skew is not None or drift is not None) and (trace is None or schedule is None):
+        raise click.UsageError("--skew and --drift are those of a traced run of simulate; they need --trace and --schedule")
     if not of_switches and (window is not None or aggregators is not None):
         raise click.UsageError("--window and --aggregators are for a trace of aggregate")
     if picture is not None:
@@ -163,6 +169,8 @@ def model_check_command(
             size=size,
             machine=machine,
             run=run,
+            skew=skew,
+            drift=drift,
             window=window,
             aggregators=aggregators,
             flow=flow,

@@ -5,8 +5,8 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from certree.hw.engines.clocks import Clocks
 from certree.models.common.errors import InputError
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology

@@ -7,8 +7,8 @@ from math import ceil
 
 import numpy as np
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
+from certree.models.machine.clocks import Clocks
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import NIL, Profile, RowOp

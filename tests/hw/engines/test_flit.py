@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.engines.clocks import Clocks, parse_clocks
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.framing import FRAMINGS, packet_lengths
 from certree.hw.engines.program import first_cells
@@ -21,6 +20,7 @@ from certree.hw.routers.flit_format import FlitType
 from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.clocks import Clocks, parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import has_routes
 from certree.models.schedule.collective import CollectiveKind

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
 from certree.hw.engines.runs import Run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind

@@ -6,12 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import cuts, parts
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.clocks import Clocks
 from tests.hw.made import MULTITREE as MACHINE
 from tests.hw.made import made as made_for
 

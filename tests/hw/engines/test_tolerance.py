@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.engines.clocks import Clocks
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.engines.clocks import parse_clocks
 from certree.hw.engines.runs import Options
 from certree.hw.formats.banks import HEADER_BITS
 from certree.hw.run import run
@@ -18,6 +17,7 @@ from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.hw.tables.manifest import file_entry
 from certree.models.common.errors import InputError, TableFormatError
+from certree.models.machine.clocks import parse_clocks
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.runs import Options
 from certree.hw.routers.packets import Packets
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile

@@ -45,6 +45,8 @@ MUTANTS = (
     ("rule Causality", "slots: InTime"),
     ("rule OneMessageASlot", "slots: ContentionFree"),
     ("rule Drift", "slots: InTime"),
+    ("rule RoundedUp", "slots: InTime"),
+    ("rule RoundedUp", "slots: ContentionFree"),
     ("row stands still", "Fire brings the end nearer"),
     ("counter stands still", "Count brings the end nearer"),
     ("clock stands still", "Tick brings an event nearer"),
@@ -109,46 +111,56 @@ def obligations(members: int | None, without: str) -> dict[str, Formula]:
 
 
 def _arithmetic(without: str) -> dict[str, Formula]:
-    """The checker's rules about slots, and what the slot formula derives from them in ticks, also for drifting clocks."""
+    """The checker's rules about slots, and what the slot formula derives from them in ticks, also for clocks that drift.
+
+    Slots of a clock that drifts last `lasting`, which differs from `ticks` by at most `drift`; both need not be whole. Slot k opens
+    `opening` after the clock's start: k times that, rounded up. All other numbers are whole.
+    """
     context = z3.Context()
     names = (
-        "ticks drift delay need skew last ser period i j step_a step_b start_a start_b drift_a drift_b other turns rest_a rest_c"
+        "ticks delay need skew last ser period i j step_a step_b start_a start_b opening_a opening_b opening_c other turns "
+        "rest_a rest_c"
     )
-    numbers = z3.Ints(names, ctx=context)
-    ticks, drift, delay, need, skew, last, ser, period, i, j, step_a, step_b, start_a, start_b, drift_a, drift_b = numbers[:16]
-    other, turns, rest_a, rest_c = numbers[16:]
+    ticks, delay, need, skew, last, ser, period, i, j, *numbers = z3.Ints(names, ctx=context)
+    step_a, step_b, start_a, start_b, opening_a, opening_b, opening_c, other, turns, rest_a, rest_c = numbers
+    drift, lasting_a, lasting_b = z3.Reals("drift lasting_a lasting_b", ctx=context)
 
     def unless(part: str, formula: Formula) -> Formula:
         return z3.BoolVal(True, context) if part == without else formula
+
+    def rounded(opening: Any, exact: Any) -> Formula:
+        return z3.And(opening >= exact, unless("rule RoundedUp", opening < exact + 1))
 
     a, b = step_a + i * period, step_b + i * period
     sane = z3.And(
         drift >= 0, drift < ticks, delay >= 1, need >= 1, skew >= 0, ser >= 1, period >= 1, i >= 0, j >= 0, step_a >= 0, step_b >= 0
     )
     clocks = [z3.And(start >= 0, start <= skew) for start in (start_a, start_b)]
-    clocks += [unless("rule Drift", z3.And(rate >= -drift, rate <= drift)) for rate in (drift_a, drift_b)]
+    clocks += [
+        unless("rule Drift", z3.And(lasting >= ticks - drift, lasting <= ticks + drift)) for lasting in (lasting_a, lasting_b)
+    ]
     enough = unless("rule SlotIsLongEnough", delay * (ticks - drift) >= need + skew + 2 * drift * last)
     causal = unless("rule Causality", step_a + delay <= step_b)
-    in_time = start_a + a * (ticks + drift_a) + need <= start_b + b * (ticks + drift_b)
+    opened = z3.And(rounded(opening_a, a * lasting_a), rounded(opening_b, b * lasting_b))
+    in_time = start_a + opening_a + need <= start_b + opening_b
     # products that z3 need not find by itself: both sides are linear in them
     hints = z3.And(
-        z3.Implies(z3.And(a >= 0, drift_a <= drift), a * drift_a <= a * drift),
-        z3.Implies(z3.And(b >= 0, drift_b >= -drift), b * drift_b >= -b * drift),
+        z3.Implies(z3.And(a >= 0, lasting_a <= ticks + drift), a * lasting_a <= a * (ticks + drift)),
+        z3.Implies(z3.And(b >= 0, lasting_b >= ticks - drift), b * lasting_b >= b * (ticks - drift)),
         z3.Implies(z3.And(a + delay <= b, ticks >= drift), (b - a - delay) * (ticks - drift) >= 0),
         z3.Implies(z3.And(a <= last, drift >= 0), (last - a) * drift >= 0),
     )
     # the same row in another iteration, or another row whose step is not the same modulo the period
     c = other + j * period
-    fits = unless("rule SlotHoldsMessage", ticks + drift_a >= ser)
+    fits = unless("rule SlotHoldsMessage", lasting_a >= ser)
     once = unless("rule OneMessageASlot", a != c)
-    distance = (a - c) * (ticks + drift_a)
+    both = z3.And(rounded(opening_a, a * lasting_a), rounded(opening_c, c * lasting_a))
+    apart = z3.Or(opening_a - opening_c >= ser, opening_c - opening_a >= ser)
     return {
         "slots: products": hints,
-        "slots: InTime": z3.Implies(z3.And(sane, *clocks, enough, causal, a <= last, hints), in_time),
-        "slots: ContentionFree": z3.Implies(
-            z3.And(sane, clocks[2], fits, once, _at_least_once(a - c, ticks + drift_a)), z3.Or(distance >= ser, -distance >= ser)
-        ),
-        "slots: products of one clock": _at_least_once(a - c, ticks + drift_a),
+        "slots: InTime": z3.Implies(z3.And(sane, *clocks, enough, causal, a <= last, hints, opened), in_time),
+        "slots: ContentionFree": z3.Implies(z3.And(sane, clocks[2], fits, once, _at_least_once(a - c, lasting_a), both), apart),
+        "slots: products of one clock": _at_least_once(a - c, lasting_a),
         "slots: OneMessageASlot, same row": z3.Implies(z3.And(sane, i != j), i * period != j * period),
         # steps a and c of two rows, as whole periods and rest
         "slots: OneMessageASlot, other row": z3.Implies(
