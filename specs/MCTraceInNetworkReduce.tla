@@ -53,6 +53,10 @@ TreeLog == <<
   Plain("take", "down", "a"),
   Plain("take", "down", "b")>>
 
+\* Nothing is left of the first, the second result for "t" of the second.
+StarLeft == {}
+TreeLeft == {<<"down", "t", 0, 1>>}
+
 \* A log without one of its lines.
 Without(log, which) == SubSeq(log, 1, which - 1) \o SubSeq(log, which + 1, Len(log))
 
@@ -92,6 +96,12 @@ SendsForNothing == Append(StarLog, Plain("send", "up", "a"))
 \* The log ends before the last result.
 CutShort == SubSeq(StarLog, 1, Len(StarLog) - 1)
 
+\* A result is lost, and the log does not say so.
+LossUntold == Without(StarLog, 10)
+
+\* A result that has arrived is said to be left.
+LeftAndArrived == {<<"down", "b", 0, 1>>}
+
 -------------------------------------------------------------------------------
 (* A wrong reading of the log                                                *)
 
@@ -99,8 +109,17 @@ CutShort == SubSeq(StarLog, 1, Len(StarLog) - 1)
 FromNowhere(way) == {IF way = "up" THEN Up(Entry.node, 0, One(Entry.node, 0)) ELSE Down(Entry.node, 0, OnceEach(0))}
 Believed(p) == TRUE
 
+\* In place of Moved: what arrives or is lost stays in flight.
+StaysUnderWay(more, less) ==
+  /\ sent' = more
+  /\ copies' = [p \in DOMAIN copies \union more |-> (IF p \in DOMAIN copies THEN copies[p] ELSE 0) + (IF p \in more THEN 1 ELSE 0)]
+
 \* As constants.
 MCStarLog == StarLog
+MCStarLeft == StarLeft
+MCTreeLeft == TreeLeft
+MCLossUntold == LossUntold
+MCLeftAndArrived == LeftAndArrived
 MCTreeLog == TreeLog
 MCElsewhereAdded == ElsewhereAdded
 MCWorksLater == WorksLater

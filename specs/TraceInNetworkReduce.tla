@@ -9,12 +9,13 @@
 (*                                                                         *)
 (* The specification keeps packets in flight for ever; here they are       *)
 (* counted, so that nothing arrives more often than it was sent or         *)
-(* doubled.                                                                *)
+(* doubled, and nothing vanishes: in the end the log says what is left.    *)
 (***************************************************************************)
 EXTENDS InNetworkReduce
 
-CONSTANT
-  Log  \* lines: event, way, node and number of a packet; switch, works, arrived, known, sends
+CONSTANTS
+  Log,  \* lines: event, way, node and number of a packet; switch, works, arrived, known, sends
+  Left  \* of every packet that is in flight in the end: <<way, node, number, copies>>
 
 VARIABLES
   line,    \* how many lines have happened
@@ -118,4 +119,8 @@ SentAsLogged == TellsOfAPlace => {<<p.way, p.node, p.number>> : p \in sent} = Sa
 
 \* When the log ends, every host has every result.
 FinishedInTheEnd == line = Len(Log) => AllFinished
+
+\* Then those copies are in flight that the log says: what was sent or doubled has arrived once, or was lost once, or is left.
+BalancedInTheEnd ==
+  line = Len(Log) => {<<p.way, p.node, p.number, copies[p]>> : p \in {q \in DOMAIN copies : copies[q] > 0}} = Left
 ================================================================================

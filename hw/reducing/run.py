@@ -127,7 +127,9 @@ def simulate_aggregation(
             "again and again: reduce it, give_up or the loss"
         ) from None
     if trace is not None:
-        write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
+        write_aggregation_trace(
+            trace, trees, setup.packets, setup.window, setup.places, core.trace(), (core.cycle, core.left()), force=force
+        )
     stall = _stall_lines(core.stall(), core.waiting(), setup)
     if network is not None and (blocked := core.blocked()):
         names = np.arange(1 + max(entry[0] for entry in blocked))

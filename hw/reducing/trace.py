@@ -1,6 +1,7 @@
 """Writes traces of reducing switches (`models/traces/reducing.py`)."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import write_atomically
 from certree.models.network.topology import NodeKind
-from certree.models.traces.reducing import EVENTS, FORMAT, SENDS, VERSION
+from certree.models.traces.reducing import EVENTS, FORMAT, LEFT, SENDS, VERSION, WAYS
 
 MAX_CHILDREN = 64  # of one switch: arrivals are the bits of one word
 
 #: time, event, is_up, edge, number, place works on, arrived, has_result, answer
 Line = tuple[int, int, bool, int, int, int, int, bool, int]
+#: the end of the run, and is_up, edge and number of each packet that is still under way then
+Left = tuple[int, Sequence[tuple[bool, int, int]]]
 
 
 def check_traceable(trees: AggregationTrees) -> None:
@@ -27,7 +30,15 @@ def check_traceable(trees: AggregationTrees) -> None:
 
 
 def write_aggregation_trace(
-    path: Path, trees: AggregationTrees, packets: Sequence[int], window: int, places: int, lines: Sequence[Line], *, force: bool
+    path: Path,
+    trees: AggregationTrees,
+    packets: Sequence[int],
+    window: int,
+    places: int,
+    lines: Sequence[Line],
+    left: Left,
+    *,
+    force: bool,
 ) -> None:
     """Write the trace of a run, completely or not at all. O(lines · children)."""
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "flows": []}
@@ -52,6 +63,10 @@ def write_aggregation_trace(
     texts = [json.dumps(document)]
     for line in lines:
         texts.append(json.dumps(_entry(line, trees, below)))
+    end, under_way = left
+    for (is_up, edge, number), copies in sorted(Counter(under_way).items()):
+        at = {"cycle": end, "flow": int(trees.flow[edge]), "event": LEFT, "node": int(trees.child[edge]), "number": number}
+        texts.append(json.dumps(at | {"way": WAYS[not is_up], "copies": copies}))
     write_atomically(path, ("\n".join(texts) + "\n").encode(), force=force)
 
 

@@ -12,7 +12,10 @@ The first line states `format`, `version`, and for each of the `flows` its `pack
     {"event": "copy", "way", "node", "number"}             the network makes another one of it
 
 `add` and `pass` state the aggregator afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
-"nothing", "up", "one" (the result to the child that asked) or "all" (to all children).
+"nothing", "up", "one" (the result to the child that asked) or "all" (to all children). After the last step follows a line for each
+packet that is still under way when the run ends, with the number of its copies:
+
+    {"event": "left", "way", "node", "number", "copies"}
 """
 
 from collections.abc import Mapping
@@ -23,8 +26,9 @@ from typing import Any
 from certree.models.common.fields import Fields
 from certree.models.traces.lines import MAX_NUMBER, is_trace, trace_of_steps
 
-FORMAT, VERSION = "certree-aggregation-trace", 1
+FORMAT, VERSION = "certree-aggregation-trace", 2
 EVENTS = ("send", "add", "pass", "take", "lose", "copy")
+LEFT = "left"
 SENDS = ("nothing", "up", "one", "all")
 WAYS = ("up", "down")
 _NUMBERS = ("packets", "window", "places", "root")
@@ -33,7 +37,8 @@ _LISTS = ("hosts", "switches")
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """One flow of a run: its sizes, its tree, and the lines of its steps, each with its number in the file."""
+    """One flow of a run: its sizes, its tree, the lines of its steps, each with its number in the file, and the copies of each
+    packet (way, node, number) that are left under way in the end."""
 
     packets: int
     window: int
@@ -43,6 +48,7 @@ class TracedFlow:
     switches: tuple[int, ...]
     parent: Mapping[int, int]
     steps: list[tuple[int, Mapping[str, Any]]]
+    left: dict[tuple[str, int, int], int]
 
 
 def is_aggregation_trace(path: Path) -> bool:
@@ -56,6 +62,11 @@ def load_aggregation_trace(path: Path) -> list[TracedFlow]:
     flows = [_flow(head.inner(entry, f"flow {index}")) for index, entry in enumerate(head.entries("flows"))]
     for number, step in steps:
         flow = flows[step.whole("flow", 0, len(flows) - 1)]
+        if step.choice("event", (*EVENTS, LEFT)) == LEFT:
+            _note_left(step, flow)
+            continue
+        if any(other.left for other in flows):
+            step.refuse("a step after packets that are left in the end")
         _check_step(step, flow)
         flow.steps.append((number, step.table))
     return flows
@@ -73,7 +84,15 @@ def _flow(fields: Fields) -> TracedFlow:
     if sizes["window"] > sizes["packets"]:
         fields.refuse(f"a window of {sizes['window']} for {sizes['packets']} packets")
     above = {int(node): parent.choice(node, switches) for node in parent.table}
-    return TracedFlow(**sizes, hosts=hosts, switches=switches, parent=above, steps=[])
+    return TracedFlow(**sizes, hosts=hosts, switches=switches, parent=above, steps=[], left={})
+
+
+def _note_left(step: Fields, flow: TracedFlow) -> None:
+    """A packet that is under way in the end."""
+    packet = step.choice("way", WAYS), step.choice("node", tuple(flow.parent)), step.whole("number", 0, flow.packets - 1)
+    if packet in flow.left:
+        step.refuse("a second line for a packet that is left in the end")
+    flow.left[packet] = step.whole("copies", 1, MAX_NUMBER)
 
 
 def _check_step(step: Fields, flow: TracedFlow) -> None:

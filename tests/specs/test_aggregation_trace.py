@@ -92,11 +92,27 @@ def early_result(lines):
 
 
 def cut_short(lines):
-    del lines[-1]
+    last = max(number for number, line in enumerate(lines) if line.get("event") == "take")
+    del lines[last:]
     return Result.SAFETY, f"FinishedInTheEnd: the trace ends after {len(lines) - 1} steps, and some host lacks a result"
 
 
-@pytest.mark.parametrize("tamper", [lost_send, early_result, cut_short])
+NOT_LEFT = "the copies that were sent and neither arrived nor were lost are not those that it says are left"
+
+
+def untold_loss(lines):
+    """The loss of a result that is sent once more afterwards: without the line nothing else changes."""
+    del lines[first(lines, event="lose", way="down")]
+    steps = sum("event" in line and line["event"] != "left" for line in lines)
+    return Result.SAFETY, f"BalancedInTheEnd: the trace ends after {steps} steps, and {NOT_LEFT}"
+
+
+def nothing_left(lines):
+    del lines[first(lines, event="left") :]
+    return Result.SAFETY, "BalancedInTheEnd: "
+
+
+@pytest.mark.parametrize("tamper", [lost_send, early_result, cut_short, untold_loss, nothing_left])
 def test_tampered_traces_are_refused(tmp_path, lines, tamper):
     changed = [dict(line) for line in lines]
     result, message = tamper(changed)

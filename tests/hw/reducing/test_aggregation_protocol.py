@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from certree.hw.reducing.setup import AggregationRules
+from certree.models.traces.reducing import LEFT
 from tests.hw.reducing.replayed_protocol import replay
 from tests.hw.reducing.test_aggregation import SMALL, mishaps, run
 
@@ -15,18 +16,24 @@ NETWORKS = [("switch:3", 1), ("switch:2,capacity=2", 1), ("tree:3+1", 1), ("fatt
 
 
 def played(folder, seed):
-    """(result, first line, other lines) of a random run in which places are used many times."""
+    """(result, first line, steps, packets left in the end) of a random run in which places are used many times."""
     draw = random.Random(~seed)
     network, flows = draw.choice(NETWORKS)
     rules, more = mishaps(seed, flows)
     machine = replace(SMALL, reduce_start_cycles=draw.choice([0, 7]), link_latency_cycles=draw.choice([0, 4]))
     trace = folder / "t.ndjson"
     result = run(network, rules, machine, draw.randint(100, 1200), chunks=flows, trace=trace, force=True, **more)
+    return result, *parts_of(trace)
+
+
+def parts_of(trace):
+    """The first line of a trace, its steps, and the number of packets that it says are left in the end."""
     head, *lines = map(json.loads, trace.read_text().splitlines())
-    return result, head, lines
+    steps = [line for line in lines if line["event"] != LEFT]
+    return head, steps, sum(line["copies"] for line in lines[len(steps) :])
 
 
-def assert_as_counted(result, seen):
+def assert_as_counted(result, seen, left):
     """The counters of a run are those of its steps, and what was sent has come, is lost, or is still under way."""
     count = result.counters
     assert {name: count[name] for name in ("sent", "copied", "resent", "repeated", "ignored")} == {
@@ -35,14 +42,15 @@ def assert_as_counted(result, seen):
     assert count["results_again"] == seen["again"]
     assert count["lost"] + count["dropped"] == seen["lost"]
     waiting = seen["under way"]  # in the network, and at adders
+    assert waiting == left
     assert 0 <= count["sent"] + count["copied"] - count["received"] - count["lost"] - count["dropped"] <= waiting
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_step_is_the_protocols(tmp_path, seed):
-    result, head, lines = played(tmp_path, seed)
+    result, head, lines, left = played(tmp_path, seed)
     assert result.data_ok
-    assert_as_counted(result, replay(head, lines, result.timeout))
+    assert_as_counted(result, replay(head, lines, result.timeout), left)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +58,7 @@ def lossy(tmp_path_factory):
     trace = tmp_path_factory.mktemp("lossy") / "t.ndjson"
     rules = AggregationRules(window=2, loss=Fraction(1, 5), duplicates=Fraction(1, 3), latest=900, buffer_packets=1, timeout=90)
     result = run("tree:2x2", rules, replace(SMALL, reduce_quantum_cycles=40), trace=trace)
-    head, *lines = map(json.loads, trace.read_text().splitlines())
+    head, lines, _ = parts_of(trace)
     assert min(result.counters[name] for name in ("dropped", "repeated", "results_again")) > 0
     return head, lines, result.timeout
 

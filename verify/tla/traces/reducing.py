@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.traces.reducing import TracedFlow
-from certree.verify.tla.generated import Generated, function, members, record, string
+from certree.verify.tla.generated import Generated, function, members, record, sequence, string
 from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.traces.lines import check_steps, log_text
 from certree.verify.tla.traces.reducing_network import AggregatedFlow, check_traced_network
@@ -18,7 +18,12 @@ _FIELD_OF = {
     "ResultAsLogged": "has_result",
     "SentAsLogged": "sends",
 }
-_INVARIANTS = (*_FIELD_OF, "FinishedInTheEnd", "EachOnce", "RightSum")
+_INVARIANTS = (*_FIELD_OF, "FinishedInTheEnd", "BalancedInTheEnd", "EachOnce", "RightSum")
+#: property that the end of a trace may violate -> what is missing then
+_LACKS = {
+    "FinishedInTheEnd": "some host lacks a result",
+    "BalancedInTheEnd": "the copies that were sent and neither arrived nor were lost are not those that it says are left",
+}
 _PROPERTIES = ("IsBehaviour", "SafeReuse")
 
 
@@ -52,6 +57,7 @@ def _believed(flow: TracedFlow, window: int | None, aggregators: int | None) -> 
 
 def _checked(flow: TracedFlow, index: int, believed: str, time_limit: float) -> ModelResult:
     tables = {"Parent": function(sorted(flow.parent.items())), "Log": log_text(flow.steps, _line_text)}
+    tables["Left"] = members(sequence((string(way), node, number, copies)) for (way, node, number), copies in flow.left.items())
     values = {
         "Hosts": members(flow.hosts),
         "Switches": members(flow.switches),
@@ -61,7 +67,7 @@ def _checked(flow: TracedFlow, index: int, believed: str, time_limit: float) -> 
         "Slots": flow.places,
     }
     model = Generated("TraceInNetworkReduce", tables, values, _INVARIANTS, _PROPERTIES, "TraceSpec")
-    name, lacks = f"trace of reducing switches, flow {index}", {"FinishedInTheEnd": "some host lacks a result"}
+    name, lacks = f"trace of reducing switches, flow {index}", _LACKS
     return check_steps(name, model, flow.steps, _words, lacks, _FIELD_OF, believed=believed, time_limit=time_limit)
 
 

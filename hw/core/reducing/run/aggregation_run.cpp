@@ -295,6 +295,17 @@ void AggregationRun::check_conservation() const {
   }
 }
 
+std::vector<AggregationPacket> AggregationRun::left() const {
+  std::vector<AggregationPacket> found;
+  const auto note = [&](std::uint32_t, const AggregationPacket& packet) {
+    found.push_back(packet);
+    return false;
+  };
+  packets_.any(note);
+  for (const ReducingSwitch& at : switches_) at.buffer().waiting().any(note);
+  return found;
+}
+
 std::vector<std::array<std::uint32_t, 3>> AggregationRun::waiting() const {
   std::vector<std::array<std::uint32_t, 3>> found;
   for (const Host& host : hosts_) {

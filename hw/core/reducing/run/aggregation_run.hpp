@@ -74,6 +74,8 @@ class AggregationRun {
   const PacketCarrier& carrier() const { return *carrier_; }
   const std::vector<ReducingSwitch>& switches() const { return switches_; }
   const std::vector<AggregationRecord>& trace() const { return trace_; }
+  // The packets of which the trace has no arrival and no loss: under way, or at a switch whose adder is not through with them.
+  std::vector<AggregationPacket> left() const;
   // (flow, host, oldest packet without a result) of every host that waits.
   std::vector<std::array<std::uint32_t, 3>> waiting() const;
 

@@ -115,6 +115,13 @@ std::vector<TraceRow> trace(const BoundRun& bound) {
   return rows;
 }
 
+// (is_up, edge, number) of every packet that is left at the end.
+std::vector<std::tuple<bool, std::uint32_t, std::uint32_t>> left(const BoundRun& bound) {
+  std::vector<std::tuple<bool, std::uint32_t, std::uint32_t>> rows;
+  for (const AggregationPacket& packet : bound.run().left()) rows.emplace_back(packet.is_up, packet.edge.value, packet.number);
+  return rows;
+}
+
 // (flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled.
 std::vector<std::int64_t> stall(const BoundRun& bound) {
   const std::optional<Stall>& found = bound.run().stall();
@@ -146,6 +153,7 @@ void bind_reducing(nb::module_& module) {
            "(node, most aggregators in use, cycles of aggregators in use, most payloads, dropped ones) of every switch.")
       .def("trace", &trace,
            "(time, event, is_up, edge, number, place works on, arrived, has_result, answer), the last four after add and pass.")
+      .def("left", &left, "(is_up, edge, number) of every packet of which the trace has no arrival and no loss.")
       .def("stall", &stall,
            "(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled.")
       .def("blocked", &blocked,

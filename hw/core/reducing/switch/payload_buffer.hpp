@@ -28,6 +28,7 @@ class PayloadBuffer {
     return packet;
   }
 
+  const PacketPool& waiting() const { return waiting_; }
   std::uint64_t size() const { return waiting_.size(); }
   std::uint64_t most() const { return most_; }
   std::uint64_t dropped() const { return dropped_; }
