@@ -7,6 +7,7 @@ used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,20 +53,44 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
+class Rows:
+    """Transfers to book: `src`, `dst`, whether a reduction unit `adds` what comes, and `ways`; of links the number of `lanes`,
+    those that are `parallel`, and their numbers in the network (`links`); the number of `nodes`."""
+
+    src: NDArray[Any]
+    dst: NDArray[Any]
+    adds: NDArray[np.uint8]
+    ways: Sequence[Way]
+    lanes: Int32
+    parallel: Sequence[Sequence[int]]
+    nodes: int
+    links: NDArray[np.int64]
+
+
+def rows_of(program: Program) -> Rows:
+    """All rows of a program."""
+    topology = program.topology
+    return Rows(
+        src=program.src,
+        dst=program.dst,
+        adds=(program.op == Op.REDUCE).astype(np.uint8),
+        ways=program.ways,
+        lanes=topology.capacity.astype(np.int32),
+        parallel=parallel_links(topology),
+        nodes=len(topology.kind),
+        links=np.arange(len(topology.src)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Booked:
     """`fire`, `landed`: cycles, by row; `link`: of rows with one link the parallel one that was free; `reads_original`: by row,
     whether it reads the original in place of a local copy of it. `end`: when everything has landed."""
 
-    program: Program
     fire: NDArray[np.int64]
     landed: NDArray[np.int64]
     link: Int32
     reads_original: NDArray[np.bool_]
-
-    @property
-    def ways(self) -> list[Way]:
-        """As in the program, of parallel links the one that was free."""
-        return [way if len(way) != 1 else (one,) for way, one in zip(self.program.ways, self.link.tolist(), strict=True)]
 
     @property
     def end(self) -> int:
@@ -74,29 +99,23 @@ class Booked:
 
 
 class Booking:
-    """The list scheduler for a program. O(rows + hops)."""
+    """The list scheduler for some rows. O(rows + hops)."""
 
-    def __init__(self, program: Program, order: Order) -> None:
-        self._program = program
+    def __init__(self, rows: Rows, order: Order) -> None:
+        self._links, self.rows = rows.links, len(rows.ways)
+        self.work = self.rows + sum(map(len, rows.ways))
         self._jobs = FineJobs(
-            program.src,
-            program.dst,
-            (program.op == Op.REDUCE).astype(np.uint8),
+            rows.src.astype(np.int32),
+            rows.dst.astype(np.int32),
+            rows.adds,
             _column(order.needs),
             _column(order.original_of),
             _column(order.group),
-            program.topology.capacity.astype(np.int32),
-            len(program.topology.kind),
+            rows.lanes,
+            rows.nodes,
             [
-                _ragged(rows)
-                for rows in (
-                    program.ways,
-                    order.when_sent,
-                    order.when_landed,
-                    order.opens,
-                    order.groups,
-                    parallel_links(program.topology),
-                )
+                _ragged(column)
+                for column in (rows.ways, order.when_sent, order.when_landed, order.opens, order.groups, rows.parallel)
             ],
         )
 
@@ -104,13 +123,13 @@ class Booking:
         """The booking; of rows that can leave in the same cycle that of the lowest `priority` first, by default in their order. A
         row whose links are taken books them for later at once, or, `patient`, only when they are free.
         UnsupportedError where transfers that have to leave together meet on a link. O(rows · hops · log rows)."""
-        program = self._program
-        priority = np.arange(program.rows, dtype=np.int64) if priority is None else priority
+        priority = np.arange(self.rows, dtype=np.int64) if priority is None else priority
         times = (costs.ser, costs.red, costs.ends, costs.start, costs.slot)
-        outcome, fire, landed, link, reads = self._jobs.book(*times, np.array(costs.hop, np.int64), priority, patient)
+        hop = np.array(costs.hop, np.int64)[self._links]
+        outcome, fire, landed, link, reads = self._jobs.book(*times, hop, priority, patient)
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
-        return Booked(program, fire, landed, link, reads.astype(np.bool_))
+        return Booked(fire, landed, link, reads.astype(np.bool_))
 
 
 def _column(values: Sequence[int]) -> Int32:

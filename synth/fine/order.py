@@ -32,14 +32,14 @@ class Order:
     groups: list[list[int]]
     group: list[int]
 
-    @property
-    def waits(self) -> list[int]:
-        """By row, the number of gates that it waits for."""
-        count = [0] * len(self.when_sent)
-        for rows in self.opens:
-            for row in rows:
-                count[row] += 1
-        return count
+
+def gates_of(order: Order) -> list[list[int]]:
+    """By row, the gates that it waits for."""
+    found: list[list[int]] = [[] for _ in order.when_sent]
+    for gate, rows in enumerate(order.opens):
+        for row in rows:
+            found[row].append(gate)
+    return found
 
 
 class _Gates:

@@ -1,6 +1,6 @@
 """Programs: transfers with their cells and routes, in stages. A stage reads first, and writes then."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ class Program:
     """Transfers, one row each, without times.
 
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root` as in `Schedule`. A row reads its source in stage `reads`,
-    before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`: the number of rows
+    before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`: one number for rows
     that do the same at different nodes, and so can be moved together. `ways`: the numbers of the links that each row passes; of a
     local row none.
     """
@@ -62,16 +62,21 @@ class Program:
 
 
 class Stages:
-    """Rows of a program, added block by block; the columns of a block are broadcast against each other."""
+    """Rows of a program, added block by block; the columns of a block are broadcast against each other. `kinds(chunk, src)`: a
+    number by row; of those that are added together rows with different ones are different blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Callable[[Any, Any], Any] | None = None) -> None:
         self._blocks: list[tuple[NDArray[Any], ...]] = []
+        self._kinds, self._next = kinds, 0
         self.stage = 0
 
     def add(self, chunk: Any, op: Any, src: Any, dst: Any, src_buffer: Any = 0, dst_buffer: Any = 0, *, stage: Any = None) -> None:
         """One block, in the current stage unless another one is given."""
         stage = self.stage if stage is None else stage
-        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, len(self._blocks))
+        kind = 0 if self._kinds is None else self._kinds(chunk, src)
+        number = np.unique(kind, return_inverse=True)[1].reshape(np.shape(kind)) + self._next
+        self._next = int(np.max(number, initial=self._next)) + 1
+        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, number)
         self._blocks.append(tuple(column.ravel() for column in block))
 
     def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:

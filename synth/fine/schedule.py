@@ -14,17 +14,16 @@ from certree.models.network.routing import DIRECT
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Booking, Costs
+from certree.synth.fine.booking import Booked, Booking, Costs, rows_of
 from certree.synth.fine.order import NONE, Order, order_of
 from certree.synth.fine.program import Program, distinct
+from certree.synth.fine.search import end_of, rests, searched
 from certree.synth.method import Request, require_shape
 
 Int64 = NDArray[np.int64]
 
 MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
-WORK = 600_000  # rows and hops that are booked for effort 1 in other orders
 FIRST_WORK = 160_000  # rows and hops after which no further program is booked, for effort 1
-MOST_ORDERS = 128
 FINALISTS = 3  # programs that are booked in other orders
 FAR = Fraction(5, 4)  # times as long as the best schedule so far: no other order makes up for that
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
@@ -32,20 +31,22 @@ MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A program, its label, what it has to wait for, and its best booking in those orders in which all programs are tried."""
+    """A program, its label, what it has to wait for, and its best booking in those orders in which all programs are tried;
+    `least`: `least_cycles`."""
 
     label: str
     program: Program
     order: Order
     booking: Booking
     booked: Booked
+    least: int
 
 
 def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
     """The fastest of some programs in fine slots, for the request's size and machine, each as early as list scheduling gets it.
 
     `programs`: what the provenance says of it, and the program. Each is booked in the order of its rows, and the longest rest
-    first. From the fastest few a local search over orders of blocks starts, as far as WORK goes. Within no time it is the first
+    first. From the fastest few a local search over orders of blocks starts (`synth.fine.search`). Within no time it is the first
     program.
     Programs are left out whose links alone take as long as the best schedule so far, that of the monitor as well. UnsupportedError
     where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
@@ -65,11 +66,12 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
             continue
         costs = _costs(request, program, 1)
-        if limit is not None and least_cycles(program, costs) >= limit:
+        bound = least_cycles(program, costs)
+        if limit is not None and bound >= limit:
             refused = refused or f"{method} is not faster than {limit} cycles here"
             continue
         try:
-            found = _tried(label, program, costs)
+            found = _tried(label, program, costs, bound)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
@@ -86,7 +88,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
     made, least = None, 0
     for found in tried[:FINALISTS]:
-        if made is None or request.machine.ni_start_cycles + least_cycles(found.program, _costs(request, found.program, 1)) < least:
+        if made is None or request.machine.ni_start_cycles + found.least < least:
             finished = _finished(request, found, method, options)
             cycles = fine_times(finished).cycles
             if made is None or cycles < least:
@@ -96,14 +98,14 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     return request.offer(made)
 
 
-def _tried(label: str, program: Program, costs: Costs) -> _Tried:
+def _tried(label: str, program: Program, costs: Costs, bound: int) -> _Tried:
     """A program in the order of its rows, and the longest rest first."""
     order = order_of(program)
-    booking = Booking(program, order)
+    booking = Booking(rows_of(program), order)
     booked = booking.run(costs)
-    rest = _rest(program, order, booked)
+    rest = rests(program, order, booked)
     others = (booking.run(costs, -rest, patient=patient) for patient in (False, True))
-    return _Tried(label, program, order, booking, min(booked, *others, key=_end))
+    return _Tried(label, program, order, booking, min(booked, *others, key=end_of), bound)
 
 
 def _finished(request: Request, found: _Tried, method: str, options: Mapping[str, Any]) -> Schedule:
@@ -111,8 +113,8 @@ def _finished(request: Request, found: _Tried, method: str, options: Mapping[str
     slot = -(-found.booked.end // MOST_SLOTS)
     costs = _costs(request, found.program, slot)
     if slot > 1:
-        found = _tried(found.label, found.program, costs)
-    best = _searched(request, found, costs)
+        found = _tried(found.label, found.program, costs, least_cycles(found.program, costs))
+    best = searched(request, found.program, found.order, found.booking, costs, (found.booked, found.least))
     made_for = MadeFor(request.message_bytes, request.machine)
     provenance = request.provenance(method, options, program=found.label)
     return schedule_of(found.program, found.order, best, slot, made_for, provenance)
@@ -121,37 +123,6 @@ def _finished(request: Request, found: _Tried, method: str, options: Mapping[str
 def _costs(request: Request, program: Program, slot: int) -> Costs:
     size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     return Costs.of(program, size, request.machine, slot)
-
-
-def _searched(request: Request, found: _Tried, costs: Costs) -> Booked:
-    """The best of a local search: blocks of rows in an order, the longest rest first, and in each try one of them elsewhere."""
-    program, best = found.program, found.booked
-    work = program.rows + sum(map(len, program.ways))
-    tries = min(MOST_ORDERS, WORK * request.effort // max(2 * work, 1))
-    rng = np.random.default_rng(request.seed)
-    rest, size = np.zeros(int(program.block.max()) + 1, np.int64), np.bincount(program.block)
-    np.add.at(rest, program.block, _rest(program, found.order, best))
-    current: list[int] = np.argsort(-(rest // np.maximum(size, 1)), kind="stable").tolist()
-    least: int | None = None
-    bound = least_cycles(program, costs)
-    for attempt in range(tries):
-        if request.monitor.expired or best.end <= bound:
-            break
-        blocks = list(current)
-        if attempt:
-            taken, place = rng.integers(len(blocks), size=2).tolist()
-            blocks.insert(place, blocks.pop(taken))
-        turn = np.empty(len(blocks), np.int64)
-        turn[blocks] = np.arange(len(blocks))
-        booked = min((found.booking.run(costs, turn[program.block], patient=patient) for patient in (False, True)), key=_end)
-        if least is None or booked.end <= least:
-            least, current = booked.end, blocks
-        best = min(best, booked, key=_end)
-    return best
-
-
-def _end(booked: Booked) -> int:
-    return booked.end
 
 
 def least_cycles(program: Program, costs: Costs) -> int:
@@ -174,27 +145,6 @@ def least_cycles(program: Program, costs: Costs) -> int:
     return int((early[used] + load * costs.ser + late[used] + costs.ends).max(initial=0))
 
 
-def _rest(program: Program, order: Order, booked: Booked) -> Int64:
-    """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
-    rest = (booked.landed - booked.fire).tolist()
-    waiting, opens = gates_of(order), [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
-    for row in np.argsort(-booked.fire, kind="stable").tolist():
-        own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
-        rest[row] = own
-        for gate in waiting[row]:
-            opens[gate] = max(opens[gate], own)
-    return np.array(rest, np.int64)
-
-
-def gates_of(order: Order) -> list[list[int]]:
-    """By row, the gates that it waits for."""
-    found: list[list[int]] = [[] for _ in order.when_sent]
-    for gate, rows in enumerate(order.opens):
-        for row in rows:
-            found[row].append(gate)
-    return found
-
-
 def schedule_of(
     program: Program, order: Order, booked: Booked, slot: int, made_for: MadeFor, provenance: Mapping[str, Any]
 ) -> Schedule:
@@ -205,7 +155,7 @@ def schedule_of(
     src_buffer[original] = program.src_buffer[copy[original]]
     unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
     kept = np.setdiff1d(np.arange(program.rows), unread)
-    ways = booked.ways
+    ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link.tolist(), strict=True)]
     links = distinct(way for way in ways if _is_named(program, way))
     route = np.array([links.get(way, DIRECT) for way in ways], np.int32)
     columns = {

@@ -13,6 +13,7 @@ from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout, layout_of
 
 MOST_CHUNKS = 1 << 12
+LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 
 
@@ -53,22 +54,29 @@ def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str,
     orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
     straight = tuple(Piece(order, scattered) for order in orders)
     pieces = [straight, straight * 2, *((piece,) for piece in straight)]
-    if scattered and _has_rings(request.topology, layout):
-        mixed = scattered < dimensions  # whole vectors that are passed on would need a copy at each hop
-        passed = tuple(Piece(order, scattered, True, mirrored, mixed) for mirrored in (False, True) for order in orders)
-        pieces = [passed, straight, straight * 2, passed * 2, passed[:dimensions]]
+    if has_rings(request.topology, layout):
+        pieces = [*_on_rings(orders, scattered), *pieces]
     yield from programs(request, layout, pieces)
+
+
+def _on_rings(orders: list[tuple[int, ...]], scattered: int) -> Iterator[tuple[Piece, ...]]:
+    """Pieces that use links between neighbours, where all dimensions are rings."""
+    for run in (2, LONG, 1) if scattered else (0,):
+        parts = tuple(Piece(order, scattered, run, False, mirrored, 2) for mirrored in (False, True) for order in orders)
+        yield parts
+        if run > 1:
+            yield parts * 2
 
 
 def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program]]:
     """Partial sums along one dimension after the other; parts of the message begin with different ones."""
     dimensions = len(layout.sizes)
     orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
-    parts = [Piece(order, 0, True, mirrored) for mirrored in (False, True) for order in orders]
+    parts = [Piece(order, 0, 0, True, mirrored) for mirrored in (False, True) for order in orders]
     yield from programs(request, layout, [tuple(parts[:1]), tuple(parts[:dimensions]), tuple(parts)])
 
 
-def _has_rings(topology: Topology, layout: Layout) -> bool:
+def has_rings(topology: Topology, layout: Layout) -> bool:
     """Whether neighbours in each dimension are joined, the last with the first as well."""
     place, stride = np.arange(len(layout.nodes)), 1
     for size in layout.sizes:
@@ -88,23 +96,26 @@ def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[
 
 def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]]) -> Iterator[tuple[str, Program]]:
     """A program for each way to cut the message into pieces, and for each way to find routes."""
-    collective = request.collective
+    collective, turns = request.collective, has_rings(request.topology, layout)
     for pieces in choices:
-        levels = Levels(layout.sizes, layout.nodes, pieces, collective.reduces, collective.gathers)
+        levels = Levels(layout.sizes, layout.nodes, pieces, collective.reduces, collective.gathers, turns)
         if levels.chunks_of_a_piece * len(pieces) > MOST_CHUNKS:
             continue
         stages, roots = levels.rows()
+        uses_rings = pieces[0].run or pieces[0].passed or pieces[0].near > 1
         choices_of_routes = (("default routes", default_ways), ("even routes", even_ways))
-        for name, find in choices_of_routes[: 1 if pieces[0].passed else 2]:
+        for name, find in choices_of_routes[: 1 if uses_rings else 2]:
             program = stages.program(request.topology, collective, roots, find(request.topology))
             yield f"{_words(layout, pieces)}, {name}", program
 
 
 def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
-    """Such as "2 pieces over 8x8, first dimensions 0 1"."""
+    """Such as "2 piece(s) over 8x8, first dimensions 0 1, 1 scattered"."""
     shape = "x".join(map(str, layout.sizes))
     if len(layout.sizes) == 1:
         return f"{shape} endpoints"
     first = " ".join(str(piece.order[0]) for piece in pieces)
-    passed = ", passed on" if pieces[0].passed else ""
-    return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {pieces[0].scattered} scattered{passed}"
+    piece = pieces[0]
+    runs = f" in runs of {piece.run}" if 0 < piece.run < LONG else " in runs" if piece.run else ""
+    others = ", passed on" if piece.passed else f", groups of {piece.near}" if piece.near > 1 else ""
+    return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {piece.scattered} scattered{runs}{others}"

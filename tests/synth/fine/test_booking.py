@@ -9,7 +9,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs
+from certree.synth.fine.booking import Booking, Costs, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
 from certree.synth.fine.schedule import schedule_of
@@ -23,7 +23,7 @@ def booked(request, program):
     """The program in the order of its rows: (order, booking, schedule)."""
     size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     order = order_of(program)
-    found = Booking(program, order).run(Costs.of(program, size, request.machine))
+    found = Booking(rows_of(program), order).run(Costs.of(program, size, request.machine))
     made_for = request.remember(make("ring", request.topology)).made_for
     return order, found, schedule_of(program, order, found, 1, made_for, {})
 

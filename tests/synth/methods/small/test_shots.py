@@ -43,6 +43,11 @@ def test_levels_and_pieces_pay_where_they_should():
     assert cycles("one-shot", "torus:4x4", 1024) <= 741
 
 
+@pytest.mark.parametrize(("size", "most"), [(4096, 1953), (16384, 2324), (32768, 2851)])
+def test_sums_of_neighbours_pay_on_a_torus(size, most):
+    assert cycles("mixed-shot", "torus:8x8", size) <= most
+
+
 def test_long_runs_have_longer_slots():
     made = valid("two-shot", "ring:3", message_bytes=100_000_000)
     assert made.slot_cycles > 1

@@ -1,0 +1,101 @@
+"""Programs that are the same from many nodes: one row for each block, on links and nodes of which each stands for many.
+
+Where the rows of each block are turned into each other, and leave together, what holds for one of them holds for all. To book one
+of each takes a part of the time. Whether the times are those of all rows is for the caller to compare.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.synth.fine.booking import Rows, rows_of
+from certree.synth.fine.order import NONE, Order, gates_of
+from certree.synth.fine.program import Program
+
+Int64 = NDArray[np.int64]
+
+
+def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
+    """The first row of each block, and what it waits for; None where blocks are of different sizes or shapes, or links parallel.
+    O(hops) in Python."""
+    topology, block = program.topology, program.block
+    lengths, count = np.array([len(way) for way in program.ways]), np.bincount(block)
+    first = np.unique(block, return_index=True)[1]
+    stands = first[block]
+    is_even = (count == count[0]).all() and (lengths == lengths[stands]).all()
+    if count[0] < 2 or not is_even or len(topology.pair_capacity) < len(topology.src):
+        return None
+    rows = rows_of(program)
+    ends = [zip(nodes[stands].tolist(), nodes.tolist(), strict=True) for nodes in (program.src, program.dst)]
+    node = _joined(len(topology.kind), (pair for pairs in ends for pair in pairs))
+    ways = ((program.ways[one], way) for one, way in zip(stands.tolist(), program.ways, strict=True))
+    link = _joined(len(topology.src), (pair for one, other in ways for pair in zip(one, other, strict=True)))
+    links = np.unique(link, return_index=True)[1]
+    nodes, local = int(node.max()) + 1, program.src[first] == program.dst[first]
+    found = Rows(
+        src=np.where(local, node[program.src[first]], nodes),  # no message is local then
+        dst=node[program.dst[first]],
+        adds=rows.adds[first],
+        ways=[tuple(link[list(program.ways[row])].tolist()) for row in first.tolist()],
+        lanes=rows.lanes[links],
+        parallel=[(number,) for number in range(len(links))],
+        nodes=nodes + 1,
+        links=links,
+    )
+    gates = _turned_order(order, block.tolist(), first.tolist())
+    return None if gates is None else (found, gates)
+
+
+def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Int64:
+    """By thing its number, from 0, where the two of each pair have the same."""
+    head = list(range(count))
+
+    def top(one: int) -> int:
+        while head[one] != one:
+            head[one] = head[head[one]]
+            one = head[one]
+        return one
+
+    for one, other in pairs:
+        head[top(other)] = top(one)
+    return np.unique([top(one) for one in range(count)], return_inverse=True)[1].astype(np.int64)
+
+
+def _turned_order(order: Order, block: list[int], first: list[int]) -> Order | None:
+    """The gates of the first row of each block, opened by blocks. What waits until itself, or one that leaves together with it, has
+    been sent does not wait. None where a block would belong to two groups."""
+    groups = list(dict.fromkeys(tuple(sorted({block[row] for row in rows})) for rows in order.groups))
+    group = {one: number for number, blocks in enumerate(groups) if len(blocks) > 1 for one in blocks}
+    kept = {number: tuple(blocks) for number, blocks in enumerate(groups) if len(blocks) > 1}
+    if len(group) < sum(map(len, kept.values())):
+        return None
+    numbers = {number: place for place, number in enumerate(kept)}
+    fed: list[tuple[bool, set[int]]] = [(False, set()) for _ in order.needs]
+    for is_landing, events in ((False, order.when_sent), (True, order.when_landed)):
+        for row, gates in enumerate(events):
+            for gate in gates:
+                fed[gate] = (is_landing, fed[gate][1] | {block[row]})
+    found: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
+    waits = gates_of(order)
+    for one, row in enumerate(first):
+        for gate in waits[row]:
+            is_landing, feeding = fed[gate]
+            if not is_landing:
+                feeding = {other for other in feeding if other != one and group.get(other, NONE) != group.get(one, one)}
+            if feeding:
+                found.setdefault((is_landing, tuple(sorted(feeding))), []).append(one)
+    sent: list[list[int]] = [[] for _ in first]
+    landed: list[list[int]] = [[] for _ in first]
+    for gate, (is_landing, blocks) in enumerate(found):
+        for one in blocks:
+            (landed if is_landing else sent)[one].append(gate)
+    return Order(
+        needs=[len(blocks) for _, blocks in found],
+        when_sent=sent,
+        when_landed=landed,
+        opens=list(found.values()),
+        original_of=[NONE if (copy := order.original_of[row]) == NONE else block[copy] for row in first],
+        groups=[list(blocks) for blocks in kept.values()],
+        group=[numbers[group[one]] if one in group else NONE for one in range(len(first))],
+    )
