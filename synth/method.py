@@ -233,7 +233,7 @@ class Tier(StrEnum):
     ALWAYS = "always"
     LEAN = "where published algorithms are tried"
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
-    SMALL = "there, up to FINE_BYTES among FINE_ENDPOINTS endpoints: it makes fine slots, message by message"
+    SMALL = "there, among FINE_ENDPOINTS endpoints, on direct networks up to FINE_BYTES: it makes fine slots, message by message"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
@@ -247,7 +247,8 @@ FINE_ENDPOINTS = 64
 
 def takes_fine_slots(request: Request) -> bool:
     """Whether methods of Tier.SMALL are tried."""
-    return request.message_bytes <= FINE_BYTES and len(request.members) <= FINE_ENDPOINTS
+    is_short = request.message_bytes <= FINE_BYTES or not request.topology.is_direct
+    return is_short and len(request.members) <= FINE_ENDPOINTS
 
 
 def is_small(request: Request) -> bool:

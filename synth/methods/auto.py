@@ -23,9 +23,9 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
-    DENSE_ENDPOINTS, Tier.SMALL, which makes fine slots, for messages up to FINE_BYTES among FINE_ENDPOINTS. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it. A demand is
-    left to `flows`, which alone makes schedules for one.
+    DENSE_ENDPOINTS, Tier.SMALL, which makes fine slots, among FINE_ENDPOINTS: on direct networks for messages up to FINE_BYTES,
+    behind switches for all. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method
+    that reached it. A demand is left to `flows`, which alone makes schedules for one.
     """
     if request.collective.demand is not None:
         return METHODS["flows"](request)

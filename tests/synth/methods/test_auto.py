@@ -163,15 +163,22 @@ def test_small_sums_take_fine_slots_where_these_are_faster(network: str, method:
 
 def test_fine_slots_are_for_small_messages_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a limit that leaves them out, what is found is slower; beyond each limit they are not tried."""
-    request = ask("switch:3", message_bytes=1 << 12)
+    request = ask("mesh:1x4", message_bytes=1 << 12)
     with_them = load_methods()["auto"](request)
     assert TIERS[Tier.SMALL] <= set(with_them.provenance["auto"]["considered"])
-    for name, limit in (("FINE_BYTES", 4095), ("FINE_ENDPOINTS", 2)):
+    for name, limit in (("FINE_BYTES", 4095), ("FINE_ENDPOINTS", 3)):
         with monkeypatch.context() as patched:
             patched.setattr(method, name, limit)
-            without = load_methods()["auto"](ask("switch:3", message_bytes=1 << 12))
+            without = load_methods()["auto"](ask("mesh:1x4", message_bytes=1 << 12))
         assert not TIERS[Tier.SMALL] & set(without.provenance["auto"]["considered"])
         assert request.cycles(with_them) < request.cycles(without)
+
+
+@pytest.mark.parametrize(("network", "tried"), [("switch:3", True), ("ring:3", False)])
+def test_fine_slots_for_large_messages_too_behind_switches(network: str, *, tried: bool) -> None:
+    """There links are busy from the first stage to the last; on direct networks trees and symmetric schedules do the same."""
+    made = load_methods()["auto"](ask(network, message_bytes=method.FINE_BYTES + 1))
+    assert TIERS[Tier.SMALL].isdisjoint(made.provenance["auto"]["considered"]) != tried
 
 
 def test_several_side_by_side_where_endpoints_have_several_links() -> None:
