@@ -1,7 +1,7 @@
 """Bine trees and butterflies: binomial ones in which ranks are numbered in base -2, so that partners are closer.
 
 Source: De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler, "Bine Trees: Enhancing Collective Operations by
-Optimizing Communication Locality" (SC 2025, arXiv 2508.17311), Sections 3 and 4.
+Optimizing Communication Locality" (SC 2025, arXiv 2508.17311).
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """PAT, parallel aggregated trees: a tree for each rank that starts with the far half, where little has to be sent far.
 
-Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale" (arXiv 2506.20252), Section 3. In
-NCCL, trees that do not fit in its buffers follow each other; with fine slots each transfer leaves as soon as it can, and they
-overlap.
+Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale" (arXiv 2506.20252): Bruck's
+algorithm, which works on any number of ranks, with the dimensions reversed. There, trees that do not fit in the buffers follow each
+other; with fine slots each transfer leaves as soon as it can, and they overlap.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """Trivance: in each stage everyone adds the sums of the two that are three times as far away as in the stage before.
 
-Source: Jürß, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks" (arXiv 2602.17254), its
-form for short vectors; dimensions one after the other, parts of the message beginning with different ones.
+Source: Jürß, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks" (arXiv 2602.17254):
+log3 of the size of a ring steps, both ports at once, reach tripled from step to step. Here whole vectors; dimensions one after the
+other, parts of the message beginning with different ones.
 """
 
 import numpy as np
