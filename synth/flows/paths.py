@@ -89,9 +89,14 @@ def translated_paths(cayley: Cayley, copies: int, seed: int, sweeps: int) -> Pat
     """
     topology = cayley.topology
     target = np.repeat(np.arange(1, cayley.nodes, dtype=np.int32), copies)
-    start = np.zeros(len(target), np.int32)
-    goal = least_period(topology, cayley.kind, cayley.capacity, start, target)
-    return _rerouted(topology, cayley.kind, cayley.capacity, start, target, seed, sweeps, goal, NO_LENGTH)
+    return folded_paths(topology, cayley.kind, cayley.capacity, np.zeros(len(target), np.int32), target, seed, sweeps)
+
+
+def folded_paths(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, seed: int, sweeps: int) -> Paths:
+    """Paths between the nodes `source[i]` and `target[i]`, which load together all joined pairs of one `kind`; `capacity`: of each
+    kind. O(sweeps · blocks · links · log nodes) at worst."""
+    goal = least_period(topology, kind, capacity, source, target)
+    return _rerouted(topology, kind, capacity, source, target, seed, sweeps, goal, NO_LENGTH)
 
 
 def _rerouted(

@@ -9,27 +9,36 @@ from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.synth.flows.paths import Paths
 from certree.synth.flows.slots import Moves
 
-MOST_ROUTES = 16  # between two endpoints, that are tried
-WORK = 24  # placements that repairs may take, for each transfer
+MOST_ROUTES = 32  # between two endpoints, that are tried
+WORK, PATIENCE = 24, 1  # placements that repairs may take, for each transfer: in all, and while as many transfers wait
 
 Int64 = NDArray[np.int64]
 
 
-def routed(topology: Topology, moves: Moves, blocks: int, period: int, seed: int) -> tuple[Paths, Int32] | None:
+def routed(
+    topology: Topology, moves: Moves, kind: Int32, capacity: Int64, blocks: int, period: int, seed: int
+) -> tuple[Paths, Int32] | None:
     """(paths, place): routes for the transfers of `moves` and the slot of each modulo `period`; None where none are found.
+    `kind`: class of each joined pair, `capacity`: of each class; no route passes a class twice.
 
     First fit in rotations: those that go to the endpoint s places further together, for each s. A transfer that finds no room takes
     the slot and route that are least fought for, and the transfers there are placed anew (negotiated congestion). Between its two
     endpoints a transfer may take any shortest route through switches, up to MOST_ROUTES, or that of `moves`. O(WORK · transfers ·
     routes · hops · period) time at worst.
     """
-    table = _Table(topology, moves, period)
+    table = _Table(topology, moves, kind, capacity, period)
+    if not table.has_ways:
+        return None
     for row in _rotations(topology, moves).tolist():
         if not table.fits(row):
             table.waiting.append(row)
     draw = np.random.default_rng(seed)
+    fewest, since = len(table.waiting), 0
     for _ in range(WORK * len(moves.block)):
-        if not table.waiting:
+        since += 1
+        if len(table.waiting) < fewest:
+            fewest, since = len(table.waiting), 0
+        if not table.waiting or since > PATIENCE * len(moves.block):
             break
         row = table.waiting.popleft()
         if not table.fits(row):
@@ -77,18 +86,23 @@ def _groups(topology: Topology) -> tuple[Int64, Int64]:
 
 
 class _Table:
-    """What is left of each joined pair in each slot, and which transfers are where; pair number P stands for none."""
+    """What is left of each class of joined pairs in each slot, and which transfers are where; the last class stands for none."""
 
-    def __init__(self, topology: Topology, moves: Moves, period: int) -> None:
+    def __init__(self, topology: Topology, moves: Moves, kind: Int32, capacity: Int64, period: int) -> None:
         self.period, self.waiting = period, deque[int]()
-        self._moves = moves
-        self._free = np.repeat(np.append(topology.pair_capacity, len(moves.block)).astype(np.int32)[:, None], period, axis=1)
+        self._moves, self._kind = moves, np.append(kind, len(capacity))
+        self._free = np.repeat(np.append(capacity, len(moves.block)).astype(np.int32)[:, None], period, axis=1)
         self._weight = np.ones(self._free.shape, np.int32)
         self._weight[-1] = 0
         self.slot = np.full(len(moves.block), -1, np.int32)
         self._taken: list[Int32] = [np.zeros(0, np.int32)] * len(moves.block)
-        self._rows: dict[tuple[int, int], set[int]] = defaultdict(set)  # (pair, slot): rows there
-        self._routes = _Routes(topology)
+        self._rows: dict[tuple[int, int], set[int]] = defaultdict(set)  # (class, slot): rows there
+        self._routes = _Routes(topology, self._kind)
+
+    @property
+    def has_ways(self) -> bool:
+        """Whether each transfer has a route that passes no class twice."""
+        return all(len(self._ways(row)) for row in range(len(self.slot)))
 
     def _ways(self, row: int) -> Int32:
         moves = self._moves
@@ -98,7 +112,7 @@ class _Table:
     def fits(self, row: int) -> bool:
         """Put the transfer into the first slot in which one of its routes is free; False where there is none."""
         ways = self._ways(row)
-        free: NDArray[np.bool_] = np.asarray((self._free[ways] > 0).all(axis=1))
+        free: NDArray[np.bool_] = np.asarray((self._free[self._kind[ways]] > 0).all(axis=1))
         slot = int(free.any(axis=0).argmax())
         if not free[:, slot].any():
             return False
@@ -106,44 +120,47 @@ class _Table:
         return True
 
     def push_in(self, row: int, draw: np.random.Generator) -> None:
-        """Put the transfer where it weighs least; one transfer leaves each pair that is full there, and the pair weighs more."""
+        """Put the transfer where it weighs least; one transfer leaves each class that is full there, which weighs more."""
         ways = self._ways(row)
-        full = np.where(self._free[ways] > 0, 0, self._weight[ways]).sum(axis=1)
+        kinds = self._kind[ways]
+        full = np.where(self._free[kinds] > 0, 0, self._weight[kinds]).sum(axis=1)
         best = np.flatnonzero(full.ravel() == full.min())
         way, slot = divmod(int(best[draw.integers(len(best))]), self.period)
-        for pair in ways[way].tolist():
-            if self._free[pair, slot] <= 0:
-                others = sorted(self._rows[pair, slot])
-                self._weight[pair, slot] += 1
+        for kind in kinds[way].tolist():
+            if self._free[kind, slot] <= 0:
+                others = sorted(self._rows[kind, slot])
+                self._weight[kind, slot] += 1
                 self._take_out(others[int(draw.integers(len(others)))], slot)
         self._put(row, ways[way], slot)
 
     def _put(self, row: int, way: Int32, slot: int) -> None:
-        self._free[way, slot] -= 1
+        kinds = self._kind[way]
+        self._free[kinds, slot] -= 1
         self._free[-1] = len(self.slot)  # a route has it several times
-        for pair in way.tolist():
-            self._rows[pair, slot].add(row)
+        for kind in kinds.tolist():
+            self._rows[kind, slot].add(row)
         self.slot[row], self._taken[row] = slot, way
 
     def _take_out(self, row: int, slot: int) -> None:
-        self._free[self._taken[row], slot] += 1
-        for pair in self._taken[row].tolist():
-            self._rows[pair, slot].discard(row)
+        kinds = self._kind[self._taken[row]]
+        self._free[kinds, slot] += 1
+        for kind in kinds.tolist():
+            self._rows[kind, slot].discard(row)
         self.waiting.append(row)
 
     def paths(self, blocks: int) -> Paths:
         """The paths of all blocks over the routes that were taken."""
-        none = len(self._free) - 1
+        none = len(self._kind) - 1
         taken = [way[way != none] for way in self._taken]
         length = np.bincount(self._moves.block, [len(way) for way in taken], blocks).astype(np.int64)
         return Paths(np.concatenate(([0], np.cumsum(length))).astype(np.int32), np.concatenate(taken).astype(np.int32), self.period)
 
 
 class _Routes:
-    """Shortest routes through switches between two endpoints, found once for all endpoints on the same switches."""
+    """Shortest routes through switches between two endpoints, without those that pass a class of joined pairs twice."""
 
-    def __init__(self, topology: Topology) -> None:
-        self._topology = topology
+    def __init__(self, topology: Topology, kind: Int32) -> None:
+        self._topology, self._kind = topology, kind
         self._pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by node: (head, pair) of what leads out
         for pair, (tail, head) in enumerate(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True)):
             self._pairs[tail].append((head, pair))
@@ -160,8 +177,10 @@ class _Routes:
             ways = self._shortest(src, dst)
             if own.tolist() not in ways:
                 ways.append(own.tolist())
-            longest, none = max(map(len, ways)), len(self._topology.pair_src)
-            self._found[src, dst] = np.array([way + [none] * (longest - len(way)) for way in ways], np.int32)
+            ways = [way for way in ways if len(np.unique(self._kind[way])) == len(way)]
+            longest, none = max(map(len, ways), default=0), len(self._topology.pair_src)
+            found = np.array([way + [none] * (longest - len(way)) for way in ways], np.int32)
+            self._found[src, dst] = found.reshape(len(ways), longest)
         return self._found[src, dst]
 
     def _shortest(self, src: int, dst: int) -> list[list[int]]:

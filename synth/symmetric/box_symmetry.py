@@ -93,7 +93,7 @@ def _with_places(topology: Topology, places: int) -> Boxes | None:
         shifts.append((group * near + (member + 1) % near) * places + place)
     if near < boxes:
         shifts.append(((group + 1) % (boxes // near) * near + member) * places + place)
-    moves = [_extended(topology, shift) for shift in shifts]
+    moves = [extended(topology, shift) for shift in shifts]
     if any(move is None for move in moves):
         return None
     images = np.empty((boxes, len(topology.kind)), np.int32)
@@ -119,7 +119,7 @@ def _near(topology: Topology, places: int, boxes: int) -> int | None:
     return len(close) if (close == np.arange(len(close))).all() and boxes % len(close) == 0 else None
 
 
-def _extended(topology: Topology, shift: NDArray[np.int64]) -> Int32 | None:
+def extended(topology: Topology, shift: NDArray[np.int64]) -> Int32 | None:
     """The endpoints' shift with images for the switches, each found by its neighbours whose images are known, twins in the order of
     their ids; None unless that takes links to links of the same capacity."""
     nodes = len(topology.kind)

@@ -16,6 +16,7 @@ from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
+from certree.synth.flows.fold import Fold, fold_of
 from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.flows.route_slots import routed, steps_of
@@ -31,10 +32,12 @@ COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
 MOST_ROUTED = 1 << 19  # the same where the number of copies is given
+FREE_BLOCKS = 1 << 11  # through switches: that are also routed one by one where a fold is above the bound, in several copies
 FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
 WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 MOST_TRANSFERS = 1 << 21
 WIDER = 4  # periods from the load of the fullest link on that are tried
+WIDEST = (16, 8)  # and through switches those that are longer by one part in so many
 
 
 @method(
@@ -66,7 +69,9 @@ def flows(request: Request, options: Options) -> AnySchedule:
     """
     if request.collective.demand is not None:
         return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
-    timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
+    timed = list(_folded_through_switches(request, options["copies"], options["delay"]))
+    if not timed:
+        timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
     fitting = [found for found in timed if request.steps is None or found.steps <= request.steps]
     return request.offer(_schedule(request, _best(fitting or timed, options["form"]), options["form"]))
 
@@ -81,13 +86,15 @@ def _best(timed: list["_Timed"], form: str) -> "_Timed":
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without."""
+    """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without;
+    `fold`: the same through switches."""
 
     copies: int
     paths: Paths
     kind: Int32
     capacity: NDArray[np.int64]
     cayley: Cayley | None = None
+    fold: Fold | None = None
 
 
 def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
@@ -105,7 +112,8 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
     blocks = endpoints * (endpoints - 1)
     sweeps = max(LEAST_SWEEPS, sweeps * FEW_BLOCKS // max(FEW_BLOCKS, blocks))
     guide = None
-    for count in [copies] if copies else COPIES if cayley or blocks <= FEW_BLOCKS else COPIES[:1]:
+    few = FEW_BLOCKS if topology.is_direct else FREE_BLOCKS
+    for count in [copies] if copies else COPIES if cayley or blocks <= few else COPIES[:1]:
         if cayley is not None:
             paths = translated_paths(cayley, count, request.seed, sweeps)
             if count == (copies or 1) or len(paths.pair) * endpoints <= WRITTEN_TRANSFERS:
@@ -121,6 +129,29 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
             raise UnsupportedError(
                 f"flows routes up to {MOST_BLOCKS} blocks, with option copies up to {MOST_ROUTED}; here are {count * blocks}"
             )
+
+
+def _folded_through_switches(request: Request, copies: int | None, delay: int | None) -> Iterator["_Timed"]:
+    """All-to-alls of a group of endpoints that stand for all; nothing without such a group, and where few blocks may do better."""
+    topology, collective, endpoints = request.topology, request.collective, len(request.members)
+    everyone = collective.kind is CollectiveKind.ALL_TO_ALL and collective.members is None
+    fold = fold_of(topology) if everyone else None
+    if fold is None:
+        return
+    found, blocks = [], endpoints * (endpoints - 1)
+    least = Guide.of(topology, collective).value * endpoints if blocks <= FEW_BLOCKS else None
+    whole = least.denominator if least is not None and least.denominator <= MOST_COPIES else 1
+    for count in [copies] if copies else sorted({*COPIES, whole}) if blocks <= FEW_BLOCKS else COPIES[:1]:
+        paths = fold.paths(count, request.seed, SWEEPS * request.effort)
+        moves = moves_of(topology, paths)
+        if len(moves.block) * len(fold.images) <= MOST_TRANSFERS:
+            plan = _Plan(count, paths, fold.kind, fold.capacity, fold=fold)
+            found += list(_through_switches(request, plan, moves, delay))
+        if least is not None and any(one.plan.paths.period == least * one.plan.copies for one in found):
+            yield from found
+            return
+    if blocks > FREE_BLOCKS:
+        yield from found
 
 
 def _whole_rounds(request: Request) -> int:
@@ -188,9 +219,12 @@ def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]
 
 def _through_switches(request: Request, plan: _Plan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
     """The same with routes and slots chosen together; nothing where no period that is tried has room."""
-    periods = range(plan.paths.period, plan.paths.period + WIDER)
+    least = plan.paths.period
+    near = WIDER if len(moves.block) <= FREE_BLOCKS else 1
+    periods = sorted({*range(least, least + near), *(least + -(-least // part) for part in WIDEST)})
     blocks = plan.copies * len(request.members)
-    tried = (routed(request.topology, moves, len(plan.paths.offset) - 1, period, request.seed) for period in periods)
+    network, count = (request.topology, moves, plan.kind, plan.capacity), len(plan.paths.offset) - 1
+    tried = (routed(*network, count, period, request.seed) for period in periods)
     found = next((result for result in tried if result is not None), None)
     if found is None:
         return
@@ -214,11 +248,15 @@ def _schedule(request: Request, found: _Timed, form: str) -> AnySchedule:
     provenance = request.provenance("flows", {}, copies=plan.copies, load=plan.paths.period)
     if found.is_folded(form):
         return _folded(request, found, provenance)
-    columns = _written_out(found.moves, found.slots, plan)
+    routes = found.moves.routes
+    if plan.fold is not None:
+        columns, routes = plan.fold.written_out(found.moves, found.slots, plan.copies)
+    else:
+        columns = _written_out(found.moves, found.slots, plan)
     root, target = chunk_owners(topology, collective, chunks)
     columns["op"] = np.full(len(columns["chunk"]), Op.COPY, np.int8)
     return make_schedule(
-        topology, collective, root, columns, target, routes=found.moves.routes, delay=found.rules.delay, period=found.rules.period,
+        topology, collective, root, columns, target, routes=routes, delay=found.rules.delay, period=found.rules.period,
         repeats=found.repeats, provenance=provenance,
     )  # fmt: skip
 

@@ -28,7 +28,8 @@ def moves(network: str, copies: int):
 @pytest.mark.parametrize("network", SWITCHED)
 def test_no_link_has_more_than_it_can_carry_in_any_slot(network, copies):
     topology, given, blocks, period = moves(network, copies)
-    found = routed(topology, given, blocks, period, 0)
+    kind = np.arange(len(topology.pair_src), dtype=np.int32)
+    found = routed(topology, given, kind, topology.pair_capacity, blocks, period, 0)
     assert found is not None
     paths, place = found
     made = moves_of(topology, paths)
@@ -55,4 +56,5 @@ def test_all_to_all_meets_its_bound(network):
 def test_a_period_below_the_load_of_a_link_has_no_slots():
     topology, given, blocks, period = moves("fattree:2x3", 1)
     assert period == 5
-    assert routed(topology, given, blocks, period - 1, 0) is None
+    kind = np.arange(len(topology.pair_src), dtype=np.int32)
+    assert routed(topology, given, kind, topology.pair_capacity, blocks, period - 1, 0) is None
