@@ -42,7 +42,7 @@ def test_all_to_all_of_boxes_meets_its_bound(network, rate):
 
 
 def test_link_that_carries_several_images_of_a_transfer():
-    """32 units from a leaf switch to the core are for the 16 images, under shifts of boxes on it and of GPUs, that take each link."""
+    """Shifts of the boxes on a leaf switch and of GPUs keep its link to the core, of 32 units: 16 of the 32 images are there."""
     topology = parse_topology("h100:4@leaf2")
     fold = fold_of(topology)
     assert fold is not None
