@@ -59,9 +59,8 @@ class Fold:
 
     def written_out(self, moves: Moves, slots: Int32, copies: int) -> tuple[dict[str, Int32], tuple[tuple[int, ...], ...]]:
         """(columns, routes) of all transfers: those of `moves` and their images. O(transfers · links of a route)."""
-        source, target = (ends.astype(np.int64) for ends in self.blocks(copies))
         others = len(self.topology.endpoints) - 1
-        source, target = self.images[:, source[moves.block]], self.images[:, target[moves.block]]
+        source, target = (self.images[:, ends[moves.block]] for ends in self.blocks(copies))
         pair = source.astype(np.int64) * others + target - (target > source)
         chunk = (moves.block % copies) * (others + 1) * others + pair
         route, routes = self._routes(moves)
@@ -124,9 +123,9 @@ def _shifts(topology: Topology, sides: tuple[int, ...], cells: Int64) -> list[In
         if move is None:
             return None
         moves.append(move)
-    same = np.arange(len(topology.kind))
+    same = np.arange(len(topology.kind), dtype=np.int32)
     for move, size in zip(moves, sides, strict=True):
-        at = same
+        at: Int32 = same
         for _ in range(size):
             at = move[at]
         if (at != same).any():

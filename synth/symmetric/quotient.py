@@ -75,6 +75,17 @@ class Quotient:
         """Links of the longest path."""
         return max(map(len, self.paths))
 
+    @cached_property
+    def spread(self) -> int:
+        """The most links by which two transfers differ in what they pass before one link. O(hops)."""
+        offset, ways = self._ways
+        place = np.arange(len(ways), dtype=np.int64) - np.repeat(offset[:-1], np.diff(offset))
+        last = np.zeros(len(self.boxes.orbit), np.int64)
+        np.maximum.at(last, ways, place)
+        first = last.copy()
+        np.minimum.at(first, ways, place)
+        return int((last - first).max())
+
     def slots(self, rules: SlotRules, seed: int) -> Int32 | None:
         """The slot of every row; None where none are found. Reduces without copies are scheduled backwards, as copies would be.
         O(rows + hops)."""

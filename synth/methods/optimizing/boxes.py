@@ -82,7 +82,7 @@ class _Timed:
 def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed]:
     """For each plan and delay a single pass, and passes that overlap in the shortest period found."""
     for plan in _plans(request, found):
-        clock = Clock(request, slowest_way(request, plan.longest))
+        clock = Clock(request, slowest_way(request, plan.longest, plan.spread))
         for wait in DELAYS if delay is None else (delay,):
             least = -(-plan.rounds.numerator // plan.rounds.denominator)
             for periods in ((None,), range(least, least + least // LONGER + 2)):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,8 @@ class _Plan:
 
 
 def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
-    """The paths that are tried: for COPIES where nothing else is asked for; of one root also for the least number of copies with
-    which the best cut takes whole rounds."""
+    """The paths that are tried: for COPIES where nothing else is asked for; of one root also for the number of copies with which
+    the rounds of the best cut are whole, or nearly."""
     topology, sweeps = request.topology, SWEEPS * request.effort
     own = np.arange(len(topology.pair_src), dtype=np.int32)
     if request.collective.has_one_root:
@@ -155,9 +156,9 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
 
 
 def _whole_rounds(request: Request) -> int:
-    """The least number of copies for which the rounds of the best cut are whole, as far as MOST_COPIES; else 1."""
+    """The least number of copies, up to MOST_COPIES, for which rounding up the rounds of the best cut costs least."""
     value = Fraction(best_cut(request.topology, request.collective)["value"]) * len(request.members)
-    return value.denominator if value.denominator <= MOST_COPIES else 1
+    return min(range(1, MOST_COPIES + 1), key=lambda count: Fraction(ceil(value * count), count))
 
 
 def _cayley(topology: Topology) -> Cayley | None:

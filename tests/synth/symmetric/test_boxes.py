@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
+from certree.models.schedule.paths import link_cycles, link_stagger
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.packing.slotting import SlotRules
 from certree.synth.symmetric.box_symmetry import boxes_of
@@ -132,3 +134,20 @@ def test_a_transfer_too_many_is_found() -> None:
     crowded[out] = 0
     found = verify_schedule(plan.schedule(crowded, rules, 1, {}))
     assert "capacity" in {violation.rule for violation in found.violations}
+
+
+@pytest.mark.parametrize(("spec", "spread"), [("h100:4", 0), ("h100:8@leaf4", 2)])
+def test_unequal_ways_to_a_link_are_those_of_the_schedule(spec: str, spread: int) -> None:
+    """On rails links to a GPU are passed after one link, through leaf switches after one or three; all links are equally slow."""
+    topology, machine = parse_topology(spec), load_machine("multitree")
+    boxes = boxes_of(topology)
+    request = ask(topology, "all-gather")
+    rows = gather_rows(boxes, next(inner_trees(boxes, adding=False)), 1, by_leaves=False)
+    plan = quotient_of(boxes, request.collective, rows, 8)
+    assert plan is not None
+    slots = plan.slots(SlotRules(1, None, 0), 0)
+    assert slots is not None
+    made = plan.schedule(slots, SlotRules(1, None, 0), 1, {})
+    each = int(link_cycles(topology, machine)[0]) + machine.router_cycles
+    assert link_stagger(made, machine) == plan.spread * each
+    assert plan.spread == spread
