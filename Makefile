@@ -59,12 +59,12 @@ specs: setup
 	$(BIN)/certree model-check --symbolic
 
 # All that is too long for CI: tests marked slow (tests/slow.txt), the larger models, every single edit of the modules (an hour on
-# two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 300 of them.
+# two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 1,112 of them.
 verify-all: specs
 	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
 	$(BIN)/certree model-check --full
 	$(BIN)/certree model-check --edits
-	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 33
+	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.verify.deadlock.drawn 0 1000
 
 bench: setup

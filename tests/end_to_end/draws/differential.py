@@ -73,17 +73,27 @@ def check_draw(recipe: Recipe, *, tlc: bool = False) -> Counter[str]:
     found[f"lanes with skew, {'any timing' if race is None else 'slots'}: data " + ("right" if late.data_ok else "wrong")] += 1
     if on_lanes.flit_hops <= MOST_FLIT_HOPS:
         found += _through_routers(source, recipe, freedom, race is None, on_lanes.cycles, where)
-    if (
-        tlc
-        and isinstance(source, Tables)
-        and not source.is_counted
-        and len(schedule.topology.endpoints) <= MOST_MODEL_CHECKED
-        and freedom.free
-    ):
+    if tlc and isinstance(source, Tables) and is_for_tlc(source, freedom):
         checked = model_check_tables(source, 120.0)
         assert checked.result in (Result.SUCCESS, Result.UNKNOWN), f"{where}: TLC: {checked.message}"
         found[f"TLC: {checked.result}"] += 1
     return found
+
+
+def is_for_tlc(tables: Tables, freedom: Freedom) -> bool:
+    """Whether TLC is asked about tables: those of few endpoints and of trees, free of deadlock."""
+    return not tables.is_counted and len(tables.topology.endpoints) <= MOST_MODEL_CHECKED and freedom.free
+
+
+def tables_for_tlc(recipe: Recipe) -> Tables | None:
+    """The tables of a draw, if TLC is asked about them."""
+    if len(recipe.topology.endpoints) > MOST_MODEL_CHECKED:
+        return None
+    try:
+        tables = lower(recipe.schedule, recipe.size, recipe.used_machine)
+    except UnsupportedError:
+        return None
+    return tables if is_for_tlc(tables, deadlock_of_schedule(recipe.schedule, recipe.used_machine, recipe.size)) else None
 
 
 def _facts(result: Run) -> tuple[int, int | None, bool, int, int]:

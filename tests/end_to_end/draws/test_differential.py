@@ -1,6 +1,7 @@
 """200 draws of `tests.end_to_end.draws.differential.py`, with TLC on some of the smallest; the draws that disagreed once; and how
 a draw that fails is made smaller."""
 
+from dataclasses import replace
 from itertools import islice
 from random import Random
 
@@ -9,16 +10,19 @@ import pytest
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import SlotTiming, schedule_cycles
+from certree.verify.tla.table_model import model_check_tables
+from certree.verify.tla.tlc import Result
 from tests.end_to_end.draws import differential
-from tests.end_to_end.draws.differential import MOST_MODEL_CHECKED, check_draw, failure
+from tests.end_to_end.draws.differential import check_draw, failure, tables_for_tlc
 from tests.end_to_end.draws.recipe import Recipe, drawn
 from tests.end_to_end.draws.smaller import smallest
+from tests.end_to_end.draws.together import model_check_together
 from tests.verify.deadlock.drawn import Cabling, drawn_cabling
 
 BLOCK, BLOCKS = 20, 10
 #: draws that disagreed, as `differential` prints them; each found a fault
 ONCE_WRONG: tuple[Recipe, ...] = ()
-MODEL_CHECKED = 5
+MODEL_CHECKED = 10
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
@@ -34,11 +38,19 @@ def test_draws_that_disagreed_once(recipe: Recipe) -> None:
 
 @pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.slow)])
 def test_tlc_agrees_on_small_draws(first: int) -> None:
-    recipes = (drawn(seed) for seed in range(first, first + 120))
-    small = list(islice((recipe for recipe in recipes if len(recipe.topology.endpoints) < MOST_MODEL_CHECKED), MODEL_CHECKED))
-    assert len(small) == MODEL_CHECKED
-    checked = sum(check_draw(recipe, tlc=True)["TLC: success"] for recipe in small)
-    assert checked >= MODEL_CHECKED // 2
+    tables = list(islice(filter(None, (tables_for_tlc(drawn(seed)) for seed in range(first, first + 120))), MODEL_CHECKED))
+    assert len(tables) == MODEL_CHECKED
+    assert {result for result, _ in model_check_together(tables)} == {Result.SUCCESS}
+
+
+def test_models_in_one_process_end_as_alone() -> None:
+    """Also behind a model that fails: a slot that is a cycle too short for what it waits for."""
+    right = next(filter(None, (tables_for_tlc(drawn(seed)) for seed in range(120))))
+    given = [right, replace(right, slot_cycles=right.slot_cycles - 1), right]
+    alone = [model_check_tables(tables) for tables in given[:2]]
+    assert [one.result for one in alone] == [Result.SUCCESS, Result.SAFETY]
+    expected = [(one.result, one.distinct_states) for one in (*alone, alone[0])]
+    assert model_check_together(given) == expected
 
 
 def test_a_failure_is_made_as_small_as_it_can_be() -> None:
