@@ -1,5 +1,6 @@
 """The format `systemverilog`: all that a team needs that builds the network interface.
 
+- `headers`: numbers and CRC of these images, for interfaces with two banks
 - `images`: rows by slot and stage, with lines of arrivals in place of names; `sizes`: widths, depths, times
 - `package`: SystemVerilog package and C header; `registers`: the register map and its SystemRDL
 - `contract`: CONTRACT.md; `testbench`: a network model and monitors around the interfaces, and assertions to bind
@@ -10,8 +11,9 @@ from typing import ClassVar
 
 from certree.hw.formats import FORMATS, Columns
 from certree.hw.formats.layout import Widths
-from certree.hw.formats.readmemh import ReadmemhFormat, encode, file_name
+from certree.hw.formats.readmemh import ROUTES_FILE, ReadmemhFormat, encode, file_name
 from certree.hw.formats.systemverilog.contract import contract_text
+from certree.hw.formats.systemverilog.headers import image_headers
 from certree.hw.formats.systemverilog.images import slot_matrix
 from certree.hw.formats.systemverilog.package import header_text, package_text
 from certree.hw.formats.systemverilog.registers import rdl_text
@@ -21,6 +23,7 @@ from certree.models.common.errors import TableFormatError
 from certree.models.tables.tables import Tables
 
 TRACE_FILE = "trace.csv"
+ARRIVALS = "arrivals"
 SLOTS = "slots"  # the images of rows in firing order
 
 
@@ -32,7 +35,8 @@ class SystemVerilogFormat:
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files but the golden trace. Time O(rows log rows)."""
-        return ReadmemhFormat().files(tables, widths) | _documents(sizes_of(tables, widths)) | reference_files(tables)
+        others = ReadmemhFormat().files(tables, widths)
+        return others | _documents(sizes_of(tables, widths), others) | reference_files(tables)
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images, as of `readmemh`."""
@@ -46,7 +50,7 @@ class SystemVerilogFormat:
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
         """Raise TableFormatError for a document that these tables do not give. The reference interface is whatever the
         manifest says; `certree.hw.golden` checks the golden trace."""
-        expected = _documents(sizes_of(tables, widths))
+        expected = _documents(sizes_of(tables, widths), files)
         for name, data in expected.items():
             if files.get(name) != data:
                 raise TableFormatError(f"{name} is {'not what these tables give' if name in files else 'missing'}")
@@ -55,8 +59,8 @@ class SystemVerilogFormat:
             raise TableFormatError(f"{min(left)}: unexpected file")
 
 
-def _documents(sizes: Sizes) -> dict[str, bytes]:
-    """The files that say something about these very tables."""
+def _documents(sizes: Sizes, others: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files that say something about these very tables; `others`: those of `readmemh`."""
     texts = {
         "certree_ni_pkg.sv": package_text(sizes),
         "certree_tables.h": header_text(sizes),
@@ -66,8 +70,11 @@ def _documents(sizes: Sizes) -> dict[str, bytes]:
     if is_playable(sizes.tables):
         texts["certree_tb_pkg.sv"] = testbench_text(sizes)
     matrix = slot_matrix(sizes.rows, sizes.tables, sizes.widths)
-    images = {
-        file_name(SLOTS, node): encode(matrix[sizes.rows.node == node], sizes.fields)
-        for node in sizes.tables.topology.endpoints.tolist()
-    }
+    nodes = sizes.tables.topology.endpoints.tolist()
+    slots = {node: encode(matrix[sizes.rows.node == node], sizes.fields) for node in nodes}
+    images = {file_name(SLOTS, node): lines for node, lines in slots.items()}
+    if sizes.tables.epoch is not None:
+        routes = others.get(ROUTES_FILE, b"")
+        headers = image_headers(sizes, {node: (slots[node], others[file_name(ARRIVALS, node)], routes) for node in nodes})
+        images |= {file_name(f"{SLOTS}_header", node): lines for node, lines in headers.items()}
     return {name: text.encode() for name, text in texts.items()} | images

@@ -112,6 +112,7 @@ _FILES = """
 |---|---|
 | `node_*.hex`, `arrivals_*.hex`, `routes.hex` | rows, expected arrivals and source routes (section "Files" of the contract) |
 | `slots_*.hex` | the same rows in the order in which they fire (by `slot`, then by table order), for the memory of the interface |
+| `slots_header_*.hex` | with an epoch: numbers and CRC of these rows, the arrivals and the routes (B7) |
 | `certree_ni_pkg.sv`, `certree_tables.h` | all constants and layouts, for SystemVerilog and C |
 | `certree_ni.rdl` | the registers in SystemRDL: PeakRDL makes C header, IP-XACT and UVM model of it |
 | `certree_ni*.sv` | the reference interface, profile `trees` (`certree_ni.sv` is the top) |

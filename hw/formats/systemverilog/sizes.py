@@ -7,6 +7,7 @@ import numpy as np
 from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.slots import landing_steps
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import Profile, RowOp
 from certree.models.tables.table_memory import layout
@@ -81,7 +82,8 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     together = np.unique(rows.node * period + rows.slot, return_counts=True)[1]
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
-    slots = (tables.repeats + stages + 1) * period
+    boundary = (tables.repeats - 1) * (tables.period or 0) + int(landing_steps(tables.schedule).max(initial=tables.delay))
+    slots = max((tables.repeats + stages + 1) * period, boundary)
     cycle_bits = max(_CYCLE_BITS, (2 * tables.slot_cycles).bit_length(), (2 * machine.ni_start_cycles).bit_length())
     counted = np.zeros(len(tables.topology.kind), np.int64)
     np.add.at(counted, tables.arrival_node, tables.arrival_count)
@@ -96,6 +98,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("STAGES", stages, "iterations of one table that can be in progress at once"),
         ("DELAY", tables.delay, "data sent in slot s can be used from slot s + DELAY on"),
         ("SLOT_CYCLES", tables.slot_cycles, "cycles of a slot"),
+        ("BOUNDARY", boundary, "slots until all that the last iteration sent has counted; other tables may open (B4)"),
         ("HEAD_FLITS", machine.head_flits, "header flits of a message"),
         ("MESSAGE_FLITS", flits, "flits of a message, header included; one for each cycle"),
         ("CHUNK_GRANULES", size, "granules of a chunk; a granule is what one flit carries, and the unit of addresses"),

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from certree.hw.formats.readmemh import decode
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from certree.hw.golden import COLUMNS, golden_run, trace_files
 from certree.hw.run import run
+from certree.hw.switching import boundary
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
@@ -106,6 +108,43 @@ def test_rows_in_firing_order_say_the_same(name: str, tmp_path: Path) -> None:
                     assert (tables.arrival_op[arrival], tables.arrival_peer[arrival]) == (tables.op[row], node)
                 if tables.route[row] < 0:
                     assert entry[f"next[{place}]"] == dst
+
+
+def _serial_crc(data: bytes) -> int:
+    """CRC-32 of IEEE 802.3 bit by bit, as a register in hardware."""
+    register = 0xFFFFFFFF
+    for byte in data:
+        for bit in range(8):
+            register = register >> 1 ^ (0xEDB88320 if (register ^ byte >> bit) & 1 else 0)
+    return register ^ 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("name", ["trees", "routed", "blocks"])
+def test_headers_of_images_in_firing_order(name: str, tmp_path: Path) -> None:
+    """B7: the words of the registers, and the CRC of all that is written before it."""
+    tables = replace(made(name), epoch=65_535)
+    folder = tmp_path / "t"
+    export_tables(tables, folder, "systemverilog")
+    sizes = sizes_of(tables, Widths.of(tables))
+    for node in tables.topology.endpoints.tolist():
+        *words, crc = [int(line, 16) for line in (folder / f"slots_header_{node:04d}.hex").read_text().split()]
+        rows, arrivals = int((tables.node == node).sum()), tables.arrival_count[tables.arrival_node == node]
+        counts, routes = int(arrivals.sum()) * tables.repeats, len(tables.routes)
+        settings = [tables.slot_cycles, sizes["PERIOD"], tables.repeats, routes, boundary(tables)]
+        assert words == [65_535, rows, len(arrivals), rows * tables.repeats, counts, *settings]
+        written = b"".join(word.to_bytes(4, "little") for word in words)
+        for image in (f"slots_{node:04d}.hex", f"arrivals_{node:04d}.hex", *(["routes.hex"] if routes else [])):
+            entries = (folder / image).read_text().split()
+            written += b"".join(int(line, 16).to_bytes(4 * sizes["WINDOW_WORDS"], "little") for line in entries)
+        assert crc == _serial_crc(written)
+    assert verify_path(folder).verdict.valid
+
+
+def test_a_changed_header_is_refused(tmp_path: Path) -> None:
+    export_tables(replace(made("trees"), epoch=1), tmp_path / "t", "systemverilog")
+    rewrite(tmp_path / "t", "slots_header_0001.hex", lambda text: text.replace("0", "1", 1), seal=True)
+    with pytest.raises(TableFormatError, match=r"slots_header_0001\.hex is not what these tables give"):
+        read_tables(tmp_path / "t")
 
 
 FORGED = {
