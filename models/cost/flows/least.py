@@ -13,8 +13,8 @@ floats / N, and the start-ups of K steps, bound the time from below. By K:
 
 One step or more must cross each cut of the network, and starts up accordingly. Links between switches and unequal loads of servers
 are left out, so the bound is weakest where these matter (CDC384). One copy of each element must cross each link between switches
-each way; where that takes less time than links of servers do, as on all networks of GenTree's Table 7, it would not raise the bound,
-as different links are busy at the same time.
+each way. Where that takes less time than links of servers do, as on all networks of GenTree's Table 7, it would not raise the
+bound, as different links are busy at the same time.
 """
 
 from dataclasses import dataclass
