@@ -68,10 +68,10 @@ always @(posedge clk) begin
   is_held <= !rst && state != READ;
   held_row <= row;
   if (!was_reset) assume (rst);
-  assume (rows == settled_rows && rows != 0 && 32'(rows) <= (1 << INDEX_BITS));
+  assume (rows == settled_rows && 32'(rows) <= (1 << INDEX_BITS));
   assume (period == settled_period && repeats == settled_repeats && 32'(repeats) <= (1 << ITERATION_BITS));
   assume (is_told || rst);
-  assume (!start || (!has_started && firings != 0));
+  assume (!start || (!has_started && (firings != 0) == (rows != 0)));  // a node that only receives has no rows
   assume (32'(turn) < (1 << ITERATION_BITS) + (1 << STAGE_BITS));  // it stops before: each row has its iterations by then
   if (is_held) assume (row == held_row);  // the memory holds what was read
   assume (32'(first_line) + 32'(lines) <= LINES);
@@ -80,8 +80,8 @@ end
 `ifndef FORMAL
 `CERTREE_PROPERTY(fetch_is_told_what_counts, is_told)
 `endif
-`CERTREE_PROPERTY(fetch_hands_each_row_over_once, has_started ? pushed + left == due : state == IDLE && pushed == 0 && !has_failed)
-`CERTREE_PROPERTY(fetch_keeps_table_order, index == its_index && turn == its_turn && turn_slot == its_slot && (has_started ? 32'(index) < 32'(rows) : index == 0))
+`CERTREE_PROPERTY(fetch_hands_each_row_over_once, has_started ? pushed <= due && pushed + left == due : state == IDLE && pushed == 0 && !has_failed)
+`CERTREE_PROPERTY(fetch_keeps_table_order, index == its_index && turn == its_turn && turn_slot == its_slot && (due != 0 ? 32'(index) < 32'(rows) : index == 0))
 `CERTREE_PROPERTY(fetch_serves_one_iteration, !push || (32'(push_iteration) < 32'(repeats) && 32'(push_iteration) + 32'(stage) == 32'(turn) && push_slot == its_slot + SLOT_BITS'(row[certree_ni_pkg::SLOT_ROW_SLOT_LSB+:certree_ni_pkg::SLOT_BITS])))
 `CERTREE_PROPERTY(fetch_knows_what_is_missing, state != LOOK || (looked <= lines && is_enabled && is_known && missing == open_lines))
 `CERTREE_PROPERTY(fetch_never_rests, age == (state == IDLE || state == READ ? '0 : state == DECODE ? (WAIT_BITS + 1)'(1) : (WAIT_BITS + 1)'(2) + (WAIT_BITS + 1)'(looked)))
