@@ -2,6 +2,7 @@
 
 - `headers`: numbers and CRC of these images, for interfaces with two banks
 - `images`: rows by slot and stage, with lines of arrivals in place of names; `sizes`: widths, depths, times
+- `window`: rows that the interface reads ahead
 - `package`: SystemVerilog package and C header; `registers`: the register map and its SystemRDL
 - `contract`: CONTRACT.md; `testbench`: a network model and monitors around the interfaces, and assertions to bind
 """
@@ -35,8 +36,8 @@ class SystemVerilogFormat:
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files but the golden trace. Time O(rows log rows)."""
-        others = ReadmemhFormat().files(tables, widths)
-        return others | _documents(sizes_of(tables, widths), others) | reference_files(tables)
+        others, sizes = ReadmemhFormat().files(tables, widths), sizes_of(tables, widths)
+        return others | _documents(sizes, others) | reference_files(sizes)
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images, as of `readmemh`."""
@@ -67,7 +68,7 @@ def _documents(sizes: Sizes, others: Mapping[str, bytes]) -> dict[str, bytes]:
         "certree_ni.rdl": rdl_text(sizes),
         "CONTRACT.md": contract_text(sizes),
     }
-    if is_playable(sizes.tables):
+    if is_playable(sizes):
         texts["certree_tb_pkg.sv"] = testbench_text(sizes)
     matrix = slot_matrix(sizes.rows, sizes.tables, sizes.widths)
     nodes = sizes.tables.topology.endpoints.tolist()

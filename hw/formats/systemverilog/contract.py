@@ -9,6 +9,7 @@ from certree.hw.formats.systemverilog.package import layouts, offsets
 from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register, bits_of
 from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.hw.formats.systemverilog.testbench import is_playable
+from certree.hw.formats.systemverilog.window import MOST_ROWS
 
 _OPS = ("NOP", "REDUCE", "GATHER")
 
@@ -22,7 +23,7 @@ def contract_text(sizes: Sizes) -> str:
         _FILES,
         _layouts(sizes),
         _registers(sizes),
-        _PINS if is_playable(sizes.tables) else _NO_REFERENCE,
+        _PINS if is_playable(sizes) else _NO_REFERENCE.format(most=MOST_ROWS),
         _contract(),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -142,9 +143,9 @@ Cycle 0 is that in which the first slot opens, without skew and `START_CYCLES`.
 _NO_REFERENCE = """
 ## No reference interface
 
-The reference interface executes tables of profile `trees` only, in slots that are not fine, on links of whole units of speed, in
-messages with a header flit. These are others: the folder has neither `certree_ni.sv` with its modules nor the testbench, and the
-registers are a proposal.
+The reference interface executes tables of profile `trees` only, on links of whole units of speed, in messages with a header
+flit; in fine slots where it can read each row before its slot, with a window of {most} rows. These are others: the folder has
+neither `certree_ni.sv` with its modules nor the testbench, and the registers are a proposal.
 """
 
 _PINS = """
@@ -152,7 +153,7 @@ _PINS = """
 
 - Load the windows and `LANE_PEER`, set `SKEW`, `NODE`, `ROWS`, `ARRIVALS`, `FIRINGS`, `COUNTS` and `STAGING_BASE`
   (`certree_tables.h`
-  has them for each node), write `ARM`; when the first rows are read, at most `WINDOW_ROWS * (ARRIVALS + 4) + 2 * ROWS` cycles
+  has them for each node), write `ARM`; when the first rows are read, at most `(WINDOW_ROWS + 1) * (ARRIVALS + 4) + 2 * ROWS` cycles
   later,
   write `START` at all nodes in the same cycle. The next cycle is time 0.
 - A row that fires in cycle t has its first flit on `tx` in cycle t + 1; this cycle is part of `lat`. A message whose last flit

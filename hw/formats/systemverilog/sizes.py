@@ -6,6 +6,7 @@ import numpy as np
 
 from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
+from certree.hw.formats.systemverilog.window import MOST_ROWS, window_rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
@@ -30,12 +31,13 @@ class Constant:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Tables, their rows in firing order, and all constants."""
+    """Tables, their rows in firing order, and all constants. `is_in_time`: the reference interface reads all rows in time."""
 
     tables: Tables
     widths: Widths
     rows: SlotRows
     constants: tuple[Constant, ...]
+    is_in_time: bool
 
     @property
     def fields(self) -> list[Field]:
@@ -79,7 +81,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     stages = int(rows.stage.max(initial=0)) + 1
     arrivals, most_rows, routes = (max(2, n) for n in (_most(tables.arrival_node), _most(tables.node), len(tables.routes)))
     transmit, receive = (max(1, *map(len, lanes_of(tables, side).values())) for side in ("src", "dst"))
-    together = np.unique(rows.node * period + rows.slot, return_counts=True)[1]
+    window = window_rows(tables, rows)
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
     boundary = (tables.repeats - 1) * (tables.period or 0) + int(landing_steps(tables.schedule).max(initial=tables.delay))
@@ -119,7 +121,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("ARRIVALS", arrivals, "most expected arrivals of a node, and 2"),
         ("ROUTES", routes, "source routes, and 2"),
         ("CHILDREN", rows.next.shape[1], "most destinations of a row"),
-        ("WINDOW_ROWS", int(together.max(initial=1)), "most rows of a node that fire in one slot"),
+        ("WINDOW_ROWS", window or MOST_ROWS, "rows that are read ahead, at least all of a node that fire in one slot"),
         ("LANE_QUEUE", LANE_QUEUE, "messages that wait at a lane"),
         ("TX_LANES", transmit, "most lanes that leave a node"),
         ("RX_LANES", receive, "most lanes that come into a node"),
@@ -152,7 +154,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("WINDOW_WORDS", 1 << (-(-words // 32) - 1).bit_length(), "words of 32 bits of an entry in the table windows"),
     ]  # fmt: skip
     constants = tuple(Constant(*entry) for entry in names)
-    return Sizes(tables, widths, rows, constants)
+    return Sizes(tables, widths, rows, constants, window is not None)
 
 
 def _bits(fields: list[Field], name: str) -> int:

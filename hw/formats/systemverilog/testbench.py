@@ -11,7 +11,6 @@ from certree.hw.formats.systemverilog.package import NOTE, interfaces
 from certree.hw.formats.systemverilog.sizes import Sizes, lanes_of
 from certree.models.schedule.paths import link_cycles
 from certree.models.tables.table_columns import Profile
-from certree.models.tables.tables import Tables
 
 FILE_LIST = "certree_ni.f"
 _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")
@@ -23,9 +22,9 @@ _MODULES = (
 _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 
 
-def reference_files(tables: Tables) -> dict[str, bytes]:
+def reference_files(sizes: Sizes) -> dict[str, bytes]:
     """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot play."""
-    return _sources() if is_playable(tables) else {}
+    return _sources() if is_playable(sizes) else {}
 
 
 @cache
@@ -40,7 +39,7 @@ def _sources() -> dict[str, bytes]:
 
 def testbench_text(sizes: Sizes) -> str:
     """The package of the testbench."""
-    tables, constants = sizes.tables, _network(sizes)
+    tables, constants = sizes.tables, network_of(sizes)
     lines = [f"// {NOTE}", "// verilator lint_off UNUSEDPARAM", "package certree_tb_pkg;"]
     for name, value in constants.items():
         if isinstance(value, int):
@@ -88,7 +87,8 @@ endpackage"""
     return "\n".join([*lines, ""])
 
 
-def _network(sizes: Sizes) -> dict[str, int | Iterable[int]]:
+def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
+    """Names and numbers of the network: lists by interface, lane, pair of nodes or chunk; see `certree_network.sv`."""
     tables, machine = sizes.tables, sizes.tables.machine
     topology, endpoints = tables.topology, tables.topology.endpoints.tolist()
     rank = {node: ni for ni, node in enumerate(endpoints)}
@@ -115,7 +115,7 @@ def _network(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + 2 * sizes["RX_LANES"] * sizes["CHUNK_GRANULES"],
         "RESULT_GRANULES": sizes["FLOWS"] * sizes["REPEATS"] * sizes["CHUNK_GRANULES"],
         "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
-        "ARM_CYCLES": 4 + sizes["WINDOW_ROWS"] * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
+        "ARM_CYCLES": 4 + (sizes["WINDOW_ROWS"] + 1) * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
         "HAS_ROUTES": int(bool(tables.routes)),
         "ROUTES_USED": len(tables.routes),
         "NODE_OF": nodes,
@@ -137,8 +137,8 @@ def _network(sizes: Sizes) -> dict[str, int | Iterable[int]]:
     }
 
 
-def is_playable(tables: Tables) -> bool:
-    """Whether the reference interface plays the tables: those of `trees` in slots that are not fine, on links of whole units of
-    speed, in messages with a header flit."""
-    is_slotted = tables.profile is Profile.TREES and not tables.fine_slots
-    return is_slotted and tables.topology.scale == 1 and tables.machine.head_flits > 0
+def is_playable(sizes: Sizes) -> bool:
+    """Whether the reference interface plays the tables: those of `trees`, on links of whole units of speed, in messages with a
+    header flit, in fine slots only where it reads the rows in time."""
+    tables = sizes.tables
+    return tables.profile is Profile.TREES and sizes.is_in_time and tables.topology.scale == 1 and tables.machine.head_flits > 0

@@ -32,6 +32,7 @@ module certree_network #(
     logic                   is_asking;  // for a lane of `pair`, from `when` on
     int                     pair;
     int                     hop;
+    int                     came_by;    // lane of all, by source, destination and number
     longint                 when;
     int                     ni;         // destination, once the last lane is known
     int                     lane;
@@ -63,6 +64,7 @@ module certree_network #(
     automatic int pair = messages[m].pair, hop = messages[m].hop + 1;
     automatic logic [PORT_BITS-1:0] port = '1;
     free_at[certree_tb_pkg::PAIR_FIRST[pair] + lane] = v + longint'(FLITS);
+    messages[m].came_by = certree_tb_pkg::PAIR_FIRST[pair] + lane;
     if (hop < HOPS) port = messages[m].header[certree_ni_pkg::HEADER_ROUTE_LSB + (HOPS - 1 - hop) * PORT_BITS +: PORT_BITS];
     messages[m].hop = hop;
     messages[m].is_asking = port != '1;
@@ -76,7 +78,18 @@ module certree_network #(
     end
   endfunction
 
-  // Messages in transit take the lane with the fewest flits left.
+  // Of the messages in transit that came before this cycle the one that goes first (M5); -1 where there is none.
+  function automatic int next_in_transit();
+    next_in_transit = -1;
+    for (int m = 0; m < MESSAGES; m++) begin
+      if (messages[m].is_used && messages[m].is_asking && messages[m].when < now
+          && (next_in_transit < 0 || messages[m].when < messages[next_in_transit].when
+              || (messages[m].when == messages[next_in_transit].when && messages[m].came_by < messages[next_in_transit].came_by)))
+        next_in_transit = m;
+    end
+  endfunction
+
+  // It takes the lane with the fewest flits left.
   function automatic void forward(int m);
     automatic int best = 0, first = certree_tb_pkg::PAIR_FIRST[messages[m].pair];
     automatic longint when = messages[m].when;
@@ -87,7 +100,7 @@ module certree_network #(
   endfunction
 
   always @(posedge clk) begin
-    for (int m = 0; m < MESSAGES; m++) if (messages[m].is_used && messages[m].is_asking && messages[m].when < now) forward(m);
+    for (int m = next_in_transit(); m >= 0; m = next_in_transit()) forward(m);
     for (int n = 0; n < NIS; n++) begin
       for (int l = 0; l < TX; l++) begin
         if (tx_valid[n][l]) begin
