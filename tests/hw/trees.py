@@ -10,7 +10,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
+from certree.models.schedule.collective import SYMMETRIC_KINDS, WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
@@ -59,13 +59,15 @@ def way(topology: Topology, src: int, dst: int) -> list[int]:
     return topology.pair_of_link[list(routes[0])].tolist() if routes else [int(topology.pair_index(src, dst))]
 
 
-def tree_schedule(spec: str, kind: CollectiveKind, trees: int, *, delay: int, repeats: int, seed: int) -> Schedule:
-    """`trees` random trees a collective (one per endpoint and multiple of it where chunks are rooted), `repeats` iterations."""
-    topology, random = parse_topology(spec.removesuffix(",far")), Random(seed)
-    far = spec.endswith(",far") or not topology.is_direct
-    collective = Collective(kind)
+def tree_schedule(spec: str | Topology, kind: CollectiveKind, trees: int, *, delay: int, repeats: int, seed: int) -> Schedule:
+    """`trees` random trees a collective (one per root and multiple of it where chunks are rooted), `repeats` iterations; a
+    broadcast is from the first endpoint."""
+    topology = parse_topology(spec.removesuffix(",far")) if isinstance(spec, str) else spec
+    random, far = Random(seed), not topology.is_direct or (isinstance(spec, str) and spec.endswith(",far"))
     endpoints = topology.endpoints.tolist()
-    roots = (endpoints * trees) if collective.is_rooted else [random.choice(endpoints) for _ in range(trees)]
+    collective = Collective(kind, endpoints[0] if kind in WITH_ONE_ROOT else None)
+    sources = endpoints if collective.root is None else endpoints[:1]
+    roots = (sources * trees) if collective.is_rooted else [random.choice(endpoints) for _ in range(trees)]
     forest = [random_tree(topology, root, random, far=far) for root in roots]
     period = None
     if repeats > 1:

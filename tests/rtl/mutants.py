@@ -19,7 +19,7 @@ from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog import SystemVerilogFormat
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
-from tests.rtl.cases import CASES, belated, export, skewed
+from tests.rtl.cases import CASES, belated, export, skew_arguments
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, play, verilator
 
@@ -118,7 +118,7 @@ def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
                 return f"proof: `{label[1]}`" if label else f"proof: {reason.split(':')[0]}"
         build(target)
         tables = CASES[network]()
-        for arguments in ((), skewed(tables, target), belated(tables, target)):
+        for arguments in ((), skew_arguments(tables, target), belated(tables, target)):
             caught = _said(play(target, *arguments))
             if caught:
                 return caught
@@ -189,7 +189,7 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
     original = path.read_bytes()
     path.write_bytes(image)
     try:
-        for arguments in ((), skewed(tables, folder), belated(tables, folder)):
+        for arguments in ((), skew_arguments(tables, folder), belated(tables, folder)):
             caught = _said(play(folder, *arguments))
             if caught:
                 return caught

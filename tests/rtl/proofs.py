@@ -19,9 +19,9 @@ def prove(module: str, folder: Path, sources: Path | None = None) -> str:
     """Why the properties of a module are not proved; nothing where they are. `sources`: an exported folder, by default that of the
     smallest case, which is written to `folder`."""
     if sources is None:
-        sources = folder / QUICK[0]
+        sources = folder / QUICK
         if not sources.exists():
-            export(CASES[QUICK[0]](), sources)
+            export(CASES[QUICK](), sources)
     name = f"certree_ni_{module}"
     model = folder / f"{name}.smt2"
     parts = " ".join(["certree_ni_pkg.sv", *_PARTS.get(module, ()), f"{name}.sv"])

@@ -12,7 +12,8 @@ import pytest
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
-from tests.rtl.cases import CASES, QUICK, belated, export, skewed
+from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments
+from tests.rtl.model import build_model, play_model
 from tests.rtl.tools import build, lint, play, verilator
 
 pytestmark = [
@@ -25,11 +26,12 @@ _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The smallest folder, its testbench compiled."""
-    folder = tmp_path_factory.mktemp("rtl") / QUICK[0]
-    export(CASES[QUICK[0]](), folder)
+    """The smallest folder, both testbenches compiled."""
+    folder = tmp_path_factory.mktemp("rtl") / QUICK
+    export(CASES[QUICK](), folder)
     assert lint(folder) == ""
     build(folder)
+    build_model(CASES[QUICK](), folder)
     return folder
 
 
@@ -38,16 +40,17 @@ def test_events_are_those_of_the_simulator(played: Path) -> None:
     assert outcome.passed, outcome.text
     lines = (played / "trace.csv").read_text().count("\n") - 1
     assert f"{lines} events, 0 differences" in outcome.text
+    assert play_model(played).text.split(";")[0] == outcome.text.split(";")[0]
 
 
 def test_events_of_interfaces_that_start_late(played: Path) -> None:
-    outcome = play(played, *skewed(CASES[QUICK[0]](), played))
+    outcome = play(played, *skew_arguments(CASES[QUICK](), played))
     assert outcome.passed, outcome.text
 
 
 @pytest.mark.parametrize("change", ["another-cycle", "a-missing-event", "one-event-more"])
 def test_a_wrong_golden_trace_fails(played: Path, change: str) -> None:
-    """The testbench can fail: it compares every line."""
+    """The testbenches can fail: they compare every line."""
     lines = (played / "trace.csv").read_text().splitlines()
     middle = len(lines) // 2
     changed = {
@@ -61,6 +64,7 @@ def test_a_wrong_golden_trace_fails(played: Path, change: str) -> None:
     }[change]
     (played / "wrong.csv").write_text("\n".join(changed) + "\n")
     assert not play(played, "+trace=wrong.csv").passed
+    assert not play_model(played, "wrong.csv").passed
 
 
 @pytest.mark.parametrize("image", ["slots", "arrivals"])
@@ -71,11 +75,12 @@ def test_a_wrong_image_fails(played: Path, tmp_path: Path, image: str) -> None:
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
     assert not play(folder).passed
+    assert not play_model(folder).passed
 
 
 def test_an_assertion_that_fails_fails_the_run(played: Path, tmp_path: Path) -> None:
     """A row that waits for lines which no list can have."""
-    folder, tables = tmp_path / "t", CASES[QUICK[0]]()
+    folder, tables = tmp_path / "t", CASES[QUICK]()
     shutil.copytree(played, folder)
     fields = sizes_of(tables, Widths.of(tables)).fields
     waits = sum((1 << field.bits) - 1 << low for field, low in zip(fields, offsets(fields), strict=True) if "wait" in field.name)
@@ -87,8 +92,9 @@ def test_an_assertion_that_fails_fails_the_run(played: Path, tmp_path: Path) -> 
     assert not outcome.passed
     assert "Assertion failed" in outcome.text
     assert "window_waits_for_lines_that_exist" in outcome.text
+    assert not play_model(folder).passed
 
 
 def test_data_are_right_when_an_interface_starts_slots_late(played: Path) -> None:
-    outcome = play(played, *belated(CASES[QUICK[0]](), played))
+    outcome = play(played, *belated(CASES[QUICK](), played))
     assert outcome.passed, outcome.text

