@@ -15,7 +15,7 @@ from certree.verify.tla.symbolic.invariant import MUTANTS
 from certree.verify.tla.table_constants import Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result
 from certree.verify.tla.tlc_values import parse_value
-from tests.specs.encoded import Clock, Explorer, Reached, TableWorld, all_clocks
+from tests.specs.symbolic.encoded import Clock, Explorer, Reached, TableWorld, all_clocks
 from tests.specs.test_table_model import schedule_of
 
 MACHINE = replace(
