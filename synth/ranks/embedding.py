@@ -6,7 +6,8 @@ the step lasts as many rounds as its fullest link needs, which is free of conten
 are published: one round, or c where a message has c chunks. The verifier then reports contention.
 
 `channels=C` runs the algorithm C times in parallel, each time on its part of the message (NCCL's channels): messages between the
-same two ranks can then take different routes, such as the six planes of a DGX-2.
+same two ranks can then take different routes, such as the six planes of a DGX-2. `stagger=S` starts each of them S steps after the
+one before, so that phases on different links, such as those of hierarchical algorithms, overlap.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import InputError
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
@@ -26,8 +28,14 @@ from certree.synth.rounds import rounds_needed
 
 MOST_CHANNELS = 64
 
-#: the options of every method that uses `embed`: the rounds of steps, and the number of parallel channels
-ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published"), "channels": whole_number(1, 1, MOST_CHANNELS)}
+MOST_STAGGER = 1 << 16
+
+#: the options of every method that uses `embed`: the rounds of steps, the number of parallel channels, steps between their starts
+ROUNDS: Mapping[str, Option] = {
+    "rounds": choice("serialized", "published"),
+    "channels": whole_number(1, 1, MOST_CHANNELS),
+    "stagger": whole_number(0, 0, MOST_STAGGER),
+}
 SERIALIZED = {"rounds": "serialized"}
 
 COLUMNS = ("chunk", "op", "step", "src", "dst")
@@ -75,10 +83,13 @@ def embed(
     `published`: such a schedule may be invalid, and its provenance has `"published": true`. Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
-    topology = request.topology
-    channels = options.get("channels", 1) * topology.scale  # a message over a full link is cut into as many as it has units
+    topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
+    if stagger and parts == 1:
+        raise InputError(f"{method}: stagger={stagger} is for channels=2 or more, which start one after the other")
+    channels = parts * topology.scale  # a message over a full link is cut into as many as it has units
     if channels > 1:
-        columns = _side_by_side(columns, len(chunk_root), channels)
+        start = np.repeat(np.arange(parts, dtype=np.int32) * np.int32(stagger), topology.scale)
+        columns = _side_by_side(columns, len(chunk_root), start)
         chunk_root = np.tile(chunk_root, channels)
         chunk_target = None if chunk_target is None else np.tile(chunk_target, channels)
         path = None if path is None else np.concatenate([path] * channels)
@@ -96,10 +107,12 @@ def embed(
     return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))
 
 
-def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, channels: int) -> dict[str, NDArray[Any]]:
-    """The same transfers in each of `channels` channels; channel c has the chunks from c·`chunks` on."""
+def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, start: Int32) -> dict[str, NDArray[Any]]:
+    """The same transfers in each channel, from its step of `start` on; channel c has the chunks from c·`chunks` on."""
+    channels, rows = len(start), len(columns["chunk"])
     copies = {name: np.tile(column, channels) for name, column in columns.items()}
-    copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), len(columns["chunk"]))
+    copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), rows)
+    copies["step"] += np.repeat(start, rows)
     return copies
 
 

@@ -1,5 +1,7 @@
 """Crowded steps are spread over all equally short ways, and others keep the routes they had."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,34 @@ def test_six_channels_of_a_ring_use_the_six_planes_of_a_dgx_2() -> None:
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-gather", "all-to-all"])
 def test_channels_of_other_collectives(collective: str) -> None:
     valid("direct", "dgx2:2", collective, options={"channels": "3"})
+
+
+@pytest.mark.parametrize("method", ["hierarchical", "blueconnect", "ring", "halving-doubling"])
+def test_channels_start_one_after_the_other(method: str) -> None:
+    """Each channel is the algorithm, `stagger` steps behind the one before."""
+    one = make(method, "torus:4x4")
+    made = make(method, "torus:4x4", options={"channels": "3", "stagger": "2"})
+    assert verify_schedule(made).valid
+    assert (made.chunks, made.steps) == (3 * one.chunks, one.steps + 2 * 2)
+    for channel in range(3):
+        mine = made.chunk // one.chunks == channel
+        rows, first = (sorted(zip(*(a.tolist() for a in columns), strict=True)) for columns in (
+            (made.step[mine] - 2 * channel, made.chunk[mine] % one.chunks, made.src[mine], made.dst[mine]),
+            (one.step, one.chunk, one.src, one.dst),
+        ))  # fmt: skip
+        assert rows == first
+
+
+def test_phases_along_different_dimensions_overlap() -> None:
+    """A step of a channel takes 4 units of a row's links, or 1 of a column's: side by side 6 steps of rows and 6 of columns are 30
+    units. Staggered, columns fit beside rows, of which there are 24 units."""
+    beside, behind = (make("hierarchical", "torus:4x4", options={"channels": "8", **more}) for more in ({}, {"stagger": "1"}))
+    assert (beside.bandwidth_time, behind.bandwidth_time) == (Fraction(15, 16), Fraction(3, 4))
+
+
+def test_channels_of_units_of_wide_links_start_together() -> None:
+    """On `full:4,capacity=3/2` a chunk over a full link is cut; its parts belong to one channel."""
+    one, two = (make("cps", "full:4,capacity=3/2", options=options) for options in ({}, {"channels": "2", "stagger": "2"}))
+    assert verify_schedule(two).valid
+    assert (two.chunks, two.steps) == (2 * one.chunks, one.steps + 2)
+    assert sorted(two.chunk[two.step < 2].tolist()) == sorted(one.chunk.tolist())
