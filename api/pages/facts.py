@@ -79,9 +79,14 @@ def machine_words(machine: Machine) -> str:
 
 def _steps(subject: Subject) -> str:
     schedule = subject.schedule
-    words = f"{schedule.steps:,}"
+    unit = "steps" if schedule.slot_cycles is None else "slots"
+    words = (
+        f"{schedule.steps:,}"
+        if schedule.slot_cycles is None
+        else f"{schedule.steps:,} slots of {counted(schedule.slot_cycles, 'cycles')}"
+    )
     if schedule.repeats > 1 and schedule.period:
-        words += f" per iteration, one iteration every {counted(schedule.period, 'steps')}, {schedule.total_steps:,} in all"
+        words += f" per iteration, one iteration every {counted(schedule.period, unit)}, {schedule.total_steps:,} in all"
     return words + (f"; results usable {schedule.delay} steps after send" if schedule.delay > 1 else "")
 
 
@@ -104,6 +109,8 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
         ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
         ("latency", report["latency_steps"], report["latency_bound"]),
     ):
+        if bound is None:  # with fine slots the time alone says how good they are
+            continue
         gap = report["gap"][name]
         answer = "optimal: equal to the bound" if name in report["optimal_in"] else f"gap {gap_words(gap)}"
         rows.append(

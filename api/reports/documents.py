@@ -120,6 +120,7 @@ DOCUMENTS = {
         gap: gaps
         optimal_in: [text]
         witnesses: [bound]
+        fine_slot_cycles?: count?
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
         least_slot_cycles? serialized_rounds?: count?
         skew_tolerance_cycles?: count?

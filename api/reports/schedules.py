@@ -75,8 +75,9 @@ def schedule_report(
         "period": schedule.period,
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
+        **({} if schedule.slot_cycles is None else {"fine_slot_cycles": schedule.slot_cycles}),
         **_stored(schedule, machine),
-        **_quality(verdict.quality),
+        **_quality(verdict.quality, fine=schedule.slot_cycles is not None),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
         **(
@@ -142,7 +143,9 @@ def _said(schedule: AnySchedule, name: str) -> str | None:
     return words if isinstance(words, str) else None
 
 
-def _quality(quality: Quality | None) -> dict[str, Any]:
+def _quality(quality: Quality | None, *, fine: bool) -> dict[str, Any]:
+    """The claims of the certificate, gaps and witnesses. With fine slots steps are times, and only the time bound says how good
+    they are: there is no bound on the latency in steps, nor a gap."""
     if quality is None:
         names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
         return dict.fromkeys(names) | {
@@ -154,9 +157,12 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
     claim = claim_document(quality)
     for name in ("bandwidth_time", "bandwidth_bound"):  # rounds per chunk; M/B is of a full link
         claim[name] = str(Fraction(claim[name]) * quality.scale)
+    gaps = dict(quality.gap)
+    if fine:
+        claim["latency_bound"] = gaps["latency"] = None
     return {
         **claim,
-        "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
+        "gap": {name: None if gap is None else str(gap) for name, gap in gaps.items()},
         "fewest_steps": quality.fewest_steps,
         "witnesses": [dict(witness) for witness in quality.witnesses],
     }
@@ -187,6 +193,8 @@ def schedule_words(report: dict[str, Any]) -> str:
         ("bandwidth", report["bandwidth_time"], f"{report['bandwidth_bound']} ({kinds.get('bandwidth', 'none')})"),
         ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
+        if bound is None:
+            continue
         answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
     if "bandwidth_bound_any_shares" in report:
@@ -216,10 +224,13 @@ def schedule_words(report: dict[str, Any]) -> str:
 
 def _shape_words(report: dict[str, Any]) -> str:
     """Chunks, iterations, steps, delay and transfers."""
-    chunks, steps = counted(report["chunks"], "chunks"), counted(report["steps"], "steps")
+    chunks, unit = counted(report["chunks"], "chunks"), "step"
+    steps = counted(report["steps"], "steps")
+    if "fine_slot_cycles" in report:
+        unit, steps = "slot", f"{counted(report['steps'], 'slots')} of {counted(report['fine_slot_cycles'], 'cycles')}"
     parts = [chunks, steps]
     if report["period"] and report["repeats"] > 1:
-        every = "every step" if report["period"] == 1 else f"one every {report['period']} steps"
+        every = f"every {unit}" if report["period"] == 1 else f"one every {report['period']:,} {unit}s"
         parts = [
             f"{chunks}/iteration",
             f"{report['repeats']:,} iterations, {every}",
@@ -233,6 +244,9 @@ def _shape_words(report: dict[str, Any]) -> str:
     return " · ".join([*parts, counted(report["transfers"], "transfers") + stored])
 
 
-def _latency_bound_words(bound: int, delay: int) -> str:
-    """The bound on the steps. It is that of a path of h hops, (h - 1) · delay + 1, so it also tells that at delay 1."""
+def _latency_bound_words(bound: int | None, delay: int) -> str | None:
+    """The bound on the steps, if there is one. It is that of a path of h hops, (h - 1) · delay + 1, so it also tells the bound at
+    delay 1."""
+    if bound is None:
+        return None
     return f"{bound} (distance)" if delay == 1 else f"{bound} at delay {delay} ({(bound - 1) // delay + 1} at delay 1)"

@@ -118,7 +118,7 @@ def _words(schedule: AnySchedule, quality: Quality) -> str:
         ("latency", "latency", quality.latency_steps, quality.latency_bound, "steps"),
     )
     told = []
-    for key, name, value, bound, unit in values:
+    for key, name, value, bound, unit in values[: 1 if schedule.slot_cycles is not None else 2]:  # fine slots: steps are times
         gap = quality.gap[key]
         answer = "optimal" if key in quality.optimal_in else f"gap {gap_words(None if gap is None else str(gap))}"
         told.append(f"{name} {counted(value, unit)}, bound {bound} ({kinds[key]}): {answer}")

@@ -116,7 +116,11 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
         row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
         row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
         row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
-        row += [cell["bandwidth_time"], gap_words(cell["gap"]["bandwidth"]), _count(cell["total_steps"])]
+        row += [
+            cell["bandwidth_time"],
+            gap_words(cell["gap"]["bandwidth"]),
+            _count(None if cell["latency_bound"] is None else cell["total_steps"]),
+        ]
         rows.append(row)
     say(title)
     say_table(header, rows, optional=_LEFT_OUT_FIRST)
