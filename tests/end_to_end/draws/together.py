@@ -10,7 +10,7 @@ from certree.models.tables.tables import Tables
 from certree.verify.tla.runs import specs_folder
 from certree.verify.tla.table_model import extent_of_success, model_check_tables, table_model_files
 from certree.verify.tla.tlc import EXIT_CODES, Result
-from certree.verify.tla.tlc_jar import class_archive, find_java, tlc_jar
+from certree.verify.tla.tlc_jar import find_java, tlc_jar
 
 SECONDS = 300.0
 _DRIVER = Path(__file__).with_name("ManyModels.java")
@@ -31,9 +31,7 @@ def model_check_together(tables: Sequence[Tables]) -> list[tuple[Result, int | N
     with tempfile.TemporaryDirectory(prefix="certree-models-") as folder:
         lines = [_arguments(Path(folder) / str(number), one) for number, one in enumerate(tables)]
         command = [java, "-Xmx1g", "-Xss64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-DTLA-Library={specs_folder()}"]
-        archive = class_archive(java)
-        command += ["-Xlog:disable", f"-XX:SharedArchiveFile={archive}"] if archive and archive.exists() else []
-        command += ["-cp", str(tlc_jar()), str(_DRIVER)]
+        command += [str(_DRIVER), str(tlc_jar())]
         done = subprocess.run(
             command, input="\n".join(lines), cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
         )
