@@ -1,19 +1,20 @@
-"""`report`: one self-contained HTML page on one or several schedules."""
+"""`report`: one self-contained HTML page on one or several schedules, or on a training run."""
 
 import json
 from collections.abc import Callable, Sequence
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from certree.api import parsing
 from certree.api.pages.facts import comparison, context
 from certree.api.pages.subjects import Extent, Source, Subject, complete, read_subject
+from certree.api.pages.templates import asset, environment
+from certree.api.pages.training import training_page
 from certree.api.pages.viewer import viewer_document
 from certree.api.parsing import Network
 from certree.api.settings import silent
+from certree.api.training.runs import TrainingRun
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.machine.machine import Machine
@@ -29,7 +30,7 @@ SCRIPTS = ("model.js", "spacetime.js", "network.js", "viewer.js")
 
 
 def report(
-    sources: Source | Sequence[Source],
+    sources: Source | Sequence[Source] | TrainingRun,
     path: str | Path,
     *,
     title: str | None = None,
@@ -56,6 +57,8 @@ def report(
     whether TLC checks its tables (needs Java; minutes). `progress` receives a line for each section. The same input gives the same
     bytes. Raises InputError for unreadable input, another suffix, and a file that exists (unless `force`).
 
+    Of a training run (`train`) the page has its times, a timeline, layers and what-if; of the options it takes `title` and `force`.
+
     >>> import certree.api as ct
     >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html")
     """
@@ -63,6 +66,9 @@ def report(
     if where.suffix.lower() not in SUFFIXES:
         raise InputError(f"{where}: the name of a report must end in {' or '.join(SUFFIXES)}")
     check_writable(where, force=force)
+    if isinstance(sources, TrainingRun):
+        write_atomically(where, training_page(sources, title).encode(), force=force)
+        return
     single = isinstance(sources, str | Path | Schedule | SymmetricSchedule | Tables)
     given: list[Source] = [sources] if single else list(sources)  # type: ignore[list-item, arg-type]
     if not 1 <= len(given) <= MOST_SUBJECTS:
@@ -85,29 +91,18 @@ def page(subjects: Sequence[Subject], title: str | None = None) -> str:
         viewers.append(viewer_document(subject.schedule, subject.used, first))
         shown["view_left_out"] = viewers[-1]["left_out"]
     return str(
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             title=title or (contexts[0]["title"] if len(contexts) == 1 else f"{len(contexts)} schedules side by side"),
             version=metadata.version("certree"),
             subjects=contexts,
             comparison=comparison(contexts, subjects) if len(contexts) > 1 else [],
-            style=_asset("report.css"),
-            scripts=[_asset(name) for name in SCRIPTS],
+            style=asset("report.css"),
+            scripts=[asset(name) for name in SCRIPTS],
             data=_embedded(viewers),
         )
     )
-
-
-def _environment() -> jinja2.Environment:
-    loader = jinja2.FunctionLoader(_asset)
-    return jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-
-
-def _asset(name: str) -> str:
-    return (resources.files("certree.api.pages") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _embedded(document: Any) -> str:

@@ -3,40 +3,78 @@
 A change is NAME=VALUE:
 
 - `method`, `topology`, `timing`, `system`, `order`, `pieces`: as the arguments of `train`; `GROUP` of a group: its network
+- `method=each`: `auto` and every published algorithm, for each kind of collectives; `system=each`: every system of the endpoints
 - `compute`, `bandwidth`, `latency`: factors of speeds and of latencies, such as `bandwidth=2`
 - `communication=free`: collectives take no time, which nothing can beat on these accelerators
 - `overlap=none`: collectives of weight gradients behind all computing
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from certree.api import parsing
 from certree.api.settings import Tell, machine_for
 from certree.api.training.runs import Alternative, TrainingRun, run_settings
-from certree.api.training.settings import FACTORS, TIMINGS, Settings, Timing, parse_factor, parse_methods, scaled
+from certree.api.training.settings import AUTO, FACTORS, TIMINGS, Settings, Timing, parse_factor, parse_methods, scaled
 from certree.api.training.timers import Known
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, unknown_name
 from certree.models.workload.queue import Order
+from certree.synth.method import load_methods
 
-Change = tuple[str, Settings]
+EACH = "each"
 
 
-def parse_change(text: str, settings: Settings) -> Change:
-    """The settings with the change of a text; InputError for one that is unknown or does not apply."""
+@dataclass(frozen=True)
+class Change:
+    """Changed settings, and the text that says how. `one_of`: the text that asked for several of which this is one."""
+
+    text: str
+    settings: Settings
+    one_of: str | None = None
+
+
+def parse_changes(text: str, settings: Settings) -> list[Change]:
+    """The changes of a text, several for `each`; InputError for one that is unknown or does not apply."""
+    if text == f"method={EACH}":
+        return [
+            Change(one, _parsed(one, settings), text)
+            for one in _methods(settings)
+            if parse_methods(one.removeprefix("method=")) != settings.methods
+        ]
+    if text == f"system={EACH}":
+        names = [system.name for system in settings.endpoint.systems] if settings.endpoint else []
+        own = settings.system if settings.timing is Timing.ENDPOINTS else None
+        return [Change(f"system={name}", _parsed(f"system={name}", settings), text) for name in names if name != own]
+    return [Change(text, _parsed(text, settings))]
+
+
+def _methods(settings: Settings) -> list[str]:
+    """A change to each method for each kind of collectives that it makes; without the kind where the workload has one."""
+    kinds = sorted({found.kind for found in settings.workload.communications()})
+    known = load_methods()
+    return [
+        f"method={name}" if len(kinds) == 1 else f"method={kind}={name}"
+        for kind in kinds
+        for name in known
+        if kind in known[name].collectives and (known[name].published or name == AUTO)
+    ]
+
+
+def _parsed(text: str, settings: Settings) -> Settings:
     name, equals, value = text.partition("=")
     if not equals or not value:
         raise InputError(f"what-if {text!r}: expected NAME=VALUE, such as method=ring")
     groups = {found.group for found in settings.workload.communications()}
     if name in FACTORS:
         factor = parse_factor(value, name)
-        return text, replace(settings, speeds=scaled(settings.speeds, name, factor))
+        return replace(settings, speeds=scaled(settings.speeds, name, factor))
     changes = _changes(settings)
     if name in changes:
-        return text, changes[name](value)
+        return changes[name](value)
     if name in groups:
-        return text, replace(settings, networks={**settings.networks, name: parsing.topology(value)})
+        return replace(settings, networks={**settings.networks, name: parsing.topology(value)})
     raise InputError(unknown_name("what-if", name, [*FACTORS, *changes, *sorted(groups)]))
 
 
@@ -79,11 +117,17 @@ def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
 
 
 def alternatives(run: TrainingRun, changes: Sequence[Change], known: Known, progress: Tell) -> tuple[Alternative, ...]:
-    """The changed runs, the fastest first, then those that cannot be."""
-    found = []
-    for text, settings in changes:
+    """The changed runs, the fastest first, then those that cannot be; those of an `each` that cannot be are one entry."""
+    found: list[Alternative] = []
+    asked, refused = Counter(change.one_of for change in changes), dict[str, list[str]]()
+    for change in changes:
         try:
-            found.append(Alternative(text, run_settings(settings, known, progress).seconds))
+            found.append(Alternative(change.text, run_settings(change.settings, known, progress).seconds))
         except (UnsupportedError, UndecidedError) as error:
-            found.append(Alternative(text, None, str(error)))
+            if change.one_of is None:
+                found.append(Alternative(change.text, None, str(error)))
+            else:
+                refused.setdefault(change.one_of, []).append(change.text.partition("=")[2])
+    for text, names in refused.items():
+        found.append(Alternative(text, None, f"{len(names)} of {asked[text]} do not apply: {', '.join(names)}"))
     return tuple(sorted(found, key=lambda one: (one.seconds is None, one.seconds or Fraction(0), one.change)))

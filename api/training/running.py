@@ -8,7 +8,7 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
-from certree.api.training.changes import alternatives, parse_change
+from certree.api.training.changes import alternatives, parse_changes
 from certree.api.training.runs import TrainingRun, run_settings
 from certree.api.training.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
 from certree.api.training.timers import Known
@@ -52,8 +52,8 @@ def train(
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
     of a data-parallel loop run together. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
-    accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring" or "bandwidth=2"
-    (`certree.api.training.changes`). Raises InputError and UnsupportedError.
+    accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or
+    "bandwidth=2" (`certree.api.training.changes`). Raises InputError and UnsupportedError.
 
     >>> import certree.api as ct
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
@@ -82,7 +82,7 @@ def train(
         overlap=overlap,
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )
-    changes = [parse_change(text, settings) for text in what_if]  # an unknown one is an error before any work
+    changes = [change for text in what_if for change in parse_changes(text, settings)]  # an unknown one is an error before any work
     known = Known()
     run = run_settings(settings, known, progress)
     return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run

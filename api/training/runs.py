@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
+from certree.api.reports.times import seconds_words
 from certree.api.settings import Tell, silent
 from certree.api.training.settings import Settings, Timing
 from certree.api.training.timers import Known, Timers
 from certree.models.common.shown import Shown
+from certree.models.pictures.training import training_picture
 from certree.models.workload.training import Training
 from certree.models.workload.training import train as run_training
 from certree.models.workload.workload import Act
@@ -25,9 +28,20 @@ class Alternative:
 class TrainingRun(Shown):
     """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
 
+    picture: ClassVar[tuple[str, str] | None] = (__name__, "timeline")
+
     settings: Settings
     training: Training
     alternatives: tuple[Alternative, ...] = ()
+
+    def plotted(self, suffix: str) -> bytes:
+        """The timeline as .svg or .png, for `draw`."""
+        svg = timeline(self)
+        if suffix == ".svg":
+            return svg.encode()
+        from certree.api.pictures.png import as_png
+
+        return as_png(svg)
 
     def title(self) -> str:
         """The workload and the network."""
@@ -61,6 +75,11 @@ class TrainingRun(Shown):
     def exposed_share(self) -> Fraction:
         """Of the time of an iteration."""
         return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
+
+
+def timeline(run: TrainingRun) -> str:
+    """SVG of what the accelerator and the networks do over time."""
+    return training_picture(run.training, f"{run.title()}: {seconds_words(run.iteration_seconds)} an iteration")
 
 
 def run_settings(settings: Settings, known: Known | None = None, progress: Tell = silent) -> TrainingRun:

@@ -12,12 +12,15 @@ from certree.api.runs.deadlocks import run_free
 from certree.api.runs.endpoints import endpoints
 from certree.api.settings import Tell, silent
 from certree.api.training.settings import AUTO, Settings, Timing
+from certree.api.tuning.curve import cycles_at
 from certree.hw.endpoints.program import Payload
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
+from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.workload.queue import Queue, Server, Together
 from certree.models.workload.workload import Communication, Loop
@@ -95,11 +98,22 @@ class Timers:
         return tuple(_spread(sizes or [asked.bytes]))
 
     def _fastest(self, asked: Communication, topology: Topology) -> AnySchedule:
-        """The fastest schedule in closed form."""
+        """The fastest schedule in closed form; fine slots are booked anew for the size."""
         found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in self._anchors(asked))}
         if len(found) == 1:
-            return next(iter(found.values()))
-        return min(found.values(), key=self._request(asked, asked.bytes, topology).cycles)
+            (only,) = found.values()
+            return self._at(only, asked.bytes)
+        timed = [
+            (cycles, number) for number, made in enumerate(found.values()) if (cycles := cycles_at(made, asked.bytes, self.machine))
+        ]
+        if not timed:
+            raise UnsupportedError(
+                f"{asked.kind} of {size_words(asked.bytes)} on {topology.name}: no schedule has a time at this size"
+            )
+        return self._at(list(found.values())[min(timed)[1]], asked.bytes)
+
+    def _at(self, made: AnySchedule, size: int) -> AnySchedule:
+        return fitted(made, size, self.machine) if isinstance(made, Schedule) and made.slot_cycles is not None else made
 
     def _request(self, asked: Communication, size: int, topology: Topology) -> Request:
         root = int(topology.endpoints[0]) if asked.kind in WITH_ONE_ROOT else None

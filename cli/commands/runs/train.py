@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from certree.api.pages.report import SUFFIXES, report
 from certree.api.training.reports import training_document, training_words, write_timeline
 from certree.api.training.running import train
 from certree.api.training.settings import TIMINGS
@@ -56,10 +57,11 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
               help="Ask for gradients layer by layer, or for all of them behind an iteration.")  # fmt: skip
 @click.option("--compute", default="1", show_default=True, metavar="FACTOR", help="The accelerator is as many times as fast.")
 @click.option("--what-if", multiple=True, metavar="NAME=VALUE",
-              help="Time the run with a change, too (repeatable): method=, topology=, timing=, system=, order=, pieces=, "
-                   "bandwidth=2, latency=, compute=, communication=free, overlap=none, or a group=.")  # fmt: skip
+              help="Time the run with a change, too (repeatable): method=, method=each, topology=, timing=, system=, system=each, "
+                   "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, or a group=.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a timeline for ui.perfetto.dev, F.json.")
-@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@click.option("--report", "page", type=click.Path(path_type=Path), help="Write a page with the timeline, F.html.")
+@click.option("--force", is_flag=True, help="Overwrite the trace and the page.")
 @option_json()
 def train_command(
     workload: str,
@@ -80,6 +82,7 @@ def train_command(
     compute: str,
     what_if: Sequence[str],
     trace: Path | None,
+    page: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -89,6 +92,7 @@ def train_command(
     transformer:layers=N,width=N,heads=N,sequence=N with batch, tensor, data, pipeline, expert, micro_batches, vocabulary.
     """
     check_output(trace, force=force, suffixes=(".json", ".json.gz"), what="a timeline")
+    check_output(page, force=force, suffixes=SUFFIXES, what="a report")
     with working("training") as tell:
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
@@ -98,4 +102,7 @@ def train_command(
     if trace is not None:
         write_timeline(run, trace, force=force)
         note(f"wrote {trace}")
+    if page is not None:
+        report(run, page, force=force)
+        note(f"wrote {page}")
     show(training_document(run), training_words, as_json=as_json)

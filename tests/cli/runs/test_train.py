@@ -1,10 +1,13 @@
 """`certree train`."""
 
 import json
+import re
 from fractions import Fraction
 from itertools import pairwise
 
 from certree import api as ct
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.workload.workload import Communication, Layer, Loop, Part, Workload
 from certree.models.workload.workload_file import load_workload
 from tests.cli.running import certree, json_of
 
@@ -120,3 +123,41 @@ def test_a_timeline_for_perfetto(tmp_path):
     own = [event for event in slices if event["pid"] == 0]
     assert all(abs(one["ts"] + one["dur"] - two["ts"]) < 1e-6 for one, two in pairwise(own))  # no gaps
     assert "Embedding all-to-all, 96 KiB" in {event["name"] for event in slices}
+
+
+def small(*sizes):
+    """A layer for each size of an all-reduce."""
+    layers = [Layer(f"{size}", Part(), Part(), Part(100, Communication(CollectiveKind.ALL_REDUCE, size))) for size in sizes]
+    return Workload("small", Loop.DATA, Fraction(10**9), tuple(layers))
+
+
+def test_each_method_and_each_system():
+    run = ct.train(small(4000), "switch:2", method="ring", what_if=["method=each"])
+    entries = {entry.change: entry for entry in run.alternatives}
+    assert {"method=auto", "method=cps", "method=recursive-doubling"} <= set(entries)
+    assert "method=ring" not in entries  # that is the run itself
+    assert not any("exact" in change or "packing" in change for change in entries)  # searches
+    assert re.match(r"\d+ of \d+ do not apply: .*hdrm", entries["method=each"].reason)
+    assert entries["method=cps"].seconds == ct.train(small(4000), "switch:2", method="cps").seconds
+    run = ct.train(small(65536), "ace-torus:2x2x1", timing="endpoints", iterations=1, what_if=["system=each"])
+    times = {entry.change: entry.seconds for entry in run.alternatives}
+    assert times["system=ideal"] <= run.seconds < times["system=baseline"]
+    assert set(times) == {"system=ideal", "system=baseline", "system=baseline++"}
+
+
+def test_each_kind_of_collectives_has_methods_of_its_own():
+    asked = Communication(CollectiveKind.ALL_TO_ALL, 4096)
+    layer = Layer("both", Part(10, asked), Part(), Part(10, Communication(CollectiveKind.ALL_REDUCE, 4096)))
+    workload = Workload("both", Loop.HYBRID, Fraction(10**9), (layer,))
+    run = ct.train(workload, "ring:3", method=["ring", "all-to-all=direct"], iterations=1, what_if=["method=each"])
+    changes = {entry.change for entry in run.alternatives}
+    assert {"method=all-to-all=ring-all-to-all", "method=all-reduce=cps"} <= changes
+    assert "method=all-to-all=cps" not in changes
+
+
+def test_schedules_in_fine_slots_are_booked_anew_for_each_size():
+    """Method auto finds them for small messages; their times at other sizes are those of a simulation."""
+    sizes = (1000, 1100)
+    assert ct.synthesize("ring:4", size=sizes[0]).slot_cycles == 1
+    closed, run = (ct.train(small(*sizes), "ring:4", timing=timing, iterations=1) for timing in ("closed-form", "slotted"))
+    assert closed.seconds == run.seconds < ct.train(small(*sizes), "ring:4", method="ring", iterations=1).seconds
