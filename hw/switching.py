@@ -51,7 +51,7 @@ def run_switched(before: Tables, after: Tables, options: Options) -> Switched:
     """Run all iterations of `before`, then `after`, each on its own message, without a reset in between.
 
     Each interface opens the new tables by its own counter, when all that the old ones send has landed by theirs (`boundary`). With
-    equal clocks nothing is under way then, and the second run begins where the first ended. With others every message is looked
+    equal clocks nothing is in flight then, and the second run begins where the first ended. With others every message is looked
     at: one that counts at an interface after that has switched, or arrives before it has, is of the wrong epoch. An interface
     reports it and drops it; the run goes on as if it had not come too early or too late, and tells it in `mixed`.
 

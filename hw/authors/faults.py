@@ -22,7 +22,7 @@ class Fault(StrEnum):
 @dataclass(frozen=True)
 class AuthorsResult:
     """`cycles`: when the last credit has returned, which is what their simulator reports; `last`: when the last chunk was received.
-    Of all `messages`, `open_early` started while the previous message between the same two nodes was under way, and `early` counted
+    Of all `messages`, `open_early` started while the previous message between the same two nodes was in flight, and `early` counted
     before all of their packets had arrived. `data_ok`: every member of a flow ends with the sum of all members."""
 
     cycles: int

@@ -173,7 +173,7 @@ class AuthorsInterfaces:
                 return
 
     def _end_step(self, node: Node, cycle: int) -> None:
-        """The whole step is under way: the next one opens when the interfaces are free, a NOP after twice its time."""
+        """The whole step is in flight: the next one opens when the interfaces are free, a NOP after twice its time."""
         node.ahead.pop(0)
         node.opens_step = True
         if node.ahead and node.ahead[0] is None:

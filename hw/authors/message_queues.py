@@ -29,7 +29,7 @@ TOP_PRIORITY = 1 << 30
 
 @dataclass
 class Message:
-    """One chunk under way from interface `exit` of node `src` to interface `entry` of node `dst`, in `parts` packets, or in one
+    """One chunk in flight from interface `exit` of node `src` to interface `entry` of node `dst`, in `parts` packets, or in one
     message of `parts` sub-messages; `offered` of them are in a queue or beyond, `packets` have entered the last queue, of which
     `received` have arrived."""
 
@@ -81,9 +81,9 @@ class MessageQueues:
         count = self._nodes * interfaces
         self._offered: list[deque[tuple[int, Message]]] = [deque() for _ in range(count)]  # with the cycle of each
         self._issued: list[deque[Message]] = [deque() for _ in range(count)]
-        self._outside = [0] * count  # flits of the message under way that are not in the last queue yet
+        self._outside = [0] * count  # flits of the message in flight that are not in the last queue yet
         self._filling: set[int] = set()  # interfaces with parts in the first two queues
-        self._under_way: dict[int, tuple[Message, bool]] = {}  # by the core's number of the packet; whether it was sent last
+        self._in_flight: dict[int, tuple[Message, bool]] = {}  # by the core's number of the packet; whether it was sent last
 
     def has_room(self, interface: int) -> bool:
         """Whether the interface may offer another part."""
@@ -106,7 +106,7 @@ class MessageQueues:
 
     def received(self) -> list[tuple[Message, bool]]:
         """For each packet received completely at the start of this cycle: its message, and whether it was sent last of it."""
-        found = [self._under_way.pop(packet) for packet in self.core.received()]
+        found = [self._in_flight.pop(packet) for packet in self.core.received()]
         for message, _ in found:
             message.received += 1
         return found
@@ -136,7 +136,7 @@ class MessageQueues:
         route = routes[0] if len(routes) == 1 else self._draw.choice(routes)
         packet = self.core.send(interface, message.dst, length, route + message.entry, TOP_PRIORITY - message.step)
         message.packets += 1
-        self._under_way[packet] = message, self._is_whole or message.packets == message.parts
+        self._in_flight[packet] = message, self._is_whole or message.packets == message.parts
         self._outside[interface] = length - flits
         return True
 

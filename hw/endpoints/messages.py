@@ -22,16 +22,16 @@ class ChunkRows:
     """The messages of the endpoints for a chunk of a payload, which goes through the whole schedule: the chunks of `schedule` are
     its segments.
 
-    `ways`: parts of the schedule with equally many segments; a chunk runs through one part, and the next chunk through the next (a
+    `parts`: into how many parts the schedule is divided, of equally many segments; chunks run through the parts in turn (a
     ring forwards for the even chunks, backwards for the odd ones). A segment longer than `message_bytes` is cut into equal pieces,
     each with a separate integer; pieces of shorter segments that leave together share messages of at most that many bytes (None:
-    one message per step). A row is a message. All columns are in the order (way, phase, source, step).
+    one message per step). A row is a message. All columns are in the order (part, phase, source, step).
 
     O(rows log rows + dependencies) time and memory.
     """
 
     schedule: Schedule
-    ways: int
+    parts: int
     chunk_bytes: int
     message_bytes: int | None
 
@@ -41,19 +41,19 @@ class ChunkRows:
         ends = np.concatenate((self.schedule.src, self.schedule.dst))
         if (topology.kind[ends] != NodeKind.ENDPOINT).any():
             raise UnsupportedError("switches of this schedule add or keep data; engines at the endpoints do all of that themselves")
-        if self.schedule.chunks % self.ways:
-            raise UnsupportedError(f"{self.schedule.chunks} segments cannot be divided into {self.ways} ways")
+        if self.schedule.chunks % self.parts:
+            raise UnsupportedError(f"{self.schedule.chunks} segments cannot be divided into {self.parts} parts")
 
     # ---- sizes
 
     @property
     def segments(self) -> int:
-        """Of one way, before they are cut."""
-        return self.schedule.chunks // self.ways
+        """Of one part, before they are cut."""
+        return self.schedule.chunks // self.parts
 
     @cached_property
     def _segment_bytes(self) -> int:
-        return -(-self.chunk_bytes * self.ways // self.schedule.message_chunks)
+        return -(-self.chunk_bytes * self.parts // self.schedule.message_chunks)
 
     @cached_property
     def pieces(self) -> int:
@@ -68,12 +68,12 @@ class ChunkRows:
     @property
     def pieces_of_message(self) -> int:
         """How many a message has at most: those of all segments where a step is one message."""
-        return self._pieces_of_way if self.message_bytes is None else max(1, self.message_bytes // self.piece_bytes)
+        return self._pieces_of_part if self.message_bytes is None else max(1, self.message_bytes // self.piece_bytes)
 
     @property
     def padded_bytes(self) -> int:
         """Of a chunk, at each node."""
-        return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.ways
+        return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.parts
 
     # ---- phases
 
@@ -102,15 +102,15 @@ class ChunkRows:
 
     @cached_property
     def _moves(self) -> dict[str, Int64]:
-        """A column each: `way`, `piece`, `adds`, `step`, `src`, `dst` (numbers of endpoints), `phase`, `row` of the schedule."""
+        """A column each: `part`, `piece`, `adds`, `step`, `src`, `dst` (numbers of endpoints), `phase`, `row` of the schedule."""
         schedule, count = self.schedule, self.pieces
         number = np.full(len(schedule.topology.kind), -1, np.int64)
         number[schedule.topology.endpoints] = np.arange(len(schedule.topology.endpoints))
         row = np.repeat(np.arange(len(schedule.chunk)), count)
-        way, segment = np.divmod(schedule.chunk[row].astype(np.int64), self.segments)
+        part, segment = np.divmod(schedule.chunk[row].astype(np.int64), self.segments)
         moves = {
             "row": row,
-            "way": way,
+            "part": part,
             "piece": segment * count + np.tile(np.arange(count), len(schedule.chunk)),
             "adds": (schedule.op[row] == Op.REDUCE).astype(np.int64),
             "step": schedule.step[row].astype(np.int64),
@@ -119,7 +119,7 @@ class ChunkRows:
             "phase": self.phase_of_step[schedule.step[row]],
             "route": schedule.route[row].astype(np.int64),
         }
-        keys = ("piece", "adds", "route", "dst", "step", "src", "phase", "way")  # the last counts first
+        keys = ("piece", "adds", "route", "dst", "step", "src", "phase", "part")  # the last counts first
         order = np.lexsort([moves[key] for key in keys])
         return {name: column[order] for name, column in moves.items()}
 
@@ -127,7 +127,7 @@ class ChunkRows:
     def message(self) -> Int64:
         """Of every move: the number of its message."""
         moves = self._moves
-        together = np.stack([moves[key] for key in ("way", "phase", "src", "step", "dst", "route", "adds")])
+        together = np.stack([moves[key] for key in ("part", "phase", "src", "step", "dst", "route", "adds")])
         first = np.append(True, (together[:, 1:] != together[:, :-1]).any(axis=0))
         start = np.flatnonzero(first)
         place = np.arange(len(first)) - np.repeat(start, np.diff(np.append(start, len(first))))
@@ -177,13 +177,13 @@ class ChunkRows:
     # ---- cells
 
     @property
-    def _pieces_of_way(self) -> int:
+    def _pieces_of_part(self) -> int:
         return self.segments * self.pieces
 
     def _cell(self, node: Int64) -> Int64:
-        """A number for (way, node, piece)."""
+        """A number for (part, node, piece)."""
         nodes = len(self.schedule.topology.endpoints)
-        return (self._moves["way"] * nodes + node) * self._pieces_of_way + self._moves["piece"]
+        return (self._moves["part"] * nodes + node) * self._pieces_of_part + self._moves["piece"]
 
     @cached_property
     def _touched(self) -> Int64:
@@ -191,27 +191,27 @@ class ChunkRows:
         return np.unique(np.concatenate((self._cell(moves["src"]), self._cell(moves["dst"]))))
 
     @cached_property
-    def cells_of_way(self) -> tuple[tuple[Int64, Int64], ...]:
-        """For every way (number of the endpoint, piece) of its cells: the cells that some message reads or writes."""
-        per_way = len(self.schedule.topology.endpoints) * self._pieces_of_way
-        edges = np.searchsorted(self._touched, np.arange(self.ways + 1) * per_way)
-        parts = [self._touched[low:high] % per_way for low, high in pairwise(edges)]
-        return tuple(tuple(np.divmod(part, self._pieces_of_way)) for part in parts)  # type: ignore[misc]
+    def cells_of_part(self) -> tuple[tuple[Int64, Int64], ...]:
+        """For every part (number of the endpoint, piece) of its cells: the cells that some message reads or writes."""
+        per_part = len(self.schedule.topology.endpoints) * self._pieces_of_part
+        edges = np.searchsorted(self._touched, np.arange(self.parts + 1) * per_part)
+        cells = [self._touched[low:high] % per_part for low, high in pairwise(edges)]
+        return tuple(tuple(np.divmod(of_part, self._pieces_of_part)) for of_part in cells)  # type: ignore[misc]
 
     def cells(self, end: str) -> Int64:
-        """Of every move: its cell at `src` or `dst`, counted within its way."""
-        per_way = len(self.schedule.topology.endpoints) * self._pieces_of_way
-        first = np.searchsorted(self._touched, np.arange(self.ways) * per_way)
-        return np.searchsorted(self._touched, self._cell(self._moves[end])) - first[self._moves["way"]]
+        """Of every move: its cell at `src` or `dst`, counted within its part."""
+        per_part = len(self.schedule.topology.endpoints) * self._pieces_of_part
+        first = np.searchsorted(self._touched, np.arange(self.parts) * per_part)
+        return np.searchsorted(self._touched, self._cell(self._moves[end])) - first[self._moves["part"]]
 
-    def due(self, way: int) -> NDArray[np.bool_]:
-        """Of the cells of a way: whether the collective promises something there."""
+    def due(self, part: int) -> NDArray[np.bool_]:
+        """Of the cells of a part: whether the collective promises something there."""
         schedule = self.schedule
-        node, piece = self.cells_of_way[way]
+        node, piece = self.cells_of_part[part]
         if schedule.collective.gathers:
             return np.ones(len(node), bool)
         place = schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target
-        wanted: NDArray[np.bool_] = schedule.topology.endpoints[node] == place[way * self.segments + piece // self.pieces]
+        wanted: NDArray[np.bool_] = schedule.topology.endpoints[node] == place[part * self.segments + piece // self.pieces]
         return wanted
 
     @cached_property
@@ -224,8 +224,8 @@ class ChunkRows:
         overwritten = np.concatenate((np.zeros(len(moves["src"]), np.int64), 1 - moves["adds"]))
         order = np.lexsort((overwritten, step, cell))
         cell, phase, overwritten = cell[order], phase[order], overwritten[order]
-        result = np.concatenate([self.due(way) for way in range(self.ways)])
-        place = self._touched // self._pieces_of_way  # way and node
+        result = np.concatenate([self.due(part) for part in range(self.parts)])
+        place = self._touched // self._pieces_of_part  # part and node
         found = []
         for start in range(self.phases + 1):
             live = result.copy()

@@ -35,11 +35,11 @@ class Payload:
 
 @dataclass(frozen=True)
 class Choices:
-    """Rules of the endpoints. `ways`: as `ChunkRows`. `lifo`: the latest collective first. Three rules that prevent deadlock and
-    are not in the paper: `in_order`, chunks enter a partition in the order of loading; `spare`, a port holds one message more than
-    is sent through it before any is taken; `apart`, a port has separate places for each sender and state machine, so that a message
-    that cannot be taken yet does not block others. `share_bounds`: a collective uses at most its share of the memory bandwidth;
-    otherwise shares state what is left for training, and transfers run at the bus's speed."""
+    """Rules of the endpoints. `ways`: the `parts` of `ChunkRows`. `lifo`: the latest collective first. Three rules prevent
+    deadlock and are not in the paper: `in_order`, chunks enter a partition in the order of loading; `spare`, a port holds one
+    message more than is sent through it before any is taken; `apart`, a port has separate places for each sender and state
+    machine, so that a message that cannot be taken yet does not block others. `share_bounds`: a collective uses at most its share
+    of the memory bandwidth; otherwise shares state what is left for training, and transfers run at the bus's speed."""
 
     ways: int = 1
     lifo: bool = False
@@ -64,7 +64,7 @@ class EndpointProgram:
         self.chunks_of_payload = [ceil_div(payload.size, self.chunk_bytes) for payload in payloads]
         self.chunks = sum(self.chunks_of_payload)
         self.nodes = len(schedule.topology.endpoints)
-        places = self.chunks * max(self.nodes * self.rows.phases, len(self.rows.message_sizes), len(self.rows.cells_of_way[0][0]))
+        places = self.chunks * max(self.nodes * self.rows.phases, len(self.rows.message_sizes), len(self.rows.cells_of_part[0][0]))
         if places > MAX_PLACES:
             raise UnsupportedError(
                 f"{self.chunks} chunks are too many here: {places} entries; allowed: {MAX_PLACES}; use larger chunks"
@@ -152,8 +152,8 @@ class EndpointProgram:
 
     def _row_columns(self) -> dict[str, Int64]:
         rows = self.rows
-        place = (rows.of_messages("way") * rows.phases + rows.of_messages("phase")) * self.nodes
-        places = rows.ways * rows.phases * self.nodes
+        place = (rows.of_messages("part") * rows.phases + rows.of_messages("phase")) * self.nodes
+        places = rows.parts * rows.phases * self.nodes
         earlier, later = rows.waits()
         link_begin, links = rows.links()
         count = len(rows.message_sizes)
@@ -188,9 +188,9 @@ class EndpointProgram:
             "system": _RUNS[system.runs],
             "nodes": self.nodes,
             "phases": self.rows.phases,
-            "ways": self.rows.ways,
+            "parts": self.rows.parts,
             "chunks": self.chunks,
-            "cells": max(len(node) for node, _ in self.rows.cells_of_way),
+            "cells": max(len(node) for node, _ in self.rows.cells_of_part),
             "load_bytes": int(self.rows.live_bytes[0]),
             "result_bytes": int(self.rows.live_bytes[-1]),
             "lifo": self.choices.lifo,
@@ -212,11 +212,11 @@ class EndpointProgram:
         """The data of every chunk at the start, shape (chunks, cells): contributions, or blocks at their roots; zero elsewhere."""
         cells = np.zeros((self.chunks, self.scalars["cells"]), np.uint64)
         schedule = self.rows.schedule
-        for way, (node, piece) in enumerate(self.rows.cells_of_way):
-            chunks, number = self._numbers(way, piece)
+        for part, (node, piece) in enumerate(self.rows.cells_of_part):
+            chunks, number = self._numbers(part, piece)
             values = mixed(node[None, :], number)
             if not schedule.collective.reduces:
-                root = schedule.chunk_root[way * self.rows.segments + piece // self.rows.pieces]
+                root = schedule.chunk_root[part * self.rows.segments + piece // self.rows.pieces]
                 values[:, schedule.topology.endpoints[node] != root] = 0
             cells[chunks, : len(node)] = values
         return cells
@@ -225,24 +225,24 @@ class EndpointProgram:
         """The first (rank, chunk, piece) that is due and has a wrong value, or None; sums are recomputed here, modulo 2^64.
         O(chunks · cells + nodes · chunks · pieces)."""
         schedule = self.rows.schedule
-        for way, (node, piece) in enumerate(self.rows.cells_of_way):
-            chunks, number = self._numbers(way, np.arange(int(piece.max(initial=0)) + 1))
+        for part, (node, piece) in enumerate(self.rows.cells_of_part):
+            chunks, number = self._numbers(part, np.arange(int(piece.max(initial=0)) + 1))
             promised = np.zeros(number.shape, np.uint64)
             if schedule.collective.reduces:
                 for rank in range(self.nodes):
                     promised += mixed(np.full((1, 1), rank), number)
             else:
-                roots = schedule.chunk_root[way * self.rows.segments + np.arange(number.shape[1]) // self.rows.pieces]
+                roots = schedule.chunk_root[part * self.rows.segments + np.arange(number.shape[1]) // self.rows.pieces]
                 promised = mixed(np.searchsorted(schedule.topology.endpoints, roots)[None, :], number)
-            wrong = (cells[chunks, : len(node)] != promised[:, piece]) & self.rows.due(way)[None, :]
+            wrong = (cells[chunks, : len(node)] != promised[:, piece]) & self.rows.due(part)[None, :]
             if wrong.any():
                 chunk, cell = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
                 return int(node[cell]), int(np.arange(self.chunks)[chunks][chunk]), int(piece[cell])
         return None
 
-    def _numbers(self, way: int, piece: Int64) -> tuple[slice, Int64]:
-        """(chunks that take this way, numbers of their pieces among all)."""
-        chunks = slice(way, None, self.rows.ways)
+    def _numbers(self, part: int, piece: Int64) -> tuple[slice, Int64]:
+        """(chunks that follow this part, numbers of their pieces among all)."""
+        chunks = slice(part, None, self.rows.parts)
         own = np.arange(self.chunks)[chunks, None]
         return chunks, own * (self.rows.segments * self.rows.pieces) + piece[None, :]
 

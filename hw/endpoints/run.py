@@ -175,10 +175,10 @@ def _memory_bytes_of(program: EndpointProgram) -> int:
 
 
 def _of_all_chunks(program: EndpointProgram, bytes_of_message: NDArray[np.int64]) -> int:
-    """The sum over the messages of all chunks, by way."""
+    """The sum over the messages of all chunks, by part."""
     rows = program.rows
-    of_way = (int(bytes_of_message[rows.of_messages("way") == way].sum()) for way in range(rows.ways))
-    return sum(total * len(range(way, program.chunks, rows.ways)) for way, total in enumerate(of_way))
+    of_part = (int(bytes_of_message[rows.of_messages("part") == part].sum()) for part in range(rows.parts))
+    return sum(total * len(range(part, program.chunks, rows.parts)) for part, total in enumerate(of_part))
 
 
 def describe_stall(program: EndpointProgram, waiting: Sequence[tuple[int, int, int, int, int]]) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ def flow_columns(rows: ChunkRows, machines: list[int], *, spare: bool, apart: bo
     In a phase in which every node sends to and receives from one other, and no two messages wait for the same one (a ring): the
     messages that a chunk sends before it has taken any, and one more; without the additional place no port could take a message and
     send the next (AceEngine.tla). In other phases: all of a chunk's messages, so that a chunk whose turn it is never waits for
-    room. Without `spare`: the messages that are sent before any is taken. Chunks of one way use every `ways`-th state machine where
-    the number of state machines is a multiple of the ways, otherwise all. O(rows log rows)."""
+    room. Without `spare`: the messages that are sent before any is taken. Chunks of one part use every N-th state machine where
+    the number of state machines is a multiple of the N parts, otherwise all. O(rows log rows)."""
     begin, pair = rows.links()
     earlier, later = rows.waits()
-    phase, way, source = (rows.of_messages(name) for name in ("phase", "way", "src"))
+    phase, part, source = (rows.of_messages(name) for name in ("phase", "part", "src"))
     within = phase[earlier] == phase[later]
     earlier, later = earlier[within], later[within]
     begins = np.ones(len(phase), bool)
@@ -31,16 +31,16 @@ def flow_columns(rows: ChunkRows, machines: list[int], *, spare: bool, apart: bo
     at_work = np.ones(rows.phases, np.int64)
     if not apart:
         count = np.array(machines)
-        at_work = np.where(count % rows.ways == 0, count // rows.ways, count)
+        at_work = np.where(count % rows.parts == 0, count // rows.parts, count)
     depth = np.zeros(len(flow), np.int64)
-    for number in range(rows.ways):
-        own = way == number
+    for number in range(rows.parts):
+        own = part == number
         ring = _is_ring(rows, own) & one_each
         counted = own & np.where(ring[phase] | (not spare), begins, True)
         need = np.bincount(row_flow[counted], minlength=len(flow)) * at_work[phase[first]]
         depth = np.maximum(depth, need) if apart else depth + need
     if spare:
-        ring = np.logical_and.reduce([_is_ring(rows, way == number) for number in range(rows.ways)]) & one_each
+        ring = np.logical_and.reduce([_is_ring(rows, part == number) for number in range(rows.parts)]) & one_each
         of_link = np.append(True, last[first][1:] != last[first][:-1])
         depth += (of_link | apart) & ring[phase[first]]
     return {

@@ -40,7 +40,7 @@ def _order(program: EndpointProgram, moves: Sequence[Move]) -> list[int]:
 
 
 def _numbers(program: EndpointProgram) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """For every row: its position among the rows of its node, phase and way, from 1."""
+    """For every row: its position among the rows of its node, phase and part, from 1."""
     begin = program.columns["row_begin"].astype(np.int64)
     return np.arange(begin[-1]) - np.repeat(begin[:-1], np.diff(begin)) + 1
 
@@ -53,8 +53,8 @@ def _head(program: EndpointProgram, order: Sequence[int], numbers: Sequence[int]
     needs = _needs(program)
     begin = columns["row_begin"].tolist()
 
-    def sends(way: int, phase: int, node: int) -> list[dict[str, Any]]:
-        place = (way * program.rows.phases + phase) * program.nodes + node
+    def sends(part: int, phase: int, node: int) -> list[dict[str, Any]]:
+        place = (part * program.rows.phases + phase) * program.nodes + node
         return [
             {"flow": flow[row], "needs": [[endpoints[source[one]], numbers[one]] for one in needs[row]]}
             for row in range(begin[place], begin[place + 1])
@@ -70,7 +70,7 @@ def _head(program: EndpointProgram, order: Sequence[int], numbers: Sequence[int]
         "nodes": endpoints,
         "chunks": program.chunks,
         "order": list(order),
-        "ways": program.rows.ways,
+        "ways": program.rows.parts,
         "pieces": program.rows.pieces,
         "pieces_of_message": program.rows.pieces_of_message,
         "state_machines": program.endpoint.engine.state_machines,
@@ -90,8 +90,8 @@ def _head(program: EndpointProgram, order: Sequence[int], numbers: Sequence[int]
             for number, row in enumerate(rows_of_flow)
         ],
         "sends": [
-            [[sends(way, phase, node) for node in range(program.nodes)] for phase in range(program.rows.phases)]
-            for way in range(program.rows.ways)
+            [[sends(part, phase, node) for node in range(program.nodes)] for phase in range(program.rows.phases)]
+            for part in range(program.rows.parts)
         ],
     }
 

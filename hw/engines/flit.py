@@ -31,7 +31,7 @@ class FlitEngine(RowEngine):
     take turns on it flit by flit have a slice per turn.
     Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
     that no buffer holds. Time O(flits · links they pass), memory O(rows + hops of all messages + nodes · chunks · repeats +
-    virtual channels + packets under way), with a trace also O(hops of all messages).
+    virtual channels + packets in flight), with a trace also O(hops of all messages).
     """
 
     name = Engine.FLIT
@@ -50,14 +50,14 @@ class FlitEngine(RowEngine):
         self.network = RouterNetwork(
             source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
         )
-        ways, layers, plan = self._plan()
+        routes, layers, plan = self._plan()
         order = np.argsort(others.start, kind="stable")
         self._other_ids = others.id[order]
-        columns, routes = packet_columns(self.network, others, order)
+        columns, other_routes = packet_columns(self.network, others, order)
         if self.network.table is None:
-            columns["route"] = columns["route"] + np.uint32(len(ways))
-        hops = [self.network.hops_of(way, layer) for way, layer in zip(ways, layers, strict=True)]
-        hops += [self.network.hops_of(self.network.first_lanes(route)) for route in routes]
+            columns["route"] = columns["route"] + np.uint32(len(routes))
+        hops = [self.network.hops_of(lanes, layer) for lanes, layer in zip(routes, layers, strict=True)]
+        hops += [self.network.hops_of(self.network.first_lanes(route)) for route in other_routes]
         self.core = _core.FlitRun(
             self.rows.scalars,
             self.rows.rows,
@@ -112,61 +112,61 @@ class FlitEngine(RowEngine):
             width = np.where(sent["src"] == sent["dst"], 0, np.diff(first)[pair])
             begin = np.concatenate(([0], np.cumsum(width)))
             choices = np.repeat(first[pair] - begin[:-1], width) + np.arange(begin[-1])
-            ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
-            layers: list[int | None] = [None] * len(ways)
+            routes, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
+            layers: list[int | None] = [None] * len(routes)
         else:
             fine = self.source.schedule.slot_cycles is not None
-            ways = self._ways_on_reserved_lanes(first, lanes) if fine else self._ways_on_lanes_of_their_own(first, lanes)
+            routes = self._routes_on_reserved_lanes(first, lanes) if fine else self._routes_on_separate_lanes(first, lanes)
             layers = self._layers_of(sent["route"][sent["src"] != sent["dst"]])
             begin = np.concatenate(([0], np.cumsum(sent["src"] != sent["dst"])))
-            choices = np.arange(len(ways))
-            starts = np.array([way[0] for way in ways], np.int64)
+            choices = np.arange(len(routes))
+            starts = np.array([route[0] for route in routes], np.int64)
         plan: dict[str, NDArray[np.integer]] = {
-            "ways_begin": narrowed("ways_begin", begin),
-            "ways": narrowed("ways", choices),
-            "way_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
+            "routes_begin": narrowed("routes_begin", begin),
+            "routes": narrowed("routes", choices),
+            "route_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
         }
-        return ways, layers, plan
+        return routes, layers, plan
 
     def _layers_of(self, route: NDArray[np.integer]) -> list[int | None]:
         """The layer of virtual channels of each message; None where routes state none, and to neighbours."""
         stated = self.source.schedule.virtual_channel
         if stated is None:
             return [None] * len(route)
-        return [None if way == DIRECT else int(stated[way]) for way in route.tolist()]
+        return [None if number == DIRECT else int(stated[number]) for number in route.tolist()]
 
-    def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
-        """For every message to another node the lanes of its route: messages of one slot that share a link take one lane of it
-        after the other."""
+    def _routes_on_separate_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
+        """For every message to another node the lanes of its route: messages of one slot that share a link take its lanes
+        in turn."""
         topology, sent, routes = self.source.topology, self.rows.sent, self.source.schedule.routes
         direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
         slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
         taken: dict[tuple[int, int], int] = {}
-        ways = []
+        found = []
         local = (sent["src"] == sent["dst"]).tolist()
         for route, pair, slot, stays in zip(sent["route"].tolist(), direct, slots, local, strict=True):
             if stays:
                 continue
             pairs = [pair] if route == DIRECT else topology.pair_of_link[list(routes[route])].tolist()
-            way = []
+            of_route = []
             for hop in pairs:
                 number = taken.get((hop, slot), 0)
                 taken[hop, slot] = number + 1
-                way.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
-            ways.append(np.array(way, np.int64))
-        return ways
+                of_route.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
+            found.append(np.array(of_route, np.int64))
+        return found
 
-    def _ways_on_reserved_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
+    def _routes_on_reserved_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
         """The same for fine slots: of each link the lane that the message can have in every iteration from its entry on."""
         schedule, sent = self.source.schedule, self.rows.sent
         buffers = [sent[name] for name in reversed(BUFFER_COLUMNS) if name in sent]
         order = np.lexsort((*buffers, *(sent[name] for name in ("route", "dst", "src", "chunk", "op", "step"))))
         times = fine_times(schedule)
         uses, number = times.reservations, reserved_lanes(times)
-        ways: dict[int, list[int]] = {}
+        of_row: dict[int, list[int]] = {}
         for row, lane in zip(order[uses.row].tolist(), lanes[first[uses.pair] + number].tolist(), strict=True):
-            ways.setdefault(row, []).append(lane)
-        return [np.array(ways[row], np.int64) for row in sorted(ways)]
+            of_row.setdefault(row, []).append(lane)
+        return [np.array(of_row[row], np.int64) for row in sorted(of_row)]
 
 
 def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:

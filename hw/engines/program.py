@@ -44,7 +44,7 @@ class Program:
         pairs, bundle = np.unique(pair, return_inverse=True)
         latency = link_cycles(self._topology, self._machine)[pairs]
         check_fits("cycles on one link", int(latency.max(initial=0)))
-        self._check_ways(message, bundle, latency)
+        self._check_routes(message, bundle, latency)
         uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
         lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # the most that can ever be in use
         return {
@@ -56,7 +56,7 @@ class Program:
             "bundle_latency": latency,
         }
 
-    def _check_ways(self, message: Int64, bundle: Int64, latency: Int64) -> None:
+    def _check_routes(self, message: Int64, bundle: Int64, latency: Int64) -> None:
         key = np.sort(message * (int(bundle.max(initial=0)) + 1) + bundle)
         if (np.diff(key) == 0).any():
             raise UnsupportedError("a route passes one link twice; the simulator runs routes without circles")

@@ -17,8 +17,8 @@ class ScheduleRows(Rows):
     """Rows of a plan, like `TableRows` of tables: a row per (source, step, op, chunk), and a message per transfer.
 
     A row waits for exactly the transfers that have landed in its cell (source, chunk) by its step. Raises UnsupportedError when the
-    data that a row reads would depend on timing: with a delay of several steps, a transfer under way to the cell that the row
-    reads, or transfers of both kinds under way to one cell at once. O(rows log rows + waits) time and memory.
+    data that a row reads would depend on timing: with a delay of several steps, a transfer in flight to the cell that the row
+    reads, or transfers of both kinds in flight to one cell at once. O(rows log rows + waits) time and memory.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -119,12 +119,12 @@ class _Arrivals:
         """Lists (begin, arrivals) of the transfers landed in each cell by a step. UnsupportedError where some may land early."""
         delay, now = self._schedule.delay, step.astype(np.int64)
         low, high = self.range(node, chunk, 0, now - delay + 1)
-        under_way = self.range(node, chunk, now - delay + 1, now)
-        flying = np.flatnonzero(under_way[1] > under_way[0])
+        in_flight = self.range(node, chunk, now - delay + 1, now)
+        flying = np.flatnonzero(in_flight[1] > in_flight[0])
         if len(flying):
             row = flying[0]
             raise UnsupportedError(
-                f"node {node[row]} sends chunk {chunk[row]} in step {step[row]} while a transfer into it is under way "
+                f"node {node[row]} sends chunk {chunk[row]} in step {step[row]} while a transfer into it is in flight "
                 f"(delay {delay}): it needs a second buffer, which the machine does not have"
             )
         count = high - low
@@ -132,14 +132,14 @@ class _Arrivals:
         return begin, np.arange(begin[-1]) - np.repeat(begin[:-1], count) + np.repeat(low, count)
 
     def _refuse_mixed(self) -> None:
-        """Raise UnsupportedError for a copy and a reduce under way to one cell at once, which may land in the wrong order."""
+        """Raise UnsupportedError for a copy and a reduce in flight to one cell at once, which may land in the wrong order."""
         cell, step = self._keys // self._span, self._keys % self._span
         op = self._schedule.op[self.order]
         near = (np.diff(cell) == 0) & (np.diff(step) < self._schedule.delay) & (np.diff(step) > 0) & (np.diff(op) != 0)
         if near.any():
             second = self.order[int(np.argmax(near)) + 1]
             raise UnsupportedError(
-                f"a copy and a reduce of chunk {self._schedule.chunk[second]} are under way to node "
+                f"a copy and a reduce of chunk {self._schedule.chunk[second]} are in flight to node "
                 f"{self._schedule.dst[second]} at once around step {self._schedule.step[second]} (delay "
                 f"{self._schedule.delay}): either may land first"
             )

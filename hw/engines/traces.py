@@ -132,7 +132,7 @@ def chrome_document(rows: Rows, records: Iterable[Record], uses: LinkUses) -> di
     ]
     events += [_name("thread_name", _NODES, node, f"node {node}") for node in range(rows.scalars["nodes"])]
     events += [_name("thread_name", _LINKS, lane, name) for lane, name in enumerate(uses.names)]
-    labels: dict[int, str] = defaultdict(lambda: "under way")  # a message that never arrived, in a run that cannot go on
+    labels: dict[int, str] = defaultdict(lambda: "in flight")  # a message that never arrived, in a run that cannot go on
     drawn = list(_interface_events(rows, records, labels))
     drawn += [_slice(_LINKS, lane, start, cycles, labels[number]) for number, lane, start, cycles in uses.messages]
     drawn += [_slice(_LINKS, lane, start, cycles, f"packet {name}") for name, lane, start, cycles in uses.others]

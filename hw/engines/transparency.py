@@ -14,7 +14,7 @@ from certree.models.routers.transparency import has_routers, has_routes, schedul
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 
-MET_ON_THE_WAY = "messages over several links wait for each other in the network, where routers let their flits take turns"
+MET_IN_NETWORK = "messages over several links wait for each other in the network, where routers let their flits take turns"
 
 
 def router_effect(source: Tables | Plan, framing: str, *, in_time: bool = False) -> str | None:
@@ -35,26 +35,28 @@ def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late
     schedule = source.schedule
     if not has_routes(schedule) or not has_routers(source.machine):
         return None
-    ways = _pairs_of_ways(schedule)
-    is_wide = bool((schedule.topology.pair_capacity[np.concatenate(ways)] > 1).any())
+    passed = _pairs_of_routes(schedule)
+    is_wide = bool((schedule.topology.pair_capacity[np.concatenate(passed)] > 1).any())
     as_planned = run == "slotted" and (clocks is None or clocks.are_equal) and not late
     if contention_cycles == 0 and (as_planned or not is_wide):
         return None
-    before = np.concatenate([np.concatenate(([-1], way[:-1])) for way in ways])
-    return MET_ON_THE_WAY if is_wide or ways_meet(np.concatenate(ways), before) else None
+    before = np.concatenate([np.concatenate(([-1], pairs[:-1])) for pairs in passed])
+    return MET_IN_NETWORK if is_wide or routes_meet(np.concatenate(passed), before) else None
 
 
-def _pairs_of_ways(schedule: Schedule) -> list[NDArray[np.int64]]:
+def _pairs_of_routes(schedule: Schedule) -> list[NDArray[np.int64]]:
     """The pairs of neighbours that messages pass, route by route."""
     topology, direct = schedule.topology, schedule.route == DIRECT
     neighbours = np.unique(topology.pair_index(schedule.src, schedule.dst)[direct]).astype(np.int64)
-    routed = [topology.pair_of_link[list(schedule.routes[way])].astype(np.int64) for way in np.unique(schedule.route[~direct])]
+    routed = [
+        topology.pair_of_link[list(schedule.routes[number])].astype(np.int64) for number in np.unique(schedule.route[~direct])
+    ]
     return [*neighbours.reshape(-1, 1), *routed]
 
 
-def ways_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
+def routes_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
     """Whether packets enter some lane from more than one lane, or from a lane and an interface. `before`: the lane from which each
     of `lanes` is entered, -1 for an interface. O(lanes · log)."""
     order = np.lexsort((before, lanes))
-    is_same_lane, is_other_way = np.diff(lanes[order]) == 0, np.diff(before[order]) != 0
-    return bool((is_same_lane & is_other_way).any())
+    is_same_lane, comes_from_elsewhere = np.diff(lanes[order]) == 0, np.diff(before[order]) != 0
+    return bool((is_same_lane & comes_from_elsewhere).any())

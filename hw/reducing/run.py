@@ -107,7 +107,7 @@ def simulate_aggregation(
     chosen = Engine.FLIT if engine == Engine.FLIT or not is_exact else Engine.FAST
     network = routers_of(setup) if chosen == Engine.FLIT else None
     columns = setup.columns(network)
-    hops = [] if network is None else [network.hops_of(lanes) for lanes in setup.ways.each_on(network)]
+    hops = [] if network is None else [network.hops_of(lanes) for lanes in setup.routes.each_on(network)]
     endpoints = trees.topology.endpoints
     cells = np.ascontiguousarray(initial_cells(len(trees.topology.kind), sum(setup.packets))[endpoints])
     due = cells.sum(axis=0, dtype=np.uint64)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
-from certree.hw.engines.transparency import ways_meet
-from certree.hw.reducing.routes import WayLanes
-from certree.hw.reducing.trees import AggregationTrees, Way
+from certree.hw.engines.transparency import routes_meet
+from certree.hw.reducing.routes import RouteLanes
+from certree.hw.reducing.trees import AggregationTrees, Route
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
@@ -33,7 +33,7 @@ MAX_PLACES = 1 << 26  # places · children of all switches
 class AggregationRules:
     """Parameters of hosts and switches, and faults of the network. None: chosen, see `simulate_aggregation`.
 
-    `window`: packets that a host may have under way for each flow. `aggregators`: places of a switch, shared equally by the flows
+    `window`: packets that a host may have in flight for each flow. `aggregators`: places of a switch, shared equally by the flows
     that pass it. `buffer_packets`: payloads that a switch holds for its adder. `timeout`: cycles after which a host sends a packet
     again. `give_up`: the run ends after a packet was sent N times without a result. `loss`, `duplicates`: the fraction of all
     packets that is lost, or arrives twice. `latest`: packets are at most N cycles late, each number equally likely. `seed`: of
@@ -81,7 +81,7 @@ class AggregationSetup:
         self, trees: AggregationTrees, machine: Machine, message_bytes: int, rules: AggregationRules, *, allow_stall: bool
     ) -> None:
         self.trees, self.machine, self._rules = trees, machine, rules
-        self.ways = WayLanes.of(trees)
+        self.routes = RouteLanes.of(trees)
         if message_bytes < 1:
             raise InputError(f"message of {message_bytes} bytes; allowed: 1 or more")
         _check_units(trees, machine)
@@ -154,10 +154,10 @@ class AggregationSetup:
         if size > MAX_PLACES:
             raise UnsupportedError(f"{size} header places in all switches are more than the simulator's {MAX_PLACES}")
 
-    def _latency(self, ways: Sequence[Way]) -> int:
+    def _latency(self, routes: Sequence[Route]) -> int:
         """Cycles of the head flit over the longest of some routes."""
         machine = self.machine
-        inner = max(sum(int(self._wire[pair]) + machine.router_cycles for pair in way) for way in ways)
+        inner = max(sum(int(self._wire[pair]) + machine.router_cycles for pair in route) for route in routes)
         return machine.interface_cycles + machine.router_cycles + inner
 
     def _time(self) -> AggregationTime:
@@ -191,7 +191,7 @@ class AggregationSetup:
         levels = trees.levels(0)
         if len(self.packets) > 1 or not levels or not rules.is_calm or self.places < 2 * self.window:
             return None
-        if any(len(ways) > 1 for ways in (*trees.up, *trees.down)) or not self._is_even(levels):
+        if any(len(routes) > 1 for routes in (*trees.up, *trees.down)) or not self._is_even(levels):
             return None
         children = max(int(np.bincount(trees.parent[level]).max()) for level in levels)
         backlog = self.window * children  # payloads that can ever wait
@@ -204,25 +204,25 @@ class AggregationSetup:
         topology, trees = self.trees.topology, self.trees
         used: list[int] = []
         for level in levels:
-            for ways in (trees.up, trees.down):
-                if len({self._latency(ways[edge]) for edge in level.tolist()}) > 1:
+            for routes in (trees.up, trees.down):
+                if len({self._latency(routes[edge]) for edge in level.tolist()}) > 1:
                     return False
-                used += [pair for edge in level.tolist() for pair in ways[edge][0]]
+                used += [pair for edge in level.tolist() for pair in routes[edge][0]]
         return len(set(used)) == len(used) and bool((topology.pair_capacity[used] == 1).all())
 
     def columns(self, network: RouterNetwork | None) -> dict[str, NDArray[np.integer]]:
         """Everything but the scalars."""
         trees, topology = self.trees, self.trees.topology
-        ways, lanes = self.ways, self.ways.lanes
-        begin = np.concatenate(([0], np.cumsum(ways.edge_ways)))
+        routes, lanes = self.routes, self.routes.lanes
+        begin = np.concatenate(([0], np.cumsum(routes.edge_routes)))
         edges, half = len(trees.flow), int(begin[len(trees.flow)])
         rank = np.full(len(topology.kind), 0xFFFFFFFF, np.int64)
         rank[topology.endpoints] = np.arange(len(topology.endpoints))
         injector = np.zeros(int(begin[-1]), np.int64)
         latency = np.repeat(self._wire, topology.pair_capacity)
         if network is not None:
-            lanes = ways.on(network)
-            injector = network.injector_of_lane[lanes[ways.begin[:-1]]]
+            lanes = routes.on(network)
+            injector = network.injector_of_lane[lanes[routes.begin[:-1]]]
             latency = network.wire[network.lane_link]
         columns: dict[str, Any] = {
             "rank": rank,
@@ -230,13 +230,13 @@ class AggregationSetup:
             "edge_flow": trees.flow,
             "edge_child": trees.child,
             "edge_parent": trees.parent,
-            "up_ways_begin": begin[: edges + 1],
-            "up_ways": np.arange(half),
-            "down_ways_begin": begin[edges:] - half,
-            "down_ways": np.arange(half, int(begin[-1])),
-            "way_lanes_begin": ways.begin,
-            "way_lanes": lanes,
-            "way_injector": injector,
+            "up_routes_begin": begin[: edges + 1],
+            "up_routes": np.arange(half),
+            "down_routes_begin": begin[edges:] - half,
+            "down_routes": np.arange(half, int(begin[-1])),
+            "route_lanes_begin": routes.begin,
+            "route_lanes": lanes,
+            "route_injector": injector,
             "lane_latency": latency,
         }
         return {name: narrowed(name, np.asarray(column)) for name, column in columns.items()}
@@ -252,7 +252,7 @@ def router_effect(setup: AggregationSetup) -> str | None:
         return None
     if machine.router.interfaces == "node":
         return SHARED_INTERFACE  # a switch has several children
-    if ways_meet(setup.ways.lanes, setup.ways.before):
+    if routes_meet(setup.routes.lanes, setup.routes.before):
         return "packets from different lanes meet at a link"
     return pipeline_effect(setup.trees.topology, machine, setup.flits, is_far=True)
 

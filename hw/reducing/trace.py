@@ -18,7 +18,7 @@ MAX_CHILDREN = 64  # of one switch: arrivals are the bits of one word
 
 #: time, event, is_up, edge, number, place works on, arrived, has_result, answer
 Line = tuple[int, int, bool, int, int, int, int, bool, int]
-#: the end of the run, and is_up, edge and number of each packet that is still under way then
+#: the end of the run, and is_up, edge and number of each packet that is still in flight then
 Left = tuple[int, Sequence[tuple[bool, int, int]]]
 
 
@@ -63,8 +63,8 @@ def write_aggregation_trace(
     texts = [json.dumps(document)]
     for line in lines:
         texts.append(json.dumps(_entry(line, trees, below)))
-    end, under_way = left
-    for (is_up, edge, number), copies in sorted(Counter(under_way).items()):
+    end, in_flight = left
+    for (is_up, edge, number), copies in sorted(Counter(in_flight).items()):
         at = {"cycle": end, "flow": int(trees.flow[edge]), "event": LEFT, "node": int(trees.child[edge]), "number": number}
         texts.append(json.dumps(at | {"way": WAYS[not is_up], "copies": copies}))
     write_atomically(path, ("\n".join(texts) + "\n").encode(), force=force)

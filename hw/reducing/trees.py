@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Int64 = NDArray[np.int64]
 MAX_LONGER = 4  # links by which an alternative route may be longer than the schedule's own
-Way = tuple[int, ...]  # pairs of neighbours along a route, as in `Topology.pair_index`
+Route = tuple[int, ...]  # pairs of neighbours along a route, as in `Topology.pair_index`
 
 
 @dataclass(frozen=True, eq=False)
 class AggregationTrees:
     """One tree per flow. Over an edge (`flow`, `child`, `parent`, sorted by these) a child sends contributions to its switch, and
-    results come back. `up` and `down` are the routes ("ways") of each edge; packets take them in turn. `shares[f]`: how many of the
+    results come back. `up` and `down` are the routes of each edge; packets take them in turn. `shares[f]`: how many of the
     schedule's `chunks` equal parts of the message belong to flow f."""
 
     topology: Topology
@@ -36,16 +36,16 @@ class AggregationTrees:
     flow: Int64
     child: Int64
     parent: Int64
-    up: tuple[tuple[Way, ...], ...]
-    down: tuple[tuple[Way, ...], ...]
+    up: tuple[tuple[Route, ...], ...]
+    down: tuple[tuple[Route, ...], ...]
 
     @classmethod
-    def of(cls, schedule: Schedule, ways: int = 1) -> "AggregationTrees":
+    def of(cls, schedule: Schedule, most_routes: int = 1) -> "AggregationTrees":
         """The trees along which the chunks of an all-reduce go up and down again; chunks of one tree make one flow.
 
-        `ways`: between two nodes packets take at most N routes in turn, the schedule's own and the next longer ones through
-        switches, at most MAX_LONGER links longer. Raises UnsupportedError, with chunk and node, where a chunk does not go up one
-        tree of reducing switches and down again. O(rows log rows), with alternative routes also O(edges · ways · links).
+        `most_routes`: packets take at most N routes in turn between two nodes, the schedule's own and the next longer ones
+        through switches, at most MAX_LONGER links longer. Raises UnsupportedError, with chunk and node, where a chunk does not go
+        up one tree of reducing switches and down again. O(rows log rows), with alternative routes also O(edges · routes · links).
         """
         schedule.require_version_1("reducing switches")
         topology = schedule.topology
@@ -57,7 +57,7 @@ class AggregationTrees:
             shares[edges] = shares.get(edges, 0) + 1
         rows = [(flow, *edge) for flow, edges in enumerate(shares) for edge in edges]
         flow, child, parent = np.array([row[:3] for row in rows], np.int64).T
-        other = _OtherWays(topology, ways)
+        other = _OtherRoutes(topology, most_routes)
         up, down = topology.pair_index(child, parent).tolist(), topology.pair_index(parent, child).tolist()
         return cls(
             topology,
@@ -66,8 +66,10 @@ class AggregationTrees:
             flow,
             child,
             parent,
-            up=tuple(other.beside(row[1], row[2], _pairs(schedule, pair, row[3])) for row, pair in zip(rows, up, strict=True)),
-            down=tuple(other.beside(row[2], row[1], _pairs(schedule, pair, row[4])) for row, pair in zip(rows, down, strict=True)),
+            up=tuple(other.with_others(row[1], row[2], _pairs(schedule, pair, row[3])) for row, pair in zip(rows, up, strict=True)),
+            down=tuple(
+                other.with_others(row[2], row[1], _pairs(schedule, pair, row[4])) for row, pair in zip(rows, down, strict=True)
+            ),
         )
 
     def levels(self, flow: int) -> list[Int64]:
@@ -133,16 +135,16 @@ def _check_tree(topology: Topology, chunk: int, edges: Sequence[tuple[int, ...]]
             raise UnsupportedError(f"chunk {chunk}: above node {node} the switches send in a circle")
 
 
-def _pairs(schedule: Schedule, direct: int, route: int) -> Way:
+def _pairs(schedule: Schedule, direct: int, route: int) -> Route:
     """A transfer's pairs of neighbours: `direct`, its one pair, or a route."""
     return (direct,) if route == DIRECT else tuple(schedule.topology.pair_of_link[list(schedule.routes[route])].tolist())
 
 
-class _OtherWays:
+class _OtherRoutes:
     """Routes through switches, shortest first."""
 
-    def __init__(self, topology: Topology, ways: int) -> None:
-        self._topology, self._ways = topology, ways
+    def __init__(self, topology: Topology, most: int) -> None:
+        self._topology, self._most = topology, most
 
     @cached_property
     def _graph(self) -> "nx.DiGraph":
@@ -154,9 +156,9 @@ class _OtherWays:
         inner = switches[topology.pair_src] & switches[topology.pair_dst]
         return nx.DiGraph(zip(topology.pair_src[inner].tolist(), topology.pair_dst[inner].tolist(), strict=True))
 
-    def beside(self, src: int, dst: int, own: Way) -> tuple[Way, ...]:
+    def with_others(self, src: int, dst: int, own: Route) -> tuple[Route, ...]:
         """`own`, then others."""
-        if self._ways == 1:
+        if self._most == 1:
             return (own,)
         import networkx as nx  # noqa: PLC0415 - as above
 
@@ -168,9 +170,9 @@ class _OtherWays:
             for a, b in zip(topology.pair_src[ends].tolist(), topology.pair_dst[ends].tolist(), strict=True)
             if all(node in (src, dst) or topology.kind[node] == NodeKind.SWITCH for node in (a, b))
         )
-        for nodes in islice(nx.shortest_simple_paths(graph, src, dst), self._ways + 1):
+        for nodes in islice(nx.shortest_simple_paths(graph, src, dst), self._most + 1):
             pairs = tuple(topology.pair_index(np.array(nodes[:-1]), np.array(nodes[1:])).tolist())
-            if len(pairs) > len(own) + MAX_LONGER or len(found) == self._ways:
+            if len(pairs) > len(own) + MAX_LONGER or len(found) == self._most:
                 break
             if pairs != own:
                 found.append(pairs)

@@ -106,7 +106,7 @@ def packet_columns(
 ) -> tuple[dict[str, NDArray[np.integer]], list[tuple[int, ...]]]:
     """The columns of `core/routers/run/packet_run.hpp`, rows in `order`, and the routes (links) that their `route` numbers."""
     check_packets(packets, network.topology)
-    route, injector, routes = _ways(network, packets.src[order], packets.dst[order])
+    route, injector, routes = _routes_of(network, packets.src[order], packets.dst[order])
     columns: dict[str, NDArray[np.integer]] = {
         "injector": injector.astype(np.uint32),
         "destination": packets.dst[order].astype(np.uint32),
@@ -117,7 +117,7 @@ def packet_columns(
     return columns, routes
 
 
-def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64, list[tuple[int, ...]]]:
+def _routes_of(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64, list[tuple[int, ...]]]:
     """For each packet its source route (or TABLE_ROUTED) and its injector, and the routes as links."""
     topology = network.topology
     local = src == dst
@@ -130,7 +130,7 @@ def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64,
         pairs, of_packet = np.unique(src * len(topology.kind) + dst, return_inverse=True)
         a, b = pairs // len(topology.kind), pairs % len(topology.kind)
         routes = packet_routes(topology, a, b)
-        first = np.array([network.first_lanes(way)[0] if way else 0 for way in routes], np.int64)
+        first = np.array([network.first_lanes(links)[0] if links else 0 for links in routes], np.int64)
         route, lane = of_packet, first[of_packet]
     injector = network.first_injector[src]
     if network.machine.router.interfaces == "link":

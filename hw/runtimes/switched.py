@@ -57,11 +57,11 @@ def _require_all_through_switches(schedule: Schedule, what: str) -> None:
     if len(pairs) > schedule.chunks:
         chunk = int(pairs[:-1, 0][pairs[:-1, 0] == pairs[1:, 0]][0])
         raise UnsupportedError(f"{what}: chunk {chunk} passes several switches that reduce; one can add it")
-    for way, rows, end in (("to", up, schedule.src), ("from", down, schedule.dst)):
+    for direction, rows, end in (("to", up, schedule.src), ("from", down, schedule.dst)):
         found = len(np.unique(schedule.chunk[rows].astype(np.int64) * ranks + rank[end[rows]]))
         if (found, rows.sum()) != (schedule.chunks * ranks,) * 2:
             due = f"expected {schedule.chunks * ranks}, one for each chunk and rank"
-            raise UnsupportedError(f"{what}: {rows.sum()} transfers {way} switches that reduce; {due}")
+            raise UnsupportedError(f"{what}: {rows.sum()} transfers {direction} switches that reduce; {due}")
 
 
 def _block(rank: int, at: int, ranks: int, blocks: int) -> tuple[Operation, ...]:

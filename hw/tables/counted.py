@@ -71,7 +71,7 @@ class _Moved:
         return cell
 
     def landed(self, cell: Int64, step: Int32) -> Int64:
-        """How many transfers have landed in each cell by a step; UnsupportedError where another is under way to it."""
+        """How many transfers have landed in each cell by a step; UnsupportedError where another is in flight to it."""
         base, now = cell * self._span, step.astype(np.int64)
         first = np.searchsorted(self._keys, base)
         have = np.searchsorted(self._landings, base + now, side="right")
@@ -81,13 +81,13 @@ class _Moved:
             owner, chunk, buffer = self._told(int(cell[row]))
             delay = "fine slots" if self._plan.slot_cycles is not None else f"delay {self._plan.delay}"
             raise UnsupportedError(
-                f"node {owner} sends {chunk} in step {step[row]} while a transfer into it is under way "
+                f"node {owner} sends {chunk} in step {step[row]} while a transfer into it is in flight "
                 f"({delay}): it needs {'another' if buffer else 'a second'} buffer"
             )
         return have - first
 
     def refuse_mixed(self) -> None:
-        """Raise UnsupportedError for a copy under way to a cell together with another transfer that was sent in another step; with
+        """Raise UnsupportedError for a copy in flight to a cell together with another transfer that was sent in another step; with
         fine slots such a schedule is invalid."""
         if self._plan.slot_cycles is not None:
             return
@@ -98,7 +98,7 @@ class _Moved:
             second = int(np.argmax(near)) + 1
             owner, chunk, _ = self._told(int(cell[second]))
             raise UnsupportedError(
-                f"a copy and another transfer of {chunk} are under way to node {owner} at once around step {step[second]} (delay "
+                f"a copy and another transfer of {chunk} are in flight to node {owner} at once around step {step[second]} (delay "
                 f"{self._plan.delay}): either may land first"
             )
 

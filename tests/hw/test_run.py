@@ -6,7 +6,7 @@ import pytest
 
 from certree.hw.engines.runs import ENGINES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.transparency import MET_ON_THE_WAY
+from certree.hw.engines.transparency import MET_IN_NETWORK
 from certree.hw.run import run, tables_or_plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
@@ -46,10 +46,10 @@ def test_messages_that_met_are_known_after_the_run(method: str, cycles: int, on_
     schedule = made(method, "fattree:4x4", MULTITREE, 1 << 16)
     source = tables_or_plan(schedule, 1 << 16, MULTITREE)
     lanes, chosen = on_lanes(source, "paced"), run(source, Options(mode="paced"))
-    assert (lanes.cycles, lanes.router_effect) == (on_their_own, MET_ON_THE_WAY)
+    assert (lanes.cycles, lanes.router_effect) == (on_their_own, MET_IN_NETWORK)
     assert (chosen.cycles, chosen.engine, chosen.is_exact) == (cycles, Engine.FLIT, True)
     assert replace(chosen, router_effect=None) == on_routers(source, "paced")
-    with pytest.raises(UnsupportedError, match=f"the fast engine is not exact with these routers: {MET_ON_THE_WAY}"):
+    with pytest.raises(UnsupportedError, match=f"the fast engine is not exact with these routers: {MET_IN_NETWORK}"):
         run(source, Options(mode="paced", engine="fast"))
     slotted = run(source)
     assert (slotted.engine, slotted.is_exact, slotted.cycles) == (Engine.FAST, True, slotted.closed_form_cycles)

@@ -53,7 +53,7 @@ class EventWheel {
     return from + ((found - from.value) & mask_);
   }
 
-  // Every event under way, for checks. O(horizon + events).
+  // Every event in flight, for checks. O(horizon + events).
   template <class Visit>
   void visit(Visit&& inspect) const {
     for (const auto& events : buckets_) {

@@ -24,7 +24,7 @@ struct Program {
   std::uint64_t ni_buffer_flits = 0;
   std::uint64_t reduce_start_cycles = 0;
   std::uint64_t reduce_chunk_cycles = 0;
-  std::uint64_t interface_cycles = 0;  // of a message, at both ends of its way together
+  std::uint64_t interface_cycles = 0;  // of a message, at both ends of its route together
   std::uint32_t router_cycles = 0;
   // Memory of a node, in chunks. In iteration i a cell c below `work_base` is c + i · stride, and any other
   // c + (i mod in_flight) · work_stride.
@@ -46,7 +46,7 @@ struct Program {
   std::vector<std::uint32_t> message_cell;     // where it is written there
   std::vector<std::uint32_t> message_flits;    // how long it is
   // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
-  Lists message_hops;                       // message -> the bundles on its way: it takes a lane of each
+  Lists message_hops;                       // message -> the bundles of its route: it takes a lane of each
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
   std::vector<std::uint32_t> bundle_source;
   std::vector<std::uint32_t> bundle_destination;

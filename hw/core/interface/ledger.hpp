@@ -1,4 +1,4 @@
-// What the network interfaces of a run share: messages under way, memory, counters.
+// What the network interfaces of a run share: messages in flight, memory, counters.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Messages under way.
+// Messages in flight.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ struct Message {
   Cycle complete;        // when its last flit was received
 };
 
-// Messages by handle; handles of finished ones are used again. Memory O(messages under way).
+// Messages by handle; handles of finished ones are used again. Memory O(messages in flight).
 class MessagePool {
  public:
   MessageId add(const Message& message) {

@@ -10,7 +10,7 @@ namespace certree {
 
 // A message that has a lane keeps it for as many cycles as it has flits, and a lane serves those that wait in the order in which
 // they came. So the cycle in which each one gets its lane is known the moment it queues, and nothing that happens later changes it.
-// Time O(hops of all messages · log(messages under way)), memory O(rows + lanes + messages under way), whatever their size.
+// Time O(hops of all messages · log(messages in flight)), memory O(rows + lanes + messages in flight), whatever their size.
 class FastEngine final : public MessageEngine {
  public:
   FastEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced);

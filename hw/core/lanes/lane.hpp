@@ -20,23 +20,23 @@ class Lane {
     if (arrives) left_of_arriving_.push_back(flits);
   }
 
-  bool is_empty() const { return flits_under_way_ == 0 && port.backlog() == 0; }
+  bool is_empty() const { return flits_in_flight_ == 0 && port.backlog() == 0; }
   std::uint64_t flits_sent() const { return flits_sent_; }  // also: busy cycles
 
-  // As many cycles as the block has flits: the port sends, everything on the way moves, and the block becomes what comes out.
+  // As many cycles as the block has flits: the port sends, everything in flight moves, and the block becomes what comes out.
   // `leave(message, flits)` says whether flits that have crossed go on by another lane: they are not this one's any more. It is not
   // asked unless `some_leave`.
   template <class Leave>
   void advance(std::span<Flit> block, bool some_leave, Leave&& leave) {
     const std::uint64_t sent = port.send(block);
     flits_sent_ += sent;
-    flits_under_way_ += sent;
+    flits_in_flight_ += sent;
     crossing_.shift(block);
     for (auto flit = block.begin(); some_leave && flit != block.end();) {
       const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
       const auto flits = static_cast<std::uint64_t>(next - flit);
       if (!flit->is_bubble() && leave(flit->message(), flits)) {
-        flits_under_way_ -= flits;
+        flits_in_flight_ -= flits;
         std::fill(flit, next, Flit());
       }
       flit = next;
@@ -52,7 +52,7 @@ class Lane {
 
   // That many flits of the last block came out, all of one message; returns whether its last one did.
   bool eject(std::uint64_t flits) {
-    flits_under_way_ -= flits;
+    flits_in_flight_ -= flits;
     left_of_arriving_.front() -= flits;
     if (left_of_arriving_.front() > 0) return false;
     left_of_arriving_.pop_front();
@@ -68,7 +68,7 @@ class Lane {
   DelayLine crossing_;
   DelayLine ends_;
   std::uint64_t flits_sent_ = 0;
-  std::uint64_t flits_under_way_ = 0;
+  std::uint64_t flits_in_flight_ = 0;
 };
 
 }  // namespace certree

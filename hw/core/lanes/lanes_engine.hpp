@@ -1,4 +1,4 @@
-// The `lanes` engine of message flow: every flit of every message moves through every stage of its way.
+// The `lanes` engine of message flow: every flit of every message moves through every stage of its route.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace certree {
 // which no lane holds a flit are skipped up to the next time that some counter or reduction unit changes by itself. Lanes touch
 // nothing but themselves, so in quiet cycles (no interface changes, no message starts or ends or asks for a lane) each lane moves
 // its flits through a whole block of cycles at once. Time O(flits · links they pass), memory O(rows + lanes · path latency +
-// messages under way).
+// messages in flight).
 class LanesEngine final : public MessageEngine {
  public:
   LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced);

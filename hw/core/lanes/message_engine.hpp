@@ -13,7 +13,7 @@
 
 namespace certree {
 
-// A message takes one lane of each bundle on its way, each for as many cycles as it has flits: virtual cut-through, with room in
+// A message takes one lane of each bundle on its route, each for as many cycles as it has flits: virtual cut-through, with room in
 // every router for what waits there. A lane serves messages in the order in which their first flits stood before it. At one point
 // in time things happen in this order: messages whose last flit came out are written or handed to the reduction unit, those at one
 // node in the order of the lanes they came by; messages whose first flit came to a router queue for their next lane, in the order

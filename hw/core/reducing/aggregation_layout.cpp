@@ -32,10 +32,10 @@ void AggregationLayout::validate() const {
     require(i == 0 || edge_flow[i - 1] <= edge_flow[i], "edge_flow");
     require(rank[edge_parent[i]] == kNoRank, "a host is a parent");
   }
-  const std::size_t ways = way_injector.size();
-  require_lists(up_ways, edges, ways, "up_ways");
-  require_lists(down_ways, edges, ways, "down_ways");
-  require_lists(way_lanes, ways, lane_latency.size(), "way_lanes");
+  const std::size_t routes = route_injector.size();
+  require_lists(up_routes, edges, routes, "up_routes");
+  require_lists(down_routes, edges, routes, "down_routes");
+  require_lists(route_lanes, routes, lane_latency.size(), "route_lanes");
 }
 
 }  // namespace certree

@@ -1,4 +1,4 @@
-// Trees of hosts and reducing switches, and the ways between them, as plain columns.
+// Trees of hosts and reducing switches, and the routes between them, as plain columns.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AggregationLayout {
   std::uint32_t give_up = 1;         // a packet is not sent more often
   std::uint64_t reduce_start_cycles = 0;
   std::uint64_t reduce_packet_cycles = 1;
-  std::uint64_t interface_cycles = 0;  // of a packet, at both ends of its way together
+  std::uint64_t interface_cycles = 0;  // of a packet, at both ends of its route together
   std::uint32_t router_cycles = 0;
   std::uint64_t seed = 0;
   std::uint64_t loss = 0;  // see PacketFaults
@@ -32,11 +32,11 @@ struct AggregationLayout {
   std::vector<std::uint32_t> edge_flow;
   std::vector<std::uint32_t> edge_child;
   std::vector<std::uint32_t> edge_parent;
-  Lists up_ways;    // edge -> ways from child to parent; packets take them in turn
-  Lists down_ways;  // edge -> ways back
-  // Ways: lanes, one after the other.
-  Lists way_lanes;
-  std::vector<std::uint32_t> way_injector;  // where a way begins on routers
+  Lists up_routes;    // edge -> routes from child to parent; packets take them in turn
+  Lists down_routes;  // edge -> routes back
+  // Routes: lanes, one after the other.
+  Lists route_lanes;
+  std::vector<std::uint32_t> route_injector;  // where a route begins on routers
   std::vector<std::uint32_t> lane_latency;
 
   static constexpr std::uint32_t kNoRank = UINT32_MAX;

@@ -1,4 +1,4 @@
-// Packets under way, by number.
+// Packets in flight, by number.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ class PacketPool {
   const AggregationPacket& operator[](std::uint32_t id) const { return packets_[id]; }
   std::uint64_t size() const { return alive_; }
 
-  // Whether `holds(id, packet)` for any of them. O(most that were ever under way).
+  // Whether `holds(id, packet)` for any of them. O(most that were ever in flight).
   template <class Holds>
   bool any(Holds&& holds) const {
     for (std::uint32_t id = 0; id < packets_.size(); ++id) {

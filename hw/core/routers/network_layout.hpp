@@ -1,4 +1,4 @@
-// A network of routers as plain columns: what is wired to what, how long it takes, how packets find their way.
+// A network of routers as plain columns: what is wired to what, how long it takes, how packets are routed.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kLowerHalf = 1;
 inline constexpr std::uint32_t kUpperHalf = 2;
 inline constexpr std::uint32_t kMaxVcs = 64;
 
-// One step of a way: an output port and the set of VCs that the packet may use there. At its end a packet leaves by the port that
+// One step of a route: an output port and the set of VCs that the packet may use there. At its end a packet leaves by the port that
 // belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
 struct Hop {
   static constexpr std::uint32_t kEjectAt = 0x2000;
@@ -56,7 +56,7 @@ struct NetworkLayout {
   std::vector<std::uint64_t> vc_mask;            // class · vc_sets + set -> VCs it may use
   std::vector<std::uint32_t> unit_flits;         // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
   std::vector<std::uint32_t> sub_message_flits;  // class -> flits of a sub-message; 0: its packets are ordinary ones
-  // Ways.
+  // Routes.
   std::vector<std::uint16_t> table;  // router · routers + destination -> Hop; may be empty when all packets bring their route
   Lists routes;                      // source routes: Hop codes, the last one an ejection
 

@@ -38,16 +38,16 @@ constexpr FlitCode flit_code(std::uint32_t index, std::uint32_t flits, std::uint
 
 inline constexpr std::size_t kFlitCodes = 8;
 
-constexpr bool opens_way(FlitCode code) {
+constexpr bool opens_route(FlitCode code) {
   return code == FlitCode::kMessageHead || code == FlitCode::kHead || code == FlitCode::kHeadTail;
 }
-constexpr bool closes_way(FlitCode code) {
+constexpr bool closes_route(FlitCode code) {
   return code == FlitCode::kMessageTail || code == FlitCode::kTail || code == FlitCode::kHeadTail;
 }
 
 inline constexpr std::uint32_t kTableRouted = UINT32_MAX;
 
-// A packet or a message: one head flit that opens a way, and whatever follows it.
+// A packet or a message: one head flit that opens a route, and whatever follows it.
 struct alignas(64) Packet {
   std::uint32_t injector = 0;
   std::uint32_t destination = 0;  // router of the receiving node

@@ -66,12 +66,12 @@ TEST(a_bus_takes_overheads_latency_bytes_and_a_gap) {
   CHECK(bus.bytes() == 1280 && bus.busy_cycles() == 40);
 }
 
-TEST(the_ways_of_dmas_pass_memory_and_bus_in_order) {
-  CHECK(Way(ways::kLoad).front() == Stage::kMemory && Way(ways::kLoad).back() == Stage::kToInterface);
-  CHECK(Way(ways::kWriteBack).front() == Stage::kToAccelerator && Way(ways::kWriteBack).back() == Stage::kMemory);
+TEST(the_routes_of_dmas_pass_memory_and_bus_in_order) {
+  CHECK(Route(routes::kLoad).front() == Stage::kMemory && Route(routes::kLoad).back() == Stage::kToInterface);
+  CHECK(Route(routes::kWriteBack).front() == Stage::kToAccelerator && Route(routes::kWriteBack).back() == Stage::kMemory);
   // What is added is written, both summands are read, and the sum is written: four times its bytes at the memory.
   std::size_t memory = 0;
-  for (const Stage stage : ways::kReceiveAndAdd) memory += stage == Stage::kMemory ? 1 : stage == Stage::kMemoryTwice ? 2 : 0;
+  for (const Stage stage : routes::kReceiveAndAdd) memory += stage == Stage::kMemory ? 1 : stage == Stage::kMemoryTwice ? 2 : 0;
   CHECK(memory == 4);
 }
 
@@ -133,7 +133,7 @@ TEST(banks_give_and_take_a_packet_a_cycle_each) {
   Crossbar crossbar({4, 64, 1, 256, 256});
   CHECK(is(crossbar.read({0}, 1024), 1, 4));
   CHECK(is(crossbar.read({0}, 100), 5, 5));                    // less than a packet, behind the first
-  CHECK(is(crossbar.take({0}, {0}, {0}, 1024, false), 1, 5));  // a packet behind its first byte; ways in and out are two
+  CHECK(is(crossbar.take({0}, {0}, {0}, 1024, false), 1, 5));  // a packet behind its first byte; ports in and out are two
   CHECK(crossbar.reads().busy_cycles() == 5);
 }
 
@@ -176,10 +176,10 @@ TEST(places_of_messages_are_used_again) {
   const MessageId first = pool.create(), second = pool.create();
   pool[first].values = {1, 2};
   pool.destroy(first);
-  CHECK(pool.under_way() == 1);
+  CHECK(pool.in_flight() == 1);
   const MessageId third = pool.create();
   CHECK(third == first && pool[third].values.empty() && !(third == second));
-  CHECK(pool.created() == 3 && pool.under_way() == 2);
+  CHECK(pool.created() == 3 && pool.in_flight() == 2);
 }
 
 TEST(a_state_machine_works_on_the_first_of_its_queue) {

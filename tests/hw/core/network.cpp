@@ -121,7 +121,7 @@ TEST(conservation_holds_in_every_cycle) {
     network.finish_cycle();
     network.check_conservation();
   }
-  CHECK(network.counters().packets == 5 && network.counters().ejected == 35 && network.flits_under_way() == 0);
+  CHECK(network.counters().packets == 5 && network.counters().ejected == 35 && network.flits_in_flight() == 0);
   CHECK(cycles > 35);
 }
 

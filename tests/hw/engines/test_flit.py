@@ -15,7 +15,7 @@ from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import NotPacedError
-from certree.hw.engines.transparency import MET_ON_THE_WAY, router_effect
+from certree.hw.engines.transparency import MET_IN_NETWORK, router_effect
 from certree.hw.routers.flit_format import FlitType
 from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
 from certree.hw.tables.lowering import lower
@@ -104,7 +104,7 @@ def test_messages_that_meet_on_links_are_noticed():
     tables = tables_of("double-binary-tree", "switch:6", 6 * 2000)
     assert router_effect(tables, "message") is None
     assert on_lanes(tables).router_effect is None
-    assert on_lanes(tables, "paced").router_effect == MET_ON_THE_WAY
+    assert on_lanes(tables, "paced").router_effect == MET_IN_NETWORK
     assert on_routers(tables, "paced").contention_cycles != on_lanes(tables, "paced").contention_cycles
     upset = parse_clocks(7, "0=40", None)  # not by enough for messages to meet
     assert on_lanes(tables, clocks=upset).router_effect is None
@@ -116,7 +116,7 @@ def test_of_lanes_side_by_side_routers_give_one_that_is_fixed_before():
     schedule = tree_schedule("ring:4,capacity=2,far", CollectiveKind.ALL_GATHER, 2, delay=1, repeats=1, seed=3)
     tables = lower(schedule, 8 * 1000, MULTITREE)
     assert on_lanes(tables).router_effect is None
-    assert on_lanes(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)).router_effect == MET_ON_THE_WAY
+    assert on_lanes(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)).router_effect == MET_IN_NETWORK
 
 
 @pytest.mark.parametrize(("buffer", "holds"), [(17, False), (18, False), (20, True)])

@@ -117,10 +117,10 @@ def exchange(delay: int) -> Schedule:
 
 def test_what_would_be_left_to_chance_is_refused():
     assert on_lanes(Plan.of(exchange(1), 64, MULTITREE)).messages == 2
-    with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 1 while a transfer into it is under way"):
+    with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 1 while a transfer into it is in flight"):
         on_lanes(Plan.of(exchange(2), 64, MULTITREE))
     mixed = replace(exchange(2), op=np.array([0, 1]), src=np.array([1, 2]), dst=np.array([0, 0]), topology=parse_topology("full:3"))
-    with pytest.raises(UnsupportedError, match="a copy and a reduce of chunk 0 are under way to node 0 at once"):
+    with pytest.raises(UnsupportedError, match="a copy and a reduce of chunk 0 are in flight to node 0 at once"):
         on_lanes(Plan.of(mixed, 64, MULTITREE))
 
 

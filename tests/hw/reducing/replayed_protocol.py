@@ -1,5 +1,5 @@
 """The protocol of reducing switches in plain Python, playing what a trace tells: who may send what, what a place becomes, what is
-answered, and that nothing arrives which is not under way. Written from NetReduce's Appendix C; it knows of time only time-outs."""
+answered, and that nothing arrives which is not in flight. Written from NetReduce's Appendix C; it knows of time only time-outs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ class ReplayedFlow:
         for node, above in self.parent.items():
             self.children[above].add(node)
         self.work = {switch: [Place(number) for number in range(self.places)] for switch in head["switches"]}
-        self.under_way: Counter[tuple[str, int, int]] = Counter()
+        self.in_flight: Counter[tuple[str, int, int]] = Counter()
         self.carried: dict[tuple[str, int, int], Sum] = {}
         self.got = {host: [False] * self.packets for host in self.hosts}
         self.oldest = dict.fromkeys(self.hosts, 0)
@@ -60,14 +60,14 @@ class ReplayedFlow:
         """A packet goes on its way; copies of it carry the same."""
         packet = way, node, number
         assert self.carried.setdefault(packet, carried) == carried
-        self.under_way[packet] += 1
+        self.in_flight[packet] += 1
         self.seen["sent"] += 1
 
     def remove(self, way: str, line: Mapping[str, Any]) -> Sum:
         """It arrives, or is lost."""
         packet = way, line["node"], line["number"]
-        assert self.under_way[packet] > 0, f"{packet} is not under way"
-        self.under_way[packet] -= 1
+        assert self.in_flight[packet] > 0, f"{packet} is not in flight"
+        self.in_flight[packet] -= 1
         return self.carried[packet]
 
     def send(self, line: Mapping[str, Any]) -> None:
@@ -139,8 +139,8 @@ class ReplayedFlow:
 
     def copy(self, line: Mapping[str, Any]) -> None:
         packet = line["way"], line["node"], line["number"]
-        assert self.under_way[packet] > 0
-        self.under_way[packet] += 1
+        assert self.in_flight[packet] > 0
+        self.in_flight[packet] += 1
         self.seen["copied"] += 1
 
 
@@ -148,7 +148,7 @@ setattr(ReplayedFlow, "pass", ReplayedFlow.answered_below)  # a word of the lang
 
 
 def replay(head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], timeout: int) -> Counter[str]:
-    """Play the lines of a trace of a run that ended well; returns the counts of all flows, and what is under way in the end."""
+    """Play the lines of a trace of a run that ended well; returns the counts of all flows, and what is in flight in the end."""
     flows = [ReplayedFlow(flow, timeout) for flow in head["flows"]]
     for _, together in groupby(lines, key=lambda line: line["cycle"]):
         for line in together:
@@ -159,5 +159,5 @@ def replay(head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], timeout:
     for flow in flows:
         flow.finished()
         seen.update(flow.seen)
-        seen["under way"] += flow.under_way.total()
+        seen["in flight"] += flow.in_flight.total()
     return seen

@@ -49,7 +49,7 @@ def run(network: str, rules: AggregationRules, machine: Machine = SMALL, size: i
 
 
 def assert_conserved(result: AggregationResult) -> None:
-    """What was sent has come, or was lost, or is still under way; hosts took exactly what they were due."""
+    """What was sent has come, or was lost, or is still in flight; hosts took exactly what they were due."""
     count = result.counters
     ends = count["received"] + count["lost"] + count["dropped"]
     assert ends <= count["sent"] + count["copied"]

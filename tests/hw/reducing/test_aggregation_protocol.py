@@ -34,14 +34,14 @@ def parts_of(trace):
 
 
 def assert_as_counted(result, seen, left):
-    """The counters of a run are those of its steps, and what was sent has come, is lost, or is still under way."""
+    """The counters of a run are those of its steps, and what was sent has come, is lost, or is still in flight."""
     count = result.counters
     assert {name: count[name] for name in ("sent", "copied", "resent", "repeated", "ignored")} == {
         name: seen[name] for name in ("sent", "copied", "resent", "repeated", "ignored")
     }
     assert count["results_again"] == seen["again"]
     assert count["lost"] + count["dropped"] == seen["lost"]
-    waiting = seen["under way"]  # in the network, and at adders
+    waiting = seen["in flight"]  # in the network, and at adders
     assert waiting == left
     assert 0 <= count["sent"] + count["copied"] - count["received"] - count["lost"] - count["dropped"] <= waiting
 
@@ -88,7 +88,7 @@ def test_a_step_left_out_is_refused(lossy, event):
 
 
 def test_what_is_lost_does_not_come(lossy):
-    """A packet that takes the place of the only one under way."""
+    """A packet that takes the place of the only one in flight."""
     head, lines, timeout = lossy
     index = next(number for number, line in enumerate(lines) if line["event"] == "take")
     stolen = {
@@ -98,7 +98,7 @@ def test_what_is_lost_does_not_come(lossy):
         "way": "down",
         **{k: lines[index][k] for k in ("node", "number")},
     }
-    with pytest.raises(AssertionError, match="is not under way"):
+    with pytest.raises(AssertionError, match="is not in flight"):
         replay(head, [*lines[:index], stolen, stolen, stolen, *lines[index:]], timeout)
 
 

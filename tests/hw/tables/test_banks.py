@@ -207,7 +207,7 @@ def test_a_late_clock_mixes_epochs() -> None:
 
 
 def test_a_switch_that_is_too_early_mixes_epochs() -> None:
-    """Tables that state a shorter delay than they need would switch while messages are under way."""
+    """Tables that state a shorter delay than they need would switch while messages are in flight."""
     result = switched(replace(OLD, delay=1, slot_cycles=OLD.slot_cycles // 3))
     assert result.before.late
     assert result.mixed[0].startswith("messages of epoch 5 count until cycle")

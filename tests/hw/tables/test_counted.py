@@ -177,11 +177,11 @@ def test_rows_that_do_not_wait_for_everything_cannot_be_paced():
     [
         (
             build("full:2", "all-reduce", "1+0; 0+1", delay=2),
-            "node 0 sends chunk 0 in step 1 while a transfer into it is under way",
+            "node 0 sends chunk 0 in step 1 while a transfer into it is in flight",
         ),
         (
             build("full:3", "all-reduce", "1>0; 2+0; 0+1; 2+1", delay=2),
-            "a copy and another transfer of chunk 0 are under way to node 0 at once",
+            "a copy and another transfer of chunk 0 are in flight to node 0 at once",
         ),
         (
             build("full:3", "gather", "0:1>2 0:1>0; 0:2>0", roots=[1, 2], targets=[0, 0], collective_root=0),

@@ -44,7 +44,7 @@ endpoint::Program read_endpoint_program(const nb::mapping& scalars, const nb::ma
   endpoint::Program program;
   program.nodes = scalar<std::uint32_t>(scalars, "nodes");
   program.phases = scalar<std::uint32_t>(scalars, "phases");
-  program.ways = scalar<std::uint32_t>(scalars, "ways");
+  program.parts = scalar<std::uint32_t>(scalars, "parts");
   program.chunks = scalar<std::uint32_t>(scalars, "chunks");
   program.cells = scalar<std::uint32_t>(scalars, "cells");
   program.load_bytes = scalar<std::uint64_t>(scalars, "load_bytes");

@@ -50,7 +50,7 @@ bool Simulation::begin_chunk(NodeId node) {
     return true;
   }
   endpoint.sram.enter(now_, 0);
-  start({node, Trip::Purpose::kLoad, ways::kLoad, 0, program_.load_bytes, chunk.value});
+  start({node, Trip::Purpose::kLoad, routes::kLoad, 0, program_.load_bytes, chunk.value});
   return true;
 }
 
@@ -58,7 +58,7 @@ bool Simulation::begin_chunk(NodeId node) {
 void Simulation::put_to_work(NodeId node, ChunkId chunk) {
   ChunkState& state = endpoints_[node.value].chunks[chunk.value];
   const std::uint32_t phase = state.place++;
-  state.next_row = program_.row_begin[program_.place(way_of(chunk), phase, node.value)];
+  state.next_row = program_.row_begin[program_.place(part_of(chunk), phase, node.value)];
   state.since = now_;
   endpoints_[node.value].machine(phase, chunk).enqueue(chunk);
   if (phase == 0) record(node, chunk, Move::kLoad);
@@ -87,7 +87,7 @@ bool Simulation::send_rows(NodeId node, ChunkId chunk) {
       messages_[id].head = messages_[id].tail = now_;
       schedule(now_, Kind::kLink, id.value);
     } else {
-      start({node, Trip::Purpose::kSend, ways::kSend, 0, bytes, id.value});
+      start({node, Trip::Purpose::kSend, routes::kSend, 0, bytes, id.value});
     }
     record(node, chunk, Move::kSend, kNoRow, row);
     moved = true;
@@ -153,7 +153,7 @@ bool Simulation::go_on(NodeId node, std::uint32_t machine) {
     put_to_work(node, chunk);
   } else if (is_engine()) {
     ++state.place;
-    start({node, Trip::Purpose::kWriteBack, ways::kWriteBack, 0, program_.result_bytes, chunk.value});
+    start({node, Trip::Purpose::kWriteBack, routes::kWriteBack, 0, program_.result_bytes, chunk.value});
   } else {
     finish(node, chunk);
   }
@@ -164,7 +164,7 @@ bool Simulation::go_on(NodeId node, std::uint32_t machine) {
 bool Simulation::is_through(NodeId node, ChunkId chunk) const {
   const ChunkState& state = endpoints_[node.value].chunks[chunk.value];
   const std::uint32_t phase = state.place - 1;
-  const std::uint32_t expected = program_.receipts[program_.place(way_of(chunk), phase, node.value)];
+  const std::uint32_t expected = program_.receipts[program_.place(part_of(chunk), phase, node.value)];
   return state.next_row == last_row(node, chunk, phase) && received(node, chunk, phase) == expected;
 }
 

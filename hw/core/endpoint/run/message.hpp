@@ -20,7 +20,7 @@ struct Message {
   std::vector<std::uint64_t> values;
 };
 
-// Messages under way; places are used again. O(1) each, memory O(most at a time).
+// Messages in flight; places are used again. O(1) each, memory O(most at a time).
 class MessagePool {
  public:
   MessageId create() {
@@ -40,7 +40,7 @@ class MessagePool {
   Message& operator[](MessageId id) { return messages_[id.value]; }
   const Message& operator[](MessageId id) const { return messages_[id.value]; }
   std::uint64_t created() const { return created_; }
-  std::uint64_t under_way() const { return messages_.size() - free_.size(); }
+  std::uint64_t in_flight() const { return messages_.size() - free_.size(); }
 
  private:
   std::vector<Message> messages_;

@@ -24,11 +24,11 @@ void require_lists(const Lists& lists, std::size_t count, std::uint32_t limit, c
 }  // namespace
 
 void Program::check() const {
-  const std::size_t places = std::size_t{ways} * phases * nodes;
-  require(nodes > 0 && phases > 0 && ways > 0 && chunks > 0, "nodes, phases, ways and chunks are above zero");
+  const std::size_t places = std::size_t{parts} * phases * nodes;
+  require(nodes > 0 && phases > 0 && parts > 0 && chunks > 0, "nodes, phases, parts and chunks are above zero");
   require(row_begin.size() == places + 1 && row_begin.front() == 0 && row_begin.back() == rows() &&
               std::is_sorted(row_begin.begin(), row_begin.end()) && receipts.size() == places,
-          "rows of every way, phase and node");
+          "rows of every part, phase and node");
   for (const Column* column : {&row_destination, &row_phase, &row_adds, &row_bytes, &row_needs}) {
     require(column->size() == rows(), "columns of rows are equally long");
   }

@@ -34,17 +34,17 @@ struct Rules {
 struct Parameters {
   System system = System::kEngine;
   BusParameters memory;     // reads and writes
-  BusParameters interface;  // accelerator to network interface; as wide the other way
+  BusParameters interface;  // accelerator to network interface; as wide in the other direction
   Rate adder;               // of the accelerator
   CrossbarParameters crossbar;
   Rules rules;
 };
 
-// A chunk follows one of `ways` programs, in turn; each has its rows, which are messages, for every phase and node in the order in
+// A chunk follows one of `parts` programs, in turn; each has its rows, which are messages, for every phase and node in the order in
 // which a state machine sends them.
 struct Program {
-  std::uint32_t nodes = 0, phases = 0, ways = 0, chunks = 0, cells = 0;  // cells: of a chunk, at all nodes together
-  Column row_begin;                                                      // (way · phases + phase) · nodes + node, and the end
+  std::uint32_t nodes = 0, phases = 0, parts = 0, chunks = 0, cells = 0;  // cells: of a chunk, at all nodes together
+  Column row_begin;                                                       // (part · phases + phase) · nodes + node, and the end
   Column receipts;  // with the same index: messages that a node gets in a phase
   Column row_source, row_destination, row_phase, row_adds, row_bytes;
   Column row_needs;  // arrivals of the same chunk that a row waits for
@@ -62,8 +62,8 @@ struct Program {
   bool lifo = false;
 
   std::uint32_t rows() const { return static_cast<std::uint32_t>(row_source.size()); }
-  std::uint32_t place(std::uint32_t way, std::uint32_t phase, std::uint32_t node) const {
-    return (way * phases + phase) * nodes + node;
+  std::uint32_t place(std::uint32_t part, std::uint32_t phase, std::uint32_t node) const {
+    return (part * phases + phase) * nodes + node;
   }
 
   // Throws std::invalid_argument when columns contradict each other.

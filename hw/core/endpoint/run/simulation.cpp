@@ -30,9 +30,9 @@ Simulation::Simulation(Program program, const Parameters& parameters, std::span<
   make_ports();
   for (std::uint32_t chunk = 0; chunk < program_.chunks; ++chunk) {
     pending_begin_.push_back(pending_.size());
-    const std::uint32_t way = way_of({chunk});
-    const auto first = program_.row_needs.begin() + first_row_of_way(way);
-    const auto last = program_.row_needs.begin() + program_.row_begin[program_.place(way + 1, 0, 0)];
+    const std::uint32_t part = part_of({chunk});
+    const auto first = program_.row_needs.begin() + first_row_of_part(part);
+    const auto last = program_.row_needs.begin() + program_.row_begin[program_.place(part + 1, 0, 0)];
     pending_.insert(pending_.end(), first, last);
   }
   for (std::uint32_t i = 0; i < program_.commands.size(); ++i) {
@@ -57,7 +57,7 @@ bool Simulation::run(std::uint64_t budget) {
 }
 
 bool Simulation::is_empty() const {
-  return messages_.under_way() == 0 &&
+  return messages_.in_flight() == 0 &&
          std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.held() == 0; }) &&
          std::all_of(endpoints_.begin(), endpoints_.end(), [](const Endpoint& endpoint) {
            return endpoint.sram.is_empty() && std::all_of(endpoint.machines.begin(), endpoint.machines.end(),
@@ -66,12 +66,12 @@ bool Simulation::is_empty() const {
 }
 
 std::uint32_t Simulation::last_row(NodeId node, ChunkId chunk, std::uint32_t phase) const {
-  return program_.row_begin[program_.place(way_of(chunk), phase, node.value) + 1];
+  return program_.row_begin[program_.place(part_of(chunk), phase, node.value) + 1];
 }
 
 std::uint32_t Simulation::wire_of(const Message& message, std::uint32_t hop) const {
   const std::uint32_t link = program_.row_links.values[program_.row_links.begin[message.row] + hop];
-  return wire_begin_[link] + message.chunk.value / program_.ways % program_.link_lanes[link];
+  return wire_begin_[link] + message.chunk.value / program_.parts % program_.link_lanes[link];
 }
 
 void Simulation::make_ports() {
@@ -95,7 +95,7 @@ void Simulation::make_ports() {
 
 std::uint32_t Simulation::port_of(ChunkId chunk, std::uint32_t row) const {
   const std::uint32_t flow = program_.row_flow[row];
-  const std::uint32_t lane = chunk.value / program_.ways % program_.link_lanes[program_.flow_link[flow]];
+  const std::uint32_t lane = chunk.value / program_.parts % program_.link_lanes[program_.flow_link[flow]];
   if (!parameters_.rules.apart) return flow_port_[flow] + lane;
   const std::uint32_t machines = program_.phase_machines[program_.flow_phase[flow]];
   return flow_port_[flow] + lane * machines + chunk.value % machines;
@@ -146,7 +146,7 @@ void Simulation::start(const Trip& trip) {
 
 void Simulation::pass_stage(std::uint32_t id) {
   Trip& trip = trips_[id];
-  if (trip.stage == trip.way.size()) {
+  if (trip.stage == trip.route.size()) {
     const Trip ended = trip;
     free_trips_.push_back(id);
     end_trip(ended);
@@ -154,7 +154,7 @@ void Simulation::pass_stage(std::uint32_t id) {
   }
   Endpoint& endpoint = endpoints_[trip.node.value];
   Cycle end = now_;
-  switch (trip.way[trip.stage++]) {
+  switch (trip.route[trip.stage++]) {
     case Stage::kMemory:
       end = endpoint.memory.transfer(now_, trip.bytes);
       break;
@@ -215,7 +215,7 @@ void Simulation::enter_link(MessageId id) {
   message.head = came.first;
   message.tail = came.last;
   const bool is_last = program_.row_links.begin[message.row] + message.hop == program_.row_links.begin[message.row + 1];
-  // Routers on the way pass a message on as it comes.
+  // Routers on the route pass a message on as it comes.
   schedule(is_last ? message.tail : message.head, is_last ? Kind::kArrive : Kind::kLink, id.value);
 }
 
@@ -228,13 +228,13 @@ void Simulation::arrive(MessageId id) {
     wake(node);
     return;
   }
-  Way way = ways::kReceive;
+  Route route = routes::kReceive;
   if (parameters_.system == System::kIdeal) {
-    way = ways::kIdealReceive;
+    route = routes::kIdealReceive;
   } else if (program_.row_adds[message.row]) {
-    way = ways::kReceiveAndAdd;
+    route = routes::kReceiveAndAdd;
   }
-  start({node, Trip::Purpose::kReceive, way, 0, program_.row_bytes[message.row], id.value});
+  start({node, Trip::Purpose::kReceive, route, 0, program_.row_bytes[message.row], id.value});
 }
 
 void Simulation::deliver(MessageId id) {

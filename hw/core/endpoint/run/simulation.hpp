@@ -54,7 +54,7 @@ struct Delays {
   Tally stall;       // of a message at a port until it is taken
 };
 
-// Time O(events · log(events under way)), a handful for each message and link; memory O(chunks · (rows + nodes)).
+// Time O(events · log(events in flight)), a handful for each message and link; memory O(chunks · (rows + nodes)).
 class Simulation {
  public:
   // `data`: cells of every chunk, changed in place. Throws std::invalid_argument when the program is inconsistent.
@@ -95,22 +95,22 @@ class Simulation {
     enum class Purpose : std::uint8_t { kLoad, kWriteBack, kSend, kReceive };
     NodeId node;
     Purpose purpose;
-    Way way;
+    Route route;
     std::size_t stage;
     std::uint64_t bytes;
     std::uint32_t subject;  // chunk or message
   };
 
   bool is_engine() const { return parameters_.system == System::kEngine; }
-  std::uint32_t way_of(ChunkId chunk) const { return chunk.value % program_.ways; }
+  std::uint32_t part_of(ChunkId chunk) const { return chunk.value % program_.parts; }
   std::uint32_t last_row(NodeId node, ChunkId chunk, std::uint32_t phase) const;
   std::uint32_t& pending(ChunkId chunk, std::uint32_t row) {
-    return pending_[pending_begin_[chunk.value] + row - first_row_of_way(way_of(chunk))];
+    return pending_[pending_begin_[chunk.value] + row - first_row_of_part(part_of(chunk))];
   }
   std::uint32_t pending(ChunkId chunk, std::uint32_t row) const {
-    return pending_[pending_begin_[chunk.value] + row - first_row_of_way(way_of(chunk))];
+    return pending_[pending_begin_[chunk.value] + row - first_row_of_part(part_of(chunk))];
   }
-  std::uint32_t first_row_of_way(std::uint32_t way) const { return program_.row_begin[program_.place(way, 0, 0)]; }
+  std::uint32_t first_row_of_part(std::uint32_t part) const { return program_.row_begin[program_.place(part, 0, 0)]; }
   // Messages of a phase that a chunk has got at a node; of later phases some may come early, where memory takes them.
   std::uint32_t& received(NodeId node, ChunkId chunk, std::uint32_t phase) {
     return received_[(std::size_t{node.value} * program_.chunks + chunk.value) * program_.phases + phase];

@@ -37,7 +37,7 @@ struct CrossbarParameters {
   std::uint64_t packet_bytes = 256;
 };
 
-// A message occupies all that it needs at once, or waits: a way into a bank, for a sum also an ALU and a way out of a bank. What
+// A message occupies all that it needs at once, or waits: a port into a bank, for a sum also an ALU and a port out of a bank. What
 // comes in by packets is worked on as it comes, so that only the last packet is still to be done when the message is complete.
 class Crossbar {
  public:

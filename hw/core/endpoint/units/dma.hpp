@@ -1,4 +1,4 @@
-// What moves chunks and messages between memory, network interface and engine: ways over the buses, a stage after the other. The
+// What moves chunks and messages between memory, network interface and engine: routes over the buses, a stage after the other. The
 // engine's DMAs have ports of the SRAM to themselves.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace certree::endpoint {
 
-// The units that a way passes.
+// The units that a route passes.
 enum class Stage : std::uint8_t {
   kMemory,       // read or write of memory
   kMemoryTwice,  // both summands
@@ -17,7 +17,7 @@ enum class Stage : std::uint8_t {
   kOneCycle,  // all that an ideal interface takes
 };
 
-namespace ways {
+namespace routes {
 
 inline constexpr Stage kLoad[] = {Stage::kMemory, Stage::kToInterface};         // TX DMA, engine mode
 inline constexpr Stage kWriteBack[] = {Stage::kToAccelerator, Stage::kMemory};  // RX DMA, engine mode
@@ -27,8 +27,8 @@ inline constexpr Stage kReceiveAndAdd[] = {Stage::kToAccelerator, Stage::kMemory
                                            Stage::kMemory};
 inline constexpr Stage kIdealReceive[] = {Stage::kOneCycle};
 
-}  // namespace ways
+}  // namespace routes
 
-using Way = std::span<const Stage>;
+using Route = std::span<const Stage>;
 
 }  // namespace certree::endpoint

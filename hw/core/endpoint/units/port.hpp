@@ -10,7 +10,7 @@
 namespace certree::endpoint {
 
 // Output buffer, link and input buffer in one, as in AceEngine.tla: a message has its place from the moment it is sent until it is
-// taken. The places of one sender and state machine are in the order of sending, and what overtakes another message on its way
+// taken. The places of one sender and state machine are in the order of sending, and what overtakes another message on its route
 // waits for it: were it the first at the port, and its chunk not at work yet, it would hold up the one that its node waits for. A
 // port that senders share has messages in the order in which they come.
 class Port {

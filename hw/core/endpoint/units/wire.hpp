@@ -1,4 +1,4 @@
-// A physical link in one direction: what serializes messages, and the way behind it.
+// A physical link in one direction: what serializes messages, and the wires behind it.
 #pragma once
 
 #include "endpoint/units/rate.hpp"

@@ -6,8 +6,8 @@
 namespace certree {
 
 void LaneCarrier::enqueue(std::uint32_t id, std::uint32_t hop, std::uint32_t end) {
-  if (hop == layout_.way_lanes.begin.back() || hop >= end) throw std::logic_error("a way without lanes");
-  const std::uint32_t lane = layout_.way_lanes.values[hop];
+  if (hop == layout_.route_lanes.begin.back() || hop >= end) throw std::logic_error("a route without lanes");
+  const std::uint32_t lane = layout_.route_lanes.values[hop];
   LaneState& state = lanes_[lane];
   const Cycle start = std::max(state.free_at, now_);
   state.free_at = start + layout_.packet_flits;

@@ -8,16 +8,16 @@
 
 namespace certree {
 
-// A packet takes the lanes of its way one after the other, each for as many cycles as it has flits; a lane serves packets in the
+// A packet takes the lanes of its route one after the other, each for as many cycles as it has flits; a lane serves packets in the
 // order in which they came to stand before it, those that came in one cycle in the order of the lanes that they came by, new ones
-// last. Virtual cut-through with room for whatever waits. Time O(hops · log(packets under way)), memory O(lanes + packets under
-// way).
+// last. Virtual cut-through with room for whatever waits. Time O(hops · log(packets in flight)), memory O(lanes + packets in
+// flight).
 class LaneCarrier final : public PacketCarrier {
  public:
   explicit LaneCarrier(const AggregationLayout& layout) : layout_(layout), lanes_(layout.lane_latency.size()) {}
 
-  void send(std::uint32_t id, std::uint32_t way) override {
-    enqueue(id, layout_.way_lanes.begin[way], layout_.way_lanes.begin[way + 1]);
+  void send(std::uint32_t id, std::uint32_t route) override {
+    enqueue(id, layout_.route_lanes.begin[route], layout_.route_lanes.begin[route + 1]);
   }
   Cycle next_activity() const override { return events_.empty() ? kNever : events_.top().when; }
   void begin_cycle(Cycle now, std::vector<std::uint32_t>& arrived) override;
@@ -33,7 +33,7 @@ class LaneCarrier final : public PacketCarrier {
     std::uint64_t order;  // goes on, then the lane
     std::uint32_t id;
     std::uint32_t hop;  // that it takes next
-    std::uint32_t end;  // of its way
+    std::uint32_t end;  // of its route
     bool operator>(const Event& other) const { return when != other.when ? when > other.when : order > other.order; }
   };
   struct LaneState {

@@ -2,11 +2,11 @@
 
 namespace certree {
 
-void RouterCarrier::send(std::uint32_t id, std::uint32_t way) {
+void RouterCarrier::send(std::uint32_t id, std::uint32_t route) {
   Packet packet;
-  packet.injector = layout_.way_injector[way];
+  packet.injector = layout_.route_injector[route];
   packet.flits = layout_.packet_flits;
-  packet.route = network_.layout().routes.begin[way];
+  packet.route = network_.layout().routes.begin[route];
   packet.owner = id;
   network_.inject(network_.add(packet));
 }

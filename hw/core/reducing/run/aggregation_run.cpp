@@ -89,7 +89,7 @@ bool AggregationRun::run(std::uint64_t budget) {
   for (std::uint64_t spent = 0; unfinished_ > 0 && !stall_;) {
     if (spent >= budget) return false;
     const Cycle next = std::min(carrier_->next_activity(), events_.empty() ? kNever : events_.top().when);
-    if (next == kNever) throw std::logic_error("aggregation: hosts lack results and nothing is under way");
+    if (next == kNever) throw std::logic_error("aggregation: hosts lack results and nothing is in flight");
     if (next > kLastCycle) throw std::overflow_error("aggregation: too many cycles");
     now_ = next;
     arrived_.clear();
@@ -140,7 +140,7 @@ std::uint32_t AggregationRun::source_of(const AggregationPacket& packet) const {
 
 void AggregationRun::send(const AggregationPacket& packet) {
   const std::uint32_t edge = packet.edge.value;
-  const Lists& choices = packet.is_up ? layout_.up_ways : layout_.down_ways;
+  const Lists& choices = packet.is_up ? layout_.up_routes : layout_.down_routes;
   const std::uint64_t before = (packet.is_up ? sent_up_ : sent_down_)[edge]++;
   const std::uint32_t first = choices.begin[edge], count = choices.begin[edge + 1] - first;
   const std::uint32_t id = packets_.add(packet);
@@ -258,7 +258,7 @@ bool AggregationRun::is_hopeless(const Host& host) {
     const std::uint32_t place = aggregator.state().place_of(number), works_on = aggregator.state().number(place);
     if (works_on == number && aggregator.state().has_result(place)) return false;
     if (works_on > number) {
-      if (has_result_under_way(host.flow, number)) return false;
+      if (has_result_in_flight(host.flow, number)) return false;
       stall_ = Stall{host.flow, host.node, number, host.sender.times_sent(number), at.node(), works_on};
       return true;
     }
@@ -267,7 +267,7 @@ bool AggregationRun::is_hopeless(const Host& host) {
   return false;
 }
 
-bool AggregationRun::has_result_under_way(std::uint32_t flow, std::uint32_t number) const {
+bool AggregationRun::has_result_in_flight(std::uint32_t flow, std::uint32_t number) const {
   return packets_.any([&](std::uint32_t, const AggregationPacket& packet) {
     return !packet.is_up && packet.number == number && layout_.edge_flow[packet.edge.value] == flow;
   });

@@ -16,7 +16,7 @@ namespace certree {
 
 struct AggregationCounters {
   Cycle end;                        // when the last result so far was taken
-  std::uint64_t sent = 0;           // packets put on their way, of hosts and switches
+  std::uint64_t sent = 0;           // packets sent, those of hosts and switches
   std::uint64_t copied = 0;         // by the network
   std::uint64_t lost = 0;           // by the network
   std::uint64_t dropped = 0;        // at full payload buffers
@@ -33,7 +33,7 @@ enum class TraceEvent : std::uint8_t { kSend, kAdd, kPass, kTake, kLose, kCopy }
 struct AggregationRecord {
   Cycle when;
   TraceEvent event;
-  bool is_up;  // which way the packet went; of kSend always up
+  bool is_up;  // the direction of the packet; of kSend always up
   EdgeId edge;
   std::uint32_t number;
   // Of kAdd and kPass, the place afterwards.
@@ -55,7 +55,7 @@ struct Stall {
 };
 
 // At one point in time things happen in this order: packets that have come are taken, those from lower nodes first; then adders
-// finish, those of lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets under way)).
+// finish, those of lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets in flight)).
 class AggregationRun {
  public:
   // `cells`: an integer for each host (row) and packet of all flows, flow by flow; results replace contributions. Throws
@@ -74,7 +74,7 @@ class AggregationRun {
   const PacketCarrier& carrier() const { return *carrier_; }
   const std::vector<ReducingSwitch>& switches() const { return switches_; }
   const std::vector<AggregationRecord>& trace() const { return trace_; }
-  // The packets of which the trace has no arrival and no loss: under way, or at a switch whose adder is not through with them.
+  // The packets of which the trace has no arrival and no loss: in flight, or at a switch whose adder is not through with them.
   std::vector<AggregationPacket> left() const;
   // (flow, host, oldest packet without a result) of every host that waits.
   std::vector<std::array<std::uint32_t, 3>> waiting() const;
@@ -92,7 +92,7 @@ class AggregationRun {
       return order != other.order ? order > other.order : sequence > other.sequence;
     }
   };
-  // A packet on its way, and what will become of it.
+  // A packet in flight, and what will become of it.
   struct Flight {
     Fate fate;
     bool is_copy = false;
@@ -116,7 +116,7 @@ class AggregationRun {
   void wake(Host& host);
   void retry(Host& host);
   bool is_hopeless(const Host& host);
-  bool has_result_under_way(std::uint32_t flow, std::uint32_t number) const;
+  bool has_result_in_flight(std::uint32_t flow, std::uint32_t number) const;
   void record(TraceEvent event, const AggregationPacket& packet);
   void record(TraceEvent event, const ReducingSwitch::Outcome& outcome, const ReducingSwitch& at);
   void check_conservation() const;
@@ -124,7 +124,7 @@ class AggregationRun {
   AggregationLayout layout_;
   std::unique_ptr<PacketCarrier> carrier_;
   PacketFaults faults_;
-  PacketPool packets_;           // under way
+  PacketPool packets_;           // in flight
   std::vector<Flight> flights_;  // by packet
   std::vector<ReducingSwitch> switches_;
   std::vector<std::uint32_t> switch_of_node_;

@@ -42,10 +42,10 @@ AggregationLayout read_aggregation(const nb::mapping& scalars, const nb::mapping
   layout.edge_flow = column<std::uint32_t>(columns, "edge_flow");
   layout.edge_child = column<std::uint32_t>(columns, "edge_child");
   layout.edge_parent = column<std::uint32_t>(columns, "edge_parent");
-  layout.up_ways = lists(columns, "up_ways_begin", "up_ways");
-  layout.down_ways = lists(columns, "down_ways_begin", "down_ways");
-  layout.way_lanes = lists(columns, "way_lanes_begin", "way_lanes");
-  layout.way_injector = column<std::uint32_t>(columns, "way_injector");
+  layout.up_routes = lists(columns, "up_routes_begin", "up_routes");
+  layout.down_routes = lists(columns, "down_routes_begin", "down_routes");
+  layout.route_lanes = lists(columns, "route_lanes_begin", "route_lanes");
+  layout.route_injector = column<std::uint32_t>(columns, "route_injector");
   layout.lane_latency = column<std::uint32_t>(columns, "lane_latency");
   return layout;
 }

@@ -10,7 +10,7 @@
 namespace certree {
 
 struct SenderRules {
-  std::uint32_t window;   // packets that may be under way, from the oldest without a result on
+  std::uint32_t window;   // packets that may be in flight, from the oldest without a result on
   std::uint64_t timeout;  // cycles after which a packet without result is sent again, for the first time
   std::uint64_t salt;     // of this sender's pauses
 };

@@ -1,4 +1,4 @@
-// The headers of the contributions in work: by these the result finds its way back (NetReduce, Fig. 21).
+// The headers of the contributions in work: they route the result back (NetReduce, Fig. 21).
 #pragma once
 
 #include <vector>

@@ -21,7 +21,7 @@ class Ejector {
     }
     if (arriving.left == 0) throw std::logic_error("a flit without a packet left the network");
     --arriving.left;
-    if (closes_way(code) != (arriving.left == 0)) throw std::logic_error("a flit's code is not that of its place in the packet");
+    if (closes_route(code) != (arriving.left == 0)) throw std::logic_error("a flit's code is not that of its place in the packet");
     if (arriving.left > 0) return kNoPacket;
     packets[arriving.packet.value].tail = now;
     return arriving.packet;

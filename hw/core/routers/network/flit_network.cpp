@@ -236,7 +236,7 @@ std::vector<BlockedPacket> FlitNetwork::blocked() const {
 
 void FlitNetwork::check_conservation() const {
   const std::uint32_t vcs = layout_.vcs;
-  std::vector<std::uint64_t> places(sources_.size() * vcs);  // buffer places that are taken or on their way back
+  std::vector<std::uint64_t> places(sources_.size() * vcs);  // buffer places that are taken or whose credits are coming back
   std::uint64_t flits = 0;
   wires_.wheel().visit([&](const NetworkEvent& event) {
     if (event.kind == EventKind::kWake) return;
@@ -256,7 +256,7 @@ void FlitNetwork::check_conservation() const {
       }
     }
   }
-  if (flits != flits_under_way()) throw std::logic_error("flits are not conserved");
+  if (flits != flits_in_flight()) throw std::logic_error("flits are not conserved");
 }
 
 }  // namespace certree

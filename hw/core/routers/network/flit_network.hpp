@@ -40,10 +40,10 @@ struct NetworkCounters {
   std::array<std::uint64_t, kFlitCodes> ejected_by_code{};
 };
 
-// A cycle has two halves: events that were under way arrive, then every interface and router evaluates what it has, reading its own
+// A cycle has two halves: events that were in flight arrive, then every interface and router evaluates what it has, reading its own
 // state only and sending nothing that arrives before the next cycle; their order cannot change a result. Routers and interfaces
 // that can do nothing are not looked at until an event reaches them, and cycles without active units are skipped. Time O(flits
-// · channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits under way).
+// · channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits in flight).
 class FlitNetwork {
  public:
   // Throws std::invalid_argument when the layout is inconsistent.
@@ -85,13 +85,13 @@ class FlitNetwork {
   const Injector& injector(std::uint32_t index) const { return injectors_[index]; }
   std::uint32_t injectors() const { return static_cast<std::uint32_t>(injectors_.size()); }
   const NetworkLayout& layout() const { return layout_; }
-  std::uint64_t flits_under_way() const { return counters_.injected - counters_.ejected; }
+  std::uint64_t flits_in_flight() const { return counters_.injected - counters_.ejected; }
   std::uint64_t busiest_channel_cycles() const;  // of those between routers
 
   std::vector<BlockedPacket> blocked() const;
   const std::optional<RoutingUnit::Lost>& lost() const { return routing_.lost(); }
 
-  // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, on its way, or stands
+  // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, in flight, or stands
   // for a flit on the channel or in the buffer. Throws std::logic_error otherwise. O(channels · VCs + events).
   void check_conservation() const;
 

@@ -49,7 +49,7 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
 void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, FlitCode code, Cycle now) {
   InputVc& input = input_vcs_[port * vcs_ + vc];
   if (++input.flits > buffer_flits_) throw std::logic_error("a flit arrived at a full buffer");
-  if (opens_way(code) != (head != kNoPacket)) throw std::logic_error("a flit's code is not that of its place in the packet");
+  if (opens_route(code) != (head != kNoPacket)) throw std::logic_error("a flit's code is not that of its place in the packet");
   ++flits_;
   if (head == kNoPacket) {
     if (input.flits == 1) refresh(input);  // otherwise nothing changes for the one in front
@@ -101,7 +101,7 @@ std::uint32_t Router::exit_of(Hop hop, std::uint32_t input_port) const {
   return number < interfaces_.size() ? interfaces_[number] : kInterface;
 }
 
-// Which VCs of its output a packet may take: what its way says, or, where it goes on around a ring, the half that it has.
+// Which VCs of its output a packet may take: what its route says, or, where it goes on around a ring, the half that it has.
 std::uint32_t Router::vc_set_of(const InputVc& input, Hop hop) const {
   const std::uint32_t ring = output_ring_[input.output];
   if (ring == kInterface || ring != input_ring_[input.port] || !routing_.is_table_routed(input.front)) return hop.vc_set();

@@ -35,7 +35,7 @@ class Router {
   std::uint64_t busy_cycles(std::uint32_t port) const { return busy_[port]; }
 
  private:
-  // Route computation that is under way.
+  // Route computation in progress.
   struct Routing {
     Cycle done;
     std::uint32_t input;  // port · vcs + vc

@@ -100,8 +100,8 @@ class FlitRun {
 
  private:
   static MessagePlan read_plan(const nb::mapping& plan) {
-    return {{column<std::uint32_t>(plan, "ways_begin"), column<std::uint32_t>(plan, "ways")},
-            column<std::uint32_t>(plan, "way_injector"),
+    return {{column<std::uint32_t>(plan, "routes_begin"), column<std::uint32_t>(plan, "routes")},
+            column<std::uint32_t>(plan, "route_injector"),
             column<std::uint32_t>(plan, "packet_flits")};
   }
 
@@ -180,12 +180,12 @@ void bind_routers(nb::module_& module) {
       .def(
           "advance", [](PacketStepper& run, std::uint64_t until) { run.advance({until}); }, nb::arg("until") = kNever.value,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is under way any "
+          "Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is in flight any "
           "more, "
           "to the cycle behind the last event.")
       .def_prop_ro(
           "cycle", [](PacketStepper& run) { return run.network().now().value; }, "The current time.")
-      .def_prop_ro("is_idle", &PacketStepper::is_idle, "Whether nothing is under way, credits included.")
+      .def_prop_ro("is_idle", &PacketStepper::is_idle, "Whether nothing is in flight, credits included.")
       .def("received", &received, "Numbers of the packets received whole at the start of this cycle.")
       .def("backlog", &PacketStepper::backlog, nb::arg("injector"), "Flits of an injector's packets that have not left it.");
   auto flit_run = nb::class_<FlitRun>(

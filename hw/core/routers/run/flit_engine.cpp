@@ -16,18 +16,18 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("message plan: ") + what);
   };
-  const std::size_t messages = program.message_arrival.size(), ways = plan.way_injector.size();
-  require(plan.ways.begin.size() == messages + 1 && plan.ways.begin.front() == 0 &&
-              plan.ways.begin.back() == plan.ways.values.size() && ways < layout.routes.begin.size(),
-          "ways");
+  const std::size_t messages = program.message_arrival.size(), routes = plan.route_injector.size();
+  require(plan.routes.begin.size() == messages + 1 && plan.routes.begin.front() == 0 &&
+              plan.routes.begin.back() == plan.routes.values.size() && routes < layout.routes.begin.size(),
+          "routes");
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     for (std::uint32_t i = program.row_messages.begin[program.row_begin[node]];
          i < program.row_messages.begin[program.row_begin[node + 1]]; ++i) {
       const std::uint32_t message = program.row_messages.values[i];
-      require(program.is_local(node, message) || plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
+      require(program.is_local(node, message) || plan.routes.begin[message] < plan.routes.begin[message + 1], "routes");
     }
   }
-  for (const std::uint32_t way : plan.ways.values) require(way < ways, "ways");
+  for (const std::uint32_t route : plan.routes.values) require(route < routes, "routes");
   const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
   const auto is_other = [&](std::uint32_t length) { return length != flits; };
   require(plan.packet_flits.empty() || std::ranges::none_of(program.message_flits, is_other), "packet_flits");
@@ -48,13 +48,15 @@ RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan
 }
 
 void RouterTransport::send(MessageId id, std::uint32_t index) {
-  const auto backlog = [&](std::uint32_t way) { return network_.injector(plan_.way_injector[way]).backlog(kCollectiveClass); };
-  std::uint32_t best = plan_.ways.values[plan_.ways.begin[index]];
-  for (std::uint32_t i = plan_.ways.begin[index] + 1; i < plan_.ways.begin[index + 1]; ++i) {
-    if (backlog(plan_.ways.values[i]) < backlog(best)) best = plan_.ways.values[i];
+  const auto backlog = [&](std::uint32_t route) {
+    return network_.injector(plan_.route_injector[route]).backlog(kCollectiveClass);
+  };
+  std::uint32_t best = plan_.routes.values[plan_.routes.begin[index]];
+  for (std::uint32_t i = plan_.routes.begin[index] + 1; i < plan_.routes.begin[index + 1]; ++i) {
+    if (backlog(plan_.routes.values[i]) < backlog(best)) best = plan_.routes.values[i];
   }
   Packet packet;
-  packet.injector = plan_.way_injector[best];
+  packet.injector = plan_.route_injector[best];
   packet.destination = ledger_.messages[id].destination.value;
   packet.route = network_.layout().routes.begin[best];
   packet.traffic_class = kCollectiveClass;

@@ -10,8 +10,8 @@ namespace certree {
 
 // How the messages of a program travel.
 struct MessagePlan {
-  Lists ways;                               // message -> source routes, of which it takes the one whose port has the least to send
-  std::vector<std::uint32_t> way_injector;  // source route -> where it begins; others than messages may have further routes
+  Lists routes;  // message -> source routes, of which it takes the one whose port has the least to send
+  std::vector<std::uint32_t> route_injector;  // source route -> where it begins; others than messages may have further routes
   std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; empty: a message is one packet
 };
 
@@ -38,8 +38,8 @@ class RouterTransport : public Transport {
   std::vector<std::vector<std::uint32_t>> injectors_;  // of nodes
 };
 
-// A cycle: what was under way arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
-// chunk; other traffic that is still under way then is left there. Time and memory as FlitNetwork and O(rows + messages under way).
+// A cycle: what was in flight arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
+// chunk; other traffic that is still in flight then is left there. Time and memory as FlitNetwork and O(rows + messages in flight).
 class FlitEngine {
  public:
   // `cells`: see Memory. `others`: packets of class kOtherClass. Throws std::invalid_argument for columns that are inconsistent.

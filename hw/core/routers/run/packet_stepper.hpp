@@ -5,7 +5,7 @@
 
 namespace certree {
 
-// Always inside a cycle: what was under way has arrived, what is sent now leaves in it.
+// Always inside a cycle: what was in flight has arrived, what is sent now leaves in it.
 class PacketStepper {
  public:
   explicit PacketStepper(NetworkLayout layout) : network_(std::move(layout)) { network_.begin_cycle(); }
@@ -16,7 +16,7 @@ class PacketStepper {
                      std::uint32_t priority);
 
   // Goes on to the cycle in which the next packet is received whole, to `until` if that comes before; with kNever, when nothing is
-  // under way any more, to the cycle behind the last event.
+  // in flight any more, to the cycle behind the last event.
   void advance(Cycle until);
   // The packets that were received whole at the start of this cycle; they may be named until the next `advance`.
   const std::vector<PacketId>& received() const { return received_; }
