@@ -36,7 +36,7 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
 
 def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int) -> bool:
     """Whether no message notices those before it in a router: it is one packet, and the slots are so long that the tail of the one
-    before it on its lane has left, however much longer its way was. All messages of the time that a credit is under way find room
+    before it on its lane has left, however much longer its way was. All messages of the time that a credit is in flight find room
     in one buffer, or a buffer holds as many flits as that time has cycles. Where virtual channels are taken only when they are
     empty, slots are longer than that time."""
     if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:

@@ -65,11 +65,11 @@ def _refuse_other_data(schedule: Schedule, spread: NDArray[np.int64], delay: int
     into, out = cell[: schedule.transfers], cell[schedule.transfers :]
     order = np.lexsort((spread, into))
     arriving = (into + schedule.step)[order]
-    # of the transfers under way to the source of each row when it leaves, the one that lands first
+    # of the transfers in flight to the source of each row when it leaves, the one that lands first
     low = out + np.maximum(schedule.step.astype(np.int64) - schedule.delay + 1, 0)
     first = np.minimum(np.searchsorted(arriving, low), schedule.transfers - 1)
-    under_way = (low <= arriving[first]) & (arriving[first] <= out + schedule.step)
-    changed = np.flatnonzero(under_way & (spread >= spread[order[first]] + delay))
+    in_flight = (low <= arriving[first]) & (arriving[first] <= out + schedule.step)
+    changed = np.flatnonzero(in_flight & (spread >= spread[order[first]] + delay))
     if len(changed):
         row, early = changed[0], order[first[changed[0]]]
         raise UnsupportedError(

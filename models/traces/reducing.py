@@ -13,7 +13,7 @@ The first line states `format`, `version`, and for each of the `flows` its `pack
 
 `add` and `pass` state the aggregator afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
 "nothing", "up", "one" (the result to the child that asked) or "all" (to all children). After the last step follows a line for each
-packet that is still under way when the run ends, with the number of its copies:
+packet that is still in flight when the run ends, with the number of its copies:
 
     {"event": "left", "way", "node", "number", "copies"}
 """
@@ -38,7 +38,7 @@ _LISTS = ("hosts", "switches")
 @dataclass(frozen=True)
 class TracedFlow:
     """One flow of a run: its sizes, its tree, the lines of its steps, each with its number in the file, and the copies of each
-    packet (way, node, number) that are left under way in the end."""
+    packet (way, node, number) that are left in flight in the end."""
 
     packets: int
     window: int
@@ -88,7 +88,7 @@ def _flow(fields: Fields) -> TracedFlow:
 
 
 def _note_left(step: Fields, flow: TracedFlow) -> None:
-    """A packet that is under way in the end."""
+    """A packet that is in flight in the end."""
     packet = step.choice("way", WAYS), step.choice("node", tuple(flow.parent)), step.whole("number", 0, flow.packets - 1)
     if packet in flow.left:
         step.refuse("a second line for a packet that is left in the end")

@@ -155,9 +155,9 @@ def _data_fault(schedule, moves):
             return "a cell sends to itself"
         for other_fire, other_lands, other_op, _, other_into in moves:
             if other_into == source and other_fire < fire < other_lands:
-                return "a cell is read while something is under way to it"
+                return "a cell is read while something is in flight to it"
             if other_into == into and other_fire < fire < other_lands and not other_op == op == REDUCE:
-                return "a copy and something else are under way to one cell"
+                return "a copy and something else are in flight to one cell"
     copies = Counter((fire, into) for fire, _, _, _, into in moves)
     if any(op == COPY and copies[fire, into] > 1 for fire, _, op, _, into in moves):
         return "a copy and something else are sent into one cell at once"

@@ -86,9 +86,9 @@ def _data_fault(schedule: Schedule, moves: list[tuple[int, int, Cell, Cell]]) ->
                 return "an empty cell is read"
             if schedule.buffers > 1:
                 if any(cell == source for _, _, cell, _ in flying):
-                    return "a cell is read while something is under way to it"
+                    return "a cell is read while something is in flight to it"
                 if any(cell == into and not other == op == REDUCE for _, other, cell, _ in flying):
-                    return "a copy and something else are under way to one cell"
+                    return "a copy and something else are in flight to one cell"
             leaving.append((now, op, into, held[source]))
         flying += leaving
     return None if all(held.get(cell) == value for cell, value in due.items()) else "a result is wrong"

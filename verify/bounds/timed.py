@@ -9,7 +9,7 @@ buffers, roots and routes. All that the proofs use of a machine (docs/reference/
   enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
 - Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the reduction unit of the node, starting when the
-  message that brings the chunk is complete; and no transfer is added to what a copy that is still under way will replace.
+  message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will replace.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -22,8 +22,8 @@ _NONE = -1
 @check(stage=Stage.CONTENTS, base_suffices=True)
 @rule(
     "in-flight",
-    "with several buffers, or fine slots: a transfer leaves a cell while another one into it is under way, or a copy and another "
-    "transfer are under way into one cell, sent in different steps",
+    "with several buffers, or fine slots: a transfer leaves a cell while another one into it is in flight, or a copy and another "
+    "transfer are in flight into one cell, sent in different steps",
     "full:2 all-reduce delay=2 buffers=2: reduce 0 1.0>0.0 @0; reduce 0 0.0>1.0 @1",
 )
 def check_in_flight(schedule: Schedule, findings: Findings) -> None:
@@ -66,7 +66,7 @@ class _Flights:
 
     def met(self, rows: Int64, cell: Int64, counted: NDArray[np.bool_]) -> list[tuple[int, int]]:
         """(row, other) for each of some rows at a cell (to leave it, or to be sent into it) for which one of the `counted` rows
-        into that cell, sent in an earlier step, is under way: of several the one that lands last. By step."""
+        into that cell, sent in an earlier step, is in flight: of several the one that lands last. By step."""
         if not len(self._rows):
             return []
         step = self._schedule.step[rows].astype(np.int64)
@@ -78,9 +78,9 @@ class _Flights:
         return list(zip(rows[found].tolist(), self._rows[place[found]].tolist(), strict=True))
 
     def words(self, row: int) -> str:
-        """A row that is under way, and until when."""
+        """A row that is in flight, and until when."""
         until = int(landing_column(self._schedule, np.array([row]))[0])
-        return f"{row_with_step(self._schedule, row)} is under way there (until step {until})"
+        return f"{row_with_step(self._schedule, row)} is in flight there (until step {until})"
 
 
 def last_to_end(group: Int64, end: Int64, counted: NDArray[np.bool_]) -> Int64:

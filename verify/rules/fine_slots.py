@@ -43,7 +43,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     order = np.lexsort((row, start, resource))
     row, resource, start, end = row[order], resource[order], start[order], start[order] + length[order]
     # a message finds a lane free unless as many as there are lanes have entered before it and not left
-    there = _under_way(resource, start, end)
+    there = _in_flight(resource, start, end)
     found = np.flatnonzero(there >= lanes[resource])
     found = found[np.unique(row[found], return_index=True)[1]]
     found = found[np.argsort(schedule.step[row[found]], kind="stable")]
@@ -64,7 +64,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         _check_choices(schedule, findings)
 
 
-def _under_way(resource: Int64, start: Int64, end: Int64) -> Int64:
+def _in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
     """By use, in the order of (resource, start): how many uses before it have not ended when it starts. O(uses log uses)."""
     span = int(end.max(initial=0)) + 1
     left = np.searchsorted(np.sort(resource * span + end), resource * span + start, side="right")

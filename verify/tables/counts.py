@@ -60,7 +60,7 @@ def _check_waits(tables: Tables, reads: Int64, landings: _Landings, findings: Fi
         lambda i: f"waits for {tables.wait[i]} arrivals; {landed[i]} have landed in the cell that it reads",
     )  # fmt: skip
     tell_rows(
-        tables, findings, "dependency", sent > landed, rows, lambda _: "reads its chunk while a transfer into it is under way"
+        tables, findings, "dependency", sent > landed, rows, lambda _: "reads its chunk while a transfer into it is in flight"
     )
 
 
@@ -78,7 +78,7 @@ def _check_meetings(tables: Tables, landings: _Landings, findings: Findings) -> 
         "dependency",
         near & (copies[1:] | copies[:-1]),
         landings.row[1:],
-        lambda _: "is under way to a cell together with another transfer, and either may land first",
+        lambda _: "is in flight to a cell together with another transfer, and either may land first",
     )
 
 

@@ -203,7 +203,7 @@ def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, fi
 
 
 def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> None:
-    """No row reads its chunk while a transfer into it is under way: data that lands by step s + delay may arrive earlier."""
+    """No row reads its chunk while a transfer into it is in flight: data that lands by step s + delay may arrive earlier."""
     cell = arrivals.cell(tables.node, tables.flow)
     number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
     span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + 2
@@ -219,7 +219,7 @@ def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> Non
         "dependency",
         flying & (end > begin),
         rows,
-        lambda _: "reads its chunk while a transfer into it is under way",
+        lambda _: "reads its chunk while a transfer into it is in flight",
     )
 
 

@@ -46,7 +46,7 @@ class Schedule {
     data.use_channel.forEach((channel, use) => this.lanes.set(channel, Math.max(this.lanes.get(channel) || 1, data.use_lane[use] + 1)));
   }
 
-  // The iterations that are under way in a step of the run: first and last.
+  // The iterations that are in flight in a step of the run: first and last.
   iterationsAt(slot) {
     if (!this.period) return [0, 0];
     return [Math.max(0, Math.ceil((slot - this.steps + 1) / this.period)), Math.min(this.repeats - 1, Math.floor(slot / this.period))];

@@ -28,7 +28,7 @@ def document(of: FrontierSearch) -> bytes:
 @pytest.mark.parametrize("budget", [400_000, 7])
 @pytest.mark.parametrize("case", CASES)
 def test_answers_in_any_order_give_the_same_frontier(case, budget, monkeypatch) -> None:
-    """With three questions under way at a time; small budgets end in the middle of the search."""
+    """With three questions at a time; small budgets end in the middle of the search."""
     monkeypatch.setattr(frontier_module, "TOTAL_CONFLICTS", budget)
     alone, spread, random = search(*case), search(*case), Random(7)
     alone.run()

@@ -139,7 +139,7 @@ RIGHT = {
     "local copy and back": buffered("full:2", "all-reduce", "0.0+1.0 1.0+0.0; 0.0>0.1; 0.1>0.0"),
     "several iterations": buffered("full:2", "all-reduce", "0.0>1.1 1.0>0.1; 0.1+0.0 1.1+1.0", period=1, repeats=9),
     "read in the step in which a transfer leaves for the cell": buffered("full:2", "all-reduce", "0.0+1.0 1.0+0.0", delay=3),
-    "two reduces under way": buffered("full:3", "reduce", "0.0+2.0; 1.0+2.0", roots=[2], collective_root=2, delay=3),
+    "two reduces in flight": buffered("full:3", "reduce", "0.0+2.0; 1.0+2.0", roots=[2], collective_root=2, delay=3),
     "several reduces into scratch": buffered(
         "full:3", "reduce", "2.0>2.1; 0.0+2.1 1.0+2.1; 2.1>2.0", roots=[2], collective_root=2),
     "unused buffers": buffered("full:2", "all-reduce", "0.0+1.0 1.0+0.0", buffers=1024),
@@ -181,15 +181,15 @@ WRONG: dict[str, tuple[str, tuple[int, ...], Schedule, str]] = {
     "data overwritten by a scratch": (
         "overwritten", (2,), buffered("full:2", "reduce", "0.0>1.1 ; 1.1>0.1; 1.1>1.0", roots=[1], collective_root=1),
         "replaced the contribution of node 1 in buffer 0 of node 1"),
-    "cell read while a copy is under way": (
+    "cell read while a copy is in flight": (
         "in-flight", (2, 1), buffered(
             "full:2", "reduce", "0.0>1.1;; 0.0>1.1; 1.1+1.0", roots=[1], collective_root=1, delay=2),
-        "row 2 (reduce of chunk 0, 1.1>1.0) leaves buffer 1 of node 1 while row 1 (copy of chunk 0, 0.0>1.1, step 2) is under way "
+        "row 2 (reduce of chunk 0, 1.1>1.0) leaves buffer 1 of node 1 while row 1 (copy of chunk 0, 0.0>1.1, step 2) is in flight "
         "there (until step 4)"),
     "copy sent after a reduce": (
         "in-flight", (2, 1), buffered(
             "full:2", "all-reduce", "0.0>0.1;; 1.0+0.1; 0.0>0.1 ; ; 0.0+1.0 1.0+0.0", delay=2),
-        "is sent into buffer 1 of node 0 while row 1 (reduce of chunk 0, 1.0>0.1, step 2) is under way there (until step 4)"),
+        "is sent into buffer 1 of node 0 while row 1 (reduce of chunk 0, 1.0>0.1, step 2) is in flight there (until step 4)"),
     "nothing comes": ("missing", (), buffered("full:2", "all-reduce", "0.0>0.1"), "no transfer takes it away from node 1"),
     "scratch link overfilled": (
         "capacity", (0, 1), buffered("full:2", "all-reduce", "0.0>1.1 0.0+1.0 1.0+0.0"), "link 0>1 carries 2 transfers"),
@@ -224,7 +224,7 @@ def test_originals_of_a_one_shot_come_from_scratch() -> None:
 
 @pytest.mark.parametrize("delay", [1, 2, 3])
 def test_rule_in_flight_is_about_schedules_with_several_buffers(delay: int) -> None:
-    """In version 1 a transfer leaves with what its source holds, whatever is under way."""
+    """In version 1 a transfer leaves with what its source holds, whatever is in flight."""
     schedule = buffered("full:2", "all-reduce", "0.0+1.0; 1.0+0.0", delay=delay)
     verdict = verify_schedule(schedule)
     assert verdict.counts.keys() == ({"in-flight"} if delay > 1 else {"original-lost"})

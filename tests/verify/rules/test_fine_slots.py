@@ -77,10 +77,10 @@ RIGHT = {
 WRONG = {
     "a copy that has not landed": (
         "in-flight", (1, 0), fine("mesh:1x3", "broadcast", at((0, "0>1"), (8, "1>2")), collective_root=0),
-        "leaves node 1 while row 0 (copy of chunk 0, 0>1, step 0) is under way there (until step 9)"),
+        "leaves node 1 while row 0 (copy of chunk 0, 0>1, step 0) is in flight there (until step 9)"),
     "a slot that opens too early": (
         "in-flight", (1, 0), fine("mesh:1x3", "broadcast", at((0, "0>1"), (2, "1>2")), slot=4, collective_root=0),
-        "is under way there (until step 3)"),
+        "is in flight there (until step 3)"),
     "a sum that is still being added": (
         "in-flight", (1, 0), fine("full:2", "all-reduce", at((0, "0+1"), (12, "1>0"))), "(until step 13)"),
     "a sum behind another one": (

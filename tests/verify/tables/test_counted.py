@@ -74,11 +74,11 @@ def test_each_fault_has_its_rule(fault: str) -> None:
 
 
 def test_a_read_while_something_is_under_way() -> None:
-    """Node 0 passes chunk 0 on a slot too late: the next sum is under way to it."""
+    """Node 0 passes chunk 0 on a slot too late: the next sum is in flight to it."""
     row = int(np.flatnonzero((SUMS.node == 0) & (SUMS.flow == 0))[1])
     later = changed(SUMS, "step", row, SUMS.step[row] + 1)
     assert {"dependency"} <= rules(later)
-    assert any("under way" in violation.message for violation in verify_tables(later).violations)
+    assert any("in flight" in violation.message for violation in verify_tables(later).violations)
 
 
 def test_a_copy_that_may_land_first() -> None:

@@ -42,7 +42,7 @@ def last(tables: Tables) -> int:
 
 FAULTS: dict[str, tuple[Tables, Callable[[Tables], Tables], set[str]]] = {
     "what it sends has not landed": (SWING, lambda t: changed(t, "step", last(t), t.step.max() - 1), {"in-flight"}),
-    "counts what is under way": (SWING, lambda t: changed(t, "step", last(t), t.step.max() - 1), {"dependency"}),
+    "counts what is in flight": (SWING, lambda t: changed(t, "step", last(t), t.step.max() - 1), {"dependency"}),
     "waits for one less": (SWING, lambda t: changed(t, "wait", last(t), t.wait[last(t)] - 1), {"dependency"}),
     "meets another message": (SHOT, lambda t: changed(t, "step", last(t), t.step.max() - 1), {"reserved", "digest"}),
     "meets the next period": (OFTEN, lambda t: replace(t, period=1), {"reserved", "digest"}),

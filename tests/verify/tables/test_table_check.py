@@ -94,7 +94,7 @@ def test_no_row_reads_what_is_being_written() -> None:
     assert verify_schedule(racing).valid
     violations = verify_tables(lower(racing, 1000, MACHINE)).violations
     assert [violation.rule for violation in violations] == ["dependency"]
-    assert "while a transfer into it is under way" in violations[0].message
+    assert "while a transfer into it is in flight" in violations[0].message
     for apart in (";; 0>1 0+2 1+2", "0>1@3;; 0+2 1+2"):  # sent with the reduce or later, it is not there in time to disturb it
         assert verify_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
 

@@ -36,7 +36,7 @@ def test_it_is_timed(made):
 def test_a_cycle_earlier_is_too_early(tmp_path):
     outcome = certree("verify", written(tmp_path, LANDED - 1))
     assert outcome.code == 1
-    assert f"is under way there (until step {LANDED})" in outcome.out
+    assert f"is in flight there (until step {LANDED})" in outcome.out
 
 
 def test_tables_and_runs(made, tmp_path):
