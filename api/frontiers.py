@@ -92,7 +92,8 @@ def frontier(
     seeds = [] if unaided else list(symmetric_schedules(topology, wanted, max_chunks, monitor))
     interrupted = False
     if not unaided and (other := mirrored(topology, wanted)) is not None and memory is scratch is None:
-        copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor))
+        starts = symmetric_schedules(*other, max_chunks, monitor)
+        copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor), seeds=starts)
         try:
             _run(copying, monitor, Workers.of(workers))
         except KeyboardInterrupt:

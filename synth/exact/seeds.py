@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
@@ -15,14 +15,21 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.phases import links_back
+from certree.synth.symmetric.cayley import cayley_of
+from certree.synth.symmetric.layered import layered_schedule
 
 #: collectives that add up, and the copying ones whose schedules they are backwards in time
 REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE: CollectiveKind.BROADCAST}
 
 
 def symmetric_schedules(topology: Topology, collective: Collective, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:
-    """Schedules of method symmetric with 1 to `most_chunks` chunks per node at delay 1; none where unsupported."""
+    """Schedules of method symmetric with 1 to `most_chunks` chunks per node at delay 1; none where unsupported.
+
+    Of an all-gather also those in the fewest steps, of several rounds each (`synth.symmetric.layered`).
+    """
     load_methods()
+    if collective.kind is CollectiveKind.ALL_GATHER:
+        yield from _layered(topology, most_chunks, monitor)
     for chunks in range(1, most_chunks + 1):
         if monitor.expired:
             return
@@ -40,6 +47,18 @@ def symmetric_schedules(topology: Topology, collective: Collective, most_chunks:
             yield replace(written_out(METHODS["symmetric"](request)), made_for=None)
         except InputError:  # UnsupportedError among them
             return
+
+
+def _layered(topology: Topology, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:
+    try:
+        cayley = cayley_of(topology)
+    except UnsupportedError:
+        return
+    for chunks in range(1, most_chunks + 1):
+        if monitor.expired:
+            return
+        if (made := layered_schedule(cayley, chunks)) is not None:
+            yield made
 
 
 def mirrored(topology: Topology, collective: Collective) -> tuple[Topology, Collective] | None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import certree.api as ct
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.exact.frontier import FrontierSearch
@@ -46,9 +47,20 @@ def test_reduce_scatter_starts_from_all_gather():
 
 
 def test_symmetric():
-    """A torus of 7x7: as many rounds as the bound demands, 48 chunks into a node over 4 links."""
-    (schedule,) = symmetric_schedules(parse_topology("torus:7x7"), parse_collective("all-gather"), 1, Monitor())
-    assert (schedule.chunks, schedule.steps, schedule.delay) == (49, 12, 1)
-    search = FrontierSearch(parse_topology("torus:7x7"), parse_collective("all-gather"), 1, 1, Monitor(), seeds=[schedule])
-    assert (1, 12, 12) in search.result.points
+    """A torus of 7x7: as many rounds as the bound demands, 48 chunks into a node over 4 links, in as few steps as hops."""
+    layered, plain = symmetric_schedules(parse_topology("torus:7x7"), parse_collective("all-gather"), 1, Monitor())
+    assert (layered.chunks, layered.steps, rounds_of(layered), layered.delay) == (49, 6, 12, 1)
+    assert (plain.chunks, plain.steps, plain.delay) == (49, 12, 1)
+    search = FrontierSearch(parse_topology("torus:7x7"), parse_collective("all-gather"), 1, 1, Monitor(), seeds=[plain, layered])
+    assert list(search.result.points) == [(1, 6, 12)]
     assert not list(symmetric_schedules(parse_topology("mesh:2x3"), parse_collective("all-gather"), 2, Monitor()))
+
+
+@pytest.mark.parametrize(("collective", "sides"), [("all-gather", "8x8"), ("reduce-scatter", "6x6")])
+def test_frontiers_of_tori_are_decided(collective, sides):
+    """Without a search: every point meets a bound, for any number of chunks."""
+    found = ct.frontier(f"torus:{sides}", collective, max_chunks=4)
+    far, rounds = {"8x8": (8, 63), "6x6": (6, 35)}[sides]
+    assert found.points == [(1, far, -(-rounds // 4)), (4, far, rounds)]
+    assert found.complete
+    assert found.verdict.document["all_chunks"]
