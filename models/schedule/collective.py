@@ -128,6 +128,17 @@ class Collective:
             words += f" {'from' if outward else 'to'} node {self.root}"
         return words if self.members is None else f"{words} among {_listed(self.members)}"
 
+    def message_chunks(self, topology: Topology, chunks: int) -> int:
+        """Chunks that the message of one iteration is cut into, of `chunks` in all: these, or with targets the N blocks of one
+        endpoint's buffer, one for each of the N endpoints that take part; with a demand its granules."""
+        if self.demand is not None:
+            return self.demand.granules
+        if not self.has_targets:
+            return chunks
+        members = len(self.members_of(topology))
+        moving = members - 1 if self.has_one_root else members * (members - 1)
+        return members * -(-chunks // moving)
+
     def members_of(self, topology: Topology) -> Int32:
         """The ids of the endpoints that take part, ascending: those of the network where none are named."""
         return topology.endpoints if self.members is None else np.array(self.members, np.int32)

@@ -56,15 +56,8 @@ class Schedule(ScheduleColumns):
 
     @property
     def message_chunks(self) -> int:
-        """Chunks that the message of one iteration is cut into (`collective`): K, or with targets the N blocks of one
-        endpoint's buffer, one for each of the N endpoints that take part; with a demand its granules."""
-        if self.collective.demand is not None:
-            return self.collective.demand.granules
-        if not self.collective.has_targets:
-            return self.chunks
-        members = len(self.collective.members_of(self.topology))
-        moving = members - 1 if self.collective.has_one_root else members * (members - 1)
-        return members * -(-self.chunks // moving)
+        """Chunks that the message of one iteration is cut into (`Collective.message_chunks`)."""
+        return self.collective.message_chunks(self.topology, self.chunks)
 
     @property
     def bandwidth_time(self) -> Fraction:

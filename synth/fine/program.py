@@ -21,10 +21,10 @@ COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "wr
 class Program:
     """Transfers, one row each, without times.
 
-    `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root` as in `Schedule`. A row reads its source in stage `reads`,
-    before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`: one number for rows
-    that do the same at different nodes, and so can be moved together. `ways`: the numbers of the links that each row passes; of a
-    local row none.
+    `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root`, `chunk_target` as in `Schedule`. A row reads its source
+    in stage `reads`, before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`:
+    one number for rows that do the same at different nodes, and so can be moved together. `ways`: the numbers of the links that
+    each row passes; of a local row none.
     """
 
     topology: Topology
@@ -40,6 +40,7 @@ class Program:
     writes: Int32
     block: Int32
     ways: tuple[Way, ...]
+    chunk_target: Int32 | None = None
 
     @property
     def rows(self) -> int:
@@ -116,6 +117,7 @@ def program_of(schedule: Schedule) -> Program:
         (step + np.int32(schedule.delay - 1)).astype(np.int32),
         np.unique(step, return_inverse=True)[1].astype(np.int32),
         _ways_of(schedule) * copies,
+        None if schedule.chunk_target is None else np.tile(schedule.chunk_target, copies),
     )
 
 

@@ -121,7 +121,8 @@ def _finished(request: Request, found: _Tried, method: str, options: Mapping[str
 
 
 def _costs(request: Request, program: Program, slot: int) -> Costs:
-    size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
+    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
+    size = chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
     return Costs.of(program, size, request.machine, slot)
 
 
@@ -174,6 +175,7 @@ def schedule_of(
         program.collective,
         program.chunk_root,
         columns,
+        program.chunk_target,
         routes=tuple(links),
         buffers=scratch + 1,
         slot_cycles=slot,

@@ -30,10 +30,12 @@ class Moves:
     is_last: NDArray[np.bool_]
 
 
-def moves_of(topology: Topology, paths: Paths) -> Moves:
-    """The transfers of paths, which are cut at endpoints; between these a route passes switches. O(hops)."""
+def moves_of(topology: Topology, paths: Paths, stops: NDArray[np.bool_] | None = None) -> Moves:
+    """The transfers of paths, which are cut at the nodes that are `stops`, by default at endpoints; between these a route passes
+    others. O(hops)."""
     tail, head = topology.pair_src[paths.pair], topology.pair_dst[paths.pair]
-    start = np.flatnonzero(topology.kind[tail] == NodeKind.ENDPOINT)
+    cut = topology.kind == NodeKind.ENDPOINT if stops is None else stops
+    start = np.union1d(np.flatnonzero(cut[tail]), paths.offset[:-1])
     offset = np.append(start, len(paths.pair)).astype(np.int32)
     block_of_hop = np.repeat(np.arange(len(paths.offset) - 1), np.diff(paths.offset))
     block = block_of_hop[start]
