@@ -138,7 +138,7 @@ class Comparison:
     run: str | None  # how to simulate; None: not at all
     without_routers: bool = False
     search: bool = True  # for bounds, in addition to those of the verifier
-    _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
+    _checked: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
     def cells(self, entries: Sequence[Entry], sizes: Sequence[int], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
@@ -169,7 +169,7 @@ class Comparison:
             made = load_methods()[entry.method](request)
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
-        schedule, report, quality = self._judge(entry, made, size)
+        schedule, report, quality = self._check(entry, made, size)
         if not report["valid"]:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
             return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
@@ -181,12 +181,12 @@ class Comparison:
         cell["time_over_bound"] = over_bound(times["time_cycles"], cell["time_bound_cycles"])
         return cell | self._simulation(schedule, size)
 
-    def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
+    def _check(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
         key = (entry.text, made.digest)
-        if key not in self._judged:
+        if key not in self._checked:
             schedule, verdict = certified_or_fail(made, search=self.search)
-            self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality
-        return self._judged[key]
+            self._checked[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality
+        return self._checked[key]
 
     def _simulation(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
         key = (schedule.digest, size)  # several methods may make the same schedule

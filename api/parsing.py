@@ -30,7 +30,7 @@ class Graph(Protocol):
         """Its edges."""
 
 
-#: ways to give a network: a text or a path as on the command line, an object, or a graph
+#: how a network may be given: a text or a path as on the command line, an object, or a graph
 Network: TypeAlias = str | Path | Topology | Graph
 
 

@@ -48,7 +48,7 @@ def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int
 def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int, int, int]]:
     """(cycle, node, kind, place among the events of that kind, number, iteration)."""
     columns, period = engine.rows.rows, period_of(tables)
-    flits = columns["message_flits"][columns["row_messages_begin"][:-1]].tolist()  # of each row, whose messages are alike
+    flits = columns["message_flits"][columns["row_messages_begin"][:-1]].tolist()  # of each row, whose messages have equal lengths
     lines = _lines(tables)
     starts = _first_lanes(tables, engine)
     done: dict[int, int] = dict.fromkeys(tables.topology.endpoints.tolist(), 0)

@@ -50,10 +50,10 @@ def _up_down(plain: Schedule, layers: list[int], last: int) -> Schedule | None:
     fixed = plain.period is not None or plain.slot_cycles is not None or plain.provenance.get("published")
     if fixed:
         return None
-    topology, ways = plain.topology, UpDown(plain.topology)
+    topology, up_down = plain.topology, UpDown(plain.topology)
     routes = list(plain.routes)
     for number in [number for number, layer in enumerate(layers) if layer >= last]:
-        route = ways.route(int(topology.src[routes[number][0]]), int(topology.dst[routes[number][-1]]))
+        route = up_down.route(int(topology.src[routes[number][0]]), int(topology.dst[routes[number][-1]]))
         if route is None:
             return None
         routes[number] = route

@@ -23,7 +23,7 @@ lists the SHA-256 of every member.
 _TAIL = """
 Trusted in every case: the program that checks, and that the versions in `bundle.json` and the notes in `provenance` of the
 schedule are true, which nothing depends on. A hash protects against damage, not against a forger, who would write it again; but
-each item above is checked for itself, whoever made the file.
+each item above is checked by itself; it does not matter who made the file.
 """
 
 

@@ -40,7 +40,7 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
         return _bars(timed, title, suffix)
     last = max((cell["message_bytes"] for cell in timed), default=0)
     lines = [
-        (names, [cell for cell in timed if cell["method"] == names[0]]) for names in _alike(timed)
+        (names, [cell for cell in timed if cell["method"] == names[0]]) for names in _equally_fast(timed)
     ]  # the legend in the order of their right ends
     lines.sort(key=lambda line: [-cell["time_cycles"] for cell in line[1] if cell["message_bytes"] == last])
     slow, lines = lines[: max(0, len(lines) - MOST_LINES)], lines[-MOST_LINES:]
@@ -188,7 +188,7 @@ def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
         return _bytes(figure, suffix)
 
 
-def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
+def _equally_fast(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Methods whose times are the same at every size, together: their lines would hide each other."""
     times: dict[str, tuple[tuple[int, int, int], ...]] = {}
     for cell in timed:

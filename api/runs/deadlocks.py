@@ -19,10 +19,10 @@ from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import (
     Freedom,
     deadlock_of_packets,
+    deadlock_of_routes,
     deadlock_of_run,
     deadlock_of_schedule,
     deadlock_of_tables,
-    deadlock_of_ways,
 )
 from certree.verify.deadlock.verdicts import report_deadlock
 from certree.verify.order.punctual import race_of_tables, report_late
@@ -98,8 +98,8 @@ def run_free(source: Tables | Plan, options: Options) -> Run:
 
 
 def require_free_trees(trees: AggregationTrees, machine: Machine) -> None:
-    """Raise DeadlockError where packets on the ways of these trees, however many, may deadlock."""
-    answer = deadlock_of_ways(trees.topology, machine, sorted({way for of in (*trees.up, *trees.down) for way in of}))
+    """Raise DeadlockError where packets on the routes of these trees, however many, may deadlock."""
+    answer = deadlock_of_routes(trees.topology, machine, sorted({route for routes in (*trees.up, *trees.down) for route in routes}))
     if not answer.free:
         raise DeadlockError(answer)
 

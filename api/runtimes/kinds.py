@@ -59,7 +59,7 @@ def kind_of(path: Path) -> ProgramKind | None:
 
 
 def read_any(path: Path) -> tuple[ProgramKind, Any]:
-    """The program in a file or folder, and its kind. InputError, one line, for what is none."""
+    """The program in a file or folder, and its kind. InputError, one line, for a path that has no program."""
     kind = kind_of(path)
     if kind is None:
         raise InputError(f"{path}: no program: neither MSCCL XML (.xml), a plan of MSCCL++ (.json) nor Chakra traces (.et)")

@@ -39,9 +39,9 @@ class Checked(Protocol):
 def schedule_of_program(checked: Checked, topology: Topology, method: str) -> Schedule:
     """The schedule of a valid program on a network whose endpoints, in the order of their ids, are its ranks.
 
-    Transfers take the routes of `models.network.routing`, and results can be used one step after they are sent. Of several ways to
-    arrange them (steps of one round where the links have room, or steps as long as their messages need; by what waits for them, or
-    in the order of the program) the one with the fewest rounds, then the fewest steps. `method`: for the
+    Transfers take the routes of `models.network.routing`, and results can be used one step after they are sent. Several
+    arrangements are tried (steps of one round where the links have room, or steps as long as their messages need; by what waits for
+    them, or in the order of the program): the result is the one with the fewest rounds, then the fewest steps. `method`: for the
     provenance. InputError for a network with another number of endpoints, UnsupportedError for a program that adds up different
     chunks. O(transfers · steps).
     """
@@ -170,7 +170,7 @@ class _Groups:
 
 
 def _arrangements(rows: Schedule, transfers: list[Transfer]) -> Iterator[np.ndarray]:
-    """The steps of all transfers, in several ways."""
+    """Candidates for the steps of all transfers."""
     groups = _Groups.of(rows, transfers)
     capacity = claims(rows).capacity.tolist()
     count = len(groups.members)

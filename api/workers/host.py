@@ -53,7 +53,7 @@ def _exactly(stream: int, count: int) -> bytes | None:
 def main() -> None:
     """Run tasks until stdin ends."""
     answers = os.dup(1)
-    os.dup2(ERRORS, 1)  # what a task prints is no answer
+    os.dup2(ERRORS, 1)  # what a task prints is not part of its answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its hosts
     while (frame := receive(REQUESTS)) is not None:
         request = json.loads(frame)

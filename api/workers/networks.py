@@ -1,4 +1,4 @@
-"""Networks and collectives on their way to a worker, which may not see the files that they come from."""
+"""Networks and collectives as they are sent to a worker, which may not see the files that they come from."""
 
 from collections.abc import Mapping
 from typing import Any

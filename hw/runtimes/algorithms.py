@@ -32,7 +32,7 @@ _SHAPES = {"ring": "Ring", "torus": "Ring", "switch": "Switch", "full": "FullyCo
 
 
 def lower_to_algorithm(schedule: Schedule, message_bytes: int) -> Algorithm:
-    """The algorithm of a schedule, for a message of so many bytes: every transfer of every iteration is a message with its own tag.
+    """The algorithm of a schedule, for a message of `message_bytes`: each transfer of each iteration is a message with its own tag.
 
     A node waits for what it needs and for what it overwrites, not for the steps of the schedule. What is to be added lands in
     scratch. Chunks are of one size, that of the message over their number, rounded up. UnsupportedError as `lower_to_program`, and

@@ -101,7 +101,10 @@ class Bundle(Shown):
 
     def item(self, name: str) -> Item:
         """The item of that name; one that the manifest does not have is absent."""
-        return next((item for item in self.items if item.name == name), Item(name, absent="its maker did not know such evidence"))
+        return next(
+            (item for item in self.items if item.name == name),
+            Item(name, absent="the version of certree that wrote the bundle did not know this item"),
+        )
 
 
 def is_bundle(path: Path) -> bool:

@@ -40,7 +40,7 @@ class LinkKind:
 
 @dataclass(frozen=True)
 class Buses:
-    """Bandwidths of the buses to the network interface (either way) and to memory (both together), and LogGP's L, o and g."""
+    """Bandwidths of the buses to the network interface (each direction) and to memory (both together), and LogGP's L, o and g."""
 
     interface_bytes_per_second: Positive
     memory_bytes_per_second: Positive

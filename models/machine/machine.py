@@ -29,7 +29,7 @@ class Machine:
     head_flits: _Cycles  # flits of the header of a message
     link_latency_cycles: _Cycles  # for links whose topology states none
     router_cycles: _Cycles  # pipeline depth of one router
-    ni_cycles: _Cycles  # wire between network interface and router, each way
+    ni_cycles: _Cycles  # wire between network interface and router, in each direction
     ni_buffer_flits: _Cycles  # injection buffer of one output port
     reduce_bytes_per_cycle: _Count  # incoming data that the reduction unit accepts
     reduce_quantum_cycles: _Count  # the reduction unit works in whole quanta

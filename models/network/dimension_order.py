@@ -11,7 +11,7 @@ from certree.models.network.topology import Topology
 class DimensionOrder:
     """Routes between the nodes of a grid; UnsupportedError for a network without coordinates.
 
-    Around a ring a route goes the shorter way, and on ties towards higher coordinates.
+    Around a ring a route takes the shorter direction, and on ties towards higher coordinates.
     """
 
     def __init__(self, topology: Topology) -> None:

@@ -32,8 +32,8 @@ class UpDown:
     def route(self, start: int, end: int) -> tuple[int, ...] | None:
         """The links from one node to another; None where no such route exists, as on networks with links in one direction only.
 
-        Of equally short ways on, those to destinations take turns by id. O(links · hops) time for every new `end`, then O(links of
-        the nodes passed).
+        Of equally short continuations, those to destinations take turns by id. O(links · hops) time for every new `end`, then
+        O(links of the nodes passed).
         """
         if end not in self._hops:
             self._hops[end] = self._hops_left(end)
@@ -67,7 +67,7 @@ class UpDown:
         return down, self._relaxed(end, down.copy(), self.up)
 
     def _relaxed(self, end: int, hops: Int64, links: Flags) -> Int64:
-        """Hops, where these links may come before the way that is known from their end, through nodes that forward."""
+        """Hops, where these links may come before the route that is known from their end, through nodes that forward."""
         topology = self.topology
         hops[end] = 0
         passes = topology.forwards.copy()

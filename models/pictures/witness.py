@@ -85,7 +85,7 @@ class _Witness:
         return f"lengths of the links: {least} (grey, thin) to {most} (dark, thick)"
 
     def _labels(self) -> str:
-        """Data of the nodes "from" pass a cut through network and time on their way to those of "to": a label for each node."""
+        """Data of the nodes "from" pass a cut through network and time on their route to those of "to": a label for each node."""
         ends = {"from": list(self.witness["from"]), "to": list(self.witness["to"])}
         label = [int(cycle) for cycle in self.witness["label"]]
         most = max(label)

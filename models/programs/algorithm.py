@@ -57,7 +57,7 @@ class Algorithm:
 
 
 def read_algorithm(prefix: Path) -> Algorithm:
-    """The algorithm in the files `PREFIX.RANK.et`. InputError, one line with file and node, for what is none."""
+    """The algorithm in the files `PREFIX.RANK.et`. InputError, one line with file and node, for files that hold none."""
     return algorithm_of({path.name: path.read_bytes() for path in trace_files(prefix)}, str(prefix))
 
 

@@ -124,7 +124,7 @@ def trace_files(prefix: Path) -> list[Path]:
 
 
 def read_chakra(data: bytes, where: str) -> Trace:
-    """One trace, also a packed one (gzip). InputError, one line, for what is none. O(bytes)."""
+    """One trace, also a packed one (gzip). InputError, one line, for a file that is not a trace. O(bytes)."""
     data = _unpacked(data, where)
     messages = _messages(data, where)
     head = next(messages, None)

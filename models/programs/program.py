@@ -121,7 +121,7 @@ class Program:
 
     @property
     def modes(self) -> tuple[bool, ...]:
-        """The ways that the buffers may lie: True for in place."""
+        """The layouts of the buffers that are allowed: True for in place."""
         return (False,) * self.out_of_place + (True,) * self.in_place
 
     def steps(self) -> Iterator[tuple[int, int, int, Step]]:

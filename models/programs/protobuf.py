@@ -40,7 +40,7 @@ def read_number(data: bytes, at: int, where: str) -> tuple[int, int]:
 
 
 def read_fields(data: bytes, where: str) -> Iterator[Field]:
-    """The fields of a message, in their order. InputError, with the byte, for what is no message. O(bytes)."""
+    """The fields of a message, in their order. InputError, with the byte, for bytes that are not a message. O(bytes)."""
     at = 0
     while at < len(data):
         start = at

@@ -1,4 +1,4 @@
-"""Rules of routers that simulators run and checkers check: which way packets go, and which virtual channels they may take.
+"""Rules of routers that simulators run and checkers check: which routes packets take, and which virtual channels they may take.
 
 - `grid`: dimension order on whole grids, and datelines; `packet_routes`: routes of packets that bring none
 - `virtual_channels`: the virtual channels of each class of traffic, and of each hop of a route

@@ -117,8 +117,8 @@ class Grid:
         if not self.is_ring[dimension]:
             counts = [(abs(ahead), ahead > 0)]
         else:
-            ways = ((ahead % size, True), (-ahead % size, False))
-            counts = [way for way in ways if way[0] == min(ways)[0]]
+            turns = ((ahead % size, True), (-ahead % size, False))
+            counts = [turn for turn in turns if turn[0] == min(turns)[0]]
         for count, upward in counts if ahead else [(0, True)]:
             links, node = [], src
             for _ in range(count):

@@ -23,8 +23,8 @@ def packet_routes(topology: Topology, src: Int64, dst: Int64) -> list[tuple[int,
     first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
     direct = first[topology.pair_index(src[far], dst[far])]
     routes: list[tuple[int, ...]] = [()] * len(src)
-    for index, way, link in zip(np.flatnonzero(far).tolist(), column.tolist(), direct.tolist(), strict=True):
-        routes[index] = long[way] if way >= 0 else (link,)
+    for index, place, link in zip(np.flatnonzero(far).tolist(), column.tolist(), direct.tolist(), strict=True):
+        routes[index] = long[place] if place >= 0 else (link,)
     return routes
 
 

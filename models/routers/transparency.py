@@ -36,7 +36,7 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
 
 def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int) -> bool:
     """Whether no message notices those before it in a router: it is one packet, and the slots are so long that the tail of the one
-    before it on its lane has left, however much longer its way was. All messages of the time that a credit is in flight find room
+    before it on its lane has left, however much longer its route was. All messages of the time that a credit is in flight find room
     in one buffer, or a buffer holds as many flits as that time has cycles. Where virtual channels are taken only when they are
     empty, slots are longer than that time."""
     if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:
@@ -104,11 +104,11 @@ def has_routers(machine: Machine) -> bool:
 
 def _shares_interfaces(schedule: Schedule) -> bool:
     """Whether a node sends over, or receives from, more than one lane."""
-    topology, ways = schedule.topology, schedule.routes
+    topology, routes = schedule.topology, schedule.routes
     routed = schedule.route[schedule.route != DIRECT]
     direct = topology.pair_index(schedule.src, schedule.dst)[schedule.route == DIRECT]
     for ends, hop in ((topology.src, 0), (topology.dst, -1)):
-        link = np.array([ways[way][hop] for way in np.unique(routed)], np.int64)
+        link = np.array([routes[number][hop] for number in np.unique(routed)], np.int64)
         pairs = np.unique(np.concatenate((direct, topology.pair_of_link[link])))
         node_of_pair = np.zeros(len(topology.pair_capacity), np.int64)
         node_of_pair[topology.pair_of_link] = ends

@@ -219,7 +219,7 @@ def parse_collective(
 
 
 def parse_members(text: str) -> tuple[int, ...]:
-    """Ids in a list such as `0,2,4-7`; InputError names the part that is none of that.
+    """Ids in a list such as `0,2,4-7`; InputError names the part that is neither an id nor a range.
 
     >>> parse_members("0,2,4-7")
     (0, 2, 4, 5, 6, 7)

@@ -116,8 +116,8 @@ def link_stagger(schedule: Schedule, machine: Machine) -> int:
     row, pairs = hops(schedule)
     if not (np.diff(row) == 0).any():
         return 0
-    way = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
-    before = np.cumsum(way) - way
+    hop_cycles = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
+    before = np.cumsum(hop_cycles) - hop_cycles
     before -= before[np.searchsorted(row, row)]
     latest = np.zeros(len(schedule.topology.pair_capacity), np.int64)
     np.maximum.at(latest, pairs, before)

@@ -54,5 +54,5 @@ def aggregation_time(levels: Sequence[Level], payload_bytes: int, machine: Machi
     """The closed form for packets of `payload_bytes`, levels in any order, each switch with `adders` adders. O(levels)."""
     ser, work = serialization_cycles(payload_bytes, machine), reduction_cycles(payload_bytes, machine)
     sums = [ceil_div(level.children, adders) * work for level in levels]
-    ways = sum(2 * ser + level.up_cycles + level.down_cycles + machine.reduce_start_cycles for level in levels)
-    return AggregationTime(ser, ways + sum(sums), max(ser, *sums))
+    levels_cycles = sum(2 * ser + level.up_cycles + level.down_cycles + machine.reduce_start_cycles for level in levels)
+    return AggregationTime(ser, levels_cycles + sum(sums), max(ser, *sums))

@@ -269,17 +269,17 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     with located(str(path), ScheduleFormatError):
         root, target = chunk_owners(topology, collective, chunks)
     arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    ways = tuple(routes)
+    taken = tuple(routes)
     if routing is not None:
         with located(str(path), ScheduleFormatError):
-            arrays["route"], ways = _routed(topology, arrays, ways, routing)
+            arrays["route"], taken = _routed(topology, arrays, taken, routing)
     return Schedule(
         topology=topology,
         collective=collective,
         chunk_root=root,
         chunk_target=target,
         rounds=np.ones(steps, np.int32),
-        routes=ways,
+        routes=taken,
         provenance={"method": "csv"},
         buffers=1 + max((max(columns[name]) for name in last), default=0),
         **arrays,  # type: ignore[arg-type]

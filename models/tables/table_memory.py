@@ -73,7 +73,7 @@ def _layout_of_sizes(tables: Tables) -> Layout:
 
 
 def _is_work(tables: Tables) -> NDArray[np.bool_]:
-    """The arrivals of each work cell: of a scratch buffer, or of a chunk on its way."""
+    """The arrivals of each work cell: of a scratch buffer, or of a chunk that is passed on."""
     if tables.chunk_target is not None:
         through: NDArray[np.bool_] = tables.chunk_target[tables.arrival_flow] != tables.arrival_node
         return through

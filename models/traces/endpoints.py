@@ -160,7 +160,7 @@ def _sends(
     listed = head.entries("sends")
     found = []
     for way in range(ways):
-        of_way = []
+        of_part = []
         for phase in range(phases):
             where = f"{head.where}: sends of way {way}, phase {phase}"
             try:
@@ -175,8 +175,8 @@ def _sends(
                 for node, entry in zip(nodes, entries, strict=True)
             }
             _check_needs(of_phase, flows, where)
-            of_way.append(of_phase)
-        found.append(tuple(of_way))
+            of_part.append(of_phase)
+        found.append(tuple(of_part))
     return tuple(found)
 
 

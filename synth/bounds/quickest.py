@@ -119,13 +119,13 @@ def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
         yield np.array(far, np.int64)
         if far[end] >= FAR:
             return
-        way, node = [], end
+        path, node = [], end
         while node != start:
             link, turn = came[node]
-            way.append((link, turn))
+            path.append((link, turn))
             node = tails[link] if turn == 0 else heads[link]
-        amount = min(left[turn][link] for link, turn in way)
-        for link, turn in way:
+        amount = min(left[turn][link] for link, turn in path)
+        for link, turn in path:
             left[turn][link] -= amount
             left[1 - turn][link] += amount
 

@@ -49,7 +49,7 @@ def _best_prices(instance: Instance, part: Int64) -> Int64:
 
     topology = instance.topology
     tail, head = part[topology.src], part[topology.dst]
-    way, number = np.unique(tail * (part.max() + 1) + head, return_inverse=True)
+    joined, number = np.unique(tail * (part.max() + 1) + head, return_inverse=True)
     capacity = np.bincount(number, weights=topology.capacity).tolist()
     program: Any = pywraplp.Solver.CreateSolver("GLOP")
 
@@ -61,8 +61,8 @@ def _best_prices(instance: Instance, part: Int64) -> Int64:
         out[key], into[key] = new(), new()
         program.Add(most >= out[key] + into[key])
     program.Add(sum(out.values()) + sum(into.values()) - most == 1)
-    price = [new() for _ in way]
-    for variable, (start, end) in zip(price, (divmod(key, int(part.max()) + 1) for key in way.tolist()), strict=True):
+    price = [new() for _ in joined]
+    for variable, (start, end) in zip(price, (divmod(key, int(part.max()) + 1) for key in joined.tolist()), strict=True):
         if start == end:
             program.Add(variable == 0)
         for ends, key in ((out, start), (into, end)):

@@ -12,7 +12,7 @@ from certree.verify.bounds.witness import Instance
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH
 
 PASSES, PASS_WORK = 160, 1 << 26  # of multiplicative weights; endpoints times links that all of them may visit
-STEPS = (1, 4)  # of multiplicative weights that are tried: one part in so many
+STEPS = (1, 4)  # of multiplicative weights that are tried: one part in N
 
 Int64 = NDArray[np.int64]
 

@@ -98,8 +98,8 @@ def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
 def _dual_lengths(instance: Instance) -> Int64:
     """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints that take part, each link for itself.
 
-    Classes of `_Planes` lose something where links look alike and no symmetry takes one to the other. A program of endpoints times
-    nodes variables, and endpoints times links constraints.
+    Classes of `_Planes` lose something where links look the same but no symmetry maps one to the other. A program of endpoints
+    times nodes variables, and endpoints times links constraints.
     """
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
@@ -130,10 +130,10 @@ class _Planes:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
         self._instance, topology = instance, instance.topology
-        self._alike = classes_of_links(topology, instance.is_member)
-        if instance.collective.demand is not None:  # by which links differ that look alike
-            self._alike = np.arange(len(topology.src), dtype=np.int64)
-        volume = np.bincount(self._alike, weights=topology.capacity).tolist()
+        self._class_of = classes_of_links(topology, instance.is_member)
+        if instance.collective.demand is not None:  # a demand tells apart links that look the same
+            self._class_of = np.arange(len(topology.src), dtype=np.int64)
+        volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
         self.classes = len(volume)
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
         self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
@@ -143,19 +143,19 @@ class _Planes:
 
     def search(self, iterations: int) -> Int64:
         """The best lengths met, up to _SCALE, starting from equal ones."""
-        best = length = np.ones(len(self._alike), np.int64)
-        if not self._alike.any():  # one class: all lengths are equal
+        best = length = np.ones(len(self._class_of), np.int64)
+        if not self._class_of.any():  # one class: all lengths are equal
             return best
         value = Fraction(0)
         for _ in range(iterations):
             reached = length_value(self._instance, length)
             if reached > value:
                 best, value = length, reached
-            self._add(np.bincount(self._alike, weights=links_used(self._instance, length)).tolist())
+            self._add(np.bincount(self._class_of, weights=links_used(self._instance, length)).tolist())
             if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
                 break
             by_class = np.array([variable.solution_value() for variable in self._lengths])
-            length = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._alike]
+            length = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._class_of]
         return best
 
     def _add(self, used: list[float]) -> None:

@@ -36,13 +36,13 @@ def assign_slots(
     Time O(tries · (slots · links + work)), memory O(links · period + transfers · hops).
     """
     rows = family.transfers
-    capacity = family.way_capacity
-    uses = np.bincount(rows.way, minlength=len(capacity))  # a link never needs more lanes than it has transfers
+    capacity = family.channel_capacity
+    uses = np.bincount(rows.channel, minlength=len(capacity))  # a link never needs more lanes than it has transfers
     order = np.argsort(rows.before, kind="stable")
     offset = np.searchsorted(rows.before[order], np.arange(len(rows.chunk) + 1)).astype(np.int32)
     slots, work = _native.schedule_jobs(
-        link_offset=rows.way_offset,
-        link=rows.way,
+        link_offset=rows.channel_offset,
+        link=rows.channel,
         reducer=np.where(rows.op == Op.REDUCE, rows.dst, -1).astype(np.int32),
         group=rows.chunk,
         successor_offset=offset,

@@ -231,8 +231,8 @@ class SwitchedNetwork(AllReduceNetwork):
         routed = use >= paths.direct[edge]
         path = (paths.first[edge] + use - paths.direct[edge])[routed]
         upward = (child < parent)[routed]
-        ways = self._links_of(paths, path, upward)
-        different, number = np.unique(np.concatenate(ways), axis=0, return_inverse=True)
+        links = self._links_of(paths, path, upward)
+        different, number = np.unique(np.concatenate(links), axis=0, return_inverse=True)
         up, down = np.split(number.ravel(), 2)
         forth, back = paths.forth[path], paths.back[path]
         at_node = partial(self._table, parents, tree, child)
@@ -241,7 +241,7 @@ class SwitchedNetwork(AllReduceNetwork):
             family,
             up_route=at_node(_put(np.full(len(edge), DIRECT, np.int64), routed, up)),
             down_route=at_node(_put(np.full(len(edge), DIRECT, np.int64), routed, down)),
-            routes=tuple(tuple(link for link in way if link >= 0) for way in different.tolist()),
+            routes=tuple(tuple(link for link in route if link >= 0) for route in different.tolist()),
             up_turn=at_node(_put(use % period, routed, np.where(upward, forth, back))),
             down_turn=at_node(_put(use % period, routed, np.where(upward, back, forth))),
             turns=period,

@@ -144,11 +144,11 @@ class ReducingNetwork:
         up, down, up_route, down_route = np.full((4, len(laid), len(self.topology.kind)), NONE, np.int32)
         roots, cables = np.zeros(len(laid), np.int32), _Cables(self.topology, period)
         for row, tree in enumerate(laid):
-            roots[row], order = _centred({node: way[-1] for node, way in tree.items()})
+            roots[row], order = _centred({node: path[-1] for node, path in tree.items()})
             for node, parent in order.items():
-                way = tree[node] if node in tree and tree[node][-1] == parent else tree[parent][::-1]
+                path = tree[node] if node in tree and tree[node][-1] == parent else tree[parent][::-1]
                 up[row, node] = down[row, node] = parent
-                up_route[row, node], down_route[row, node] = cables.route(way), cables.route(way[::-1])
+                up_route[row, node], down_route[row, node] = cables.route(path), cables.route(path[::-1])
         origin = {"trees": "Steiner packing", "packed": f"{len(laid)}/{period}"}
         if not cables.routes:
             return TreeFamily(self.topology, collective, root=roots, up=up, down=down, origin=origin)
@@ -167,11 +167,11 @@ class _Cables:
             self._free.setdefault((u, v), []).extend([link] * (capacity * period))
         self.routes: dict[tuple[int, ...], int] = {}
 
-    def route(self, way: tuple[int, ...]) -> int:
+    def route(self, path: tuple[int, ...]) -> int:
         """The number of a route along these nodes, DIRECT between neighbours."""
-        if len(way) == 2:
+        if len(path) == 2:
             return DIRECT
-        links = tuple(self._free[u, v].pop() for u, v in pairwise(way))
+        links = tuple(self._free[u, v].pop() for u, v in pairwise(path))
         return self.routes.setdefault(links, len(self.routes))
 
 
@@ -222,11 +222,11 @@ class _Prices:
                     inside.add(node)
                     far[node] = 0
                     heappush(queue, (0, node))
-                    way = [node, before[node]]
-                    while not self._holds[way[-1]]:
-                        way.append(before[way[-1]])
-                    tree[node] = tuple(way)
-                    node = way[-1]
+                    path = [node, before[node]]
+                    while not self._holds[path[-1]]:
+                        path.append(before[path[-1]])
+                    tree[node] = tuple(path)
+                    node = path[-1]
                 continue
             for neighbour, edge in self._around[node]:
                 reached = cost + price[edge]
@@ -238,7 +238,7 @@ class _Prices:
 
 def _edges(tree: Tree) -> Iterator[Edge]:
     """Those of all its paths, each as often as they take it."""
-    return ((min(u, v), max(u, v)) for way in tree.values() for u, v in pairwise(way))
+    return ((min(u, v), max(u, v)) for path in tree.values() for u, v in pairwise(path))
 
 
 def _centred(tree: dict[int, int]) -> tuple[int, dict[int, int]]:

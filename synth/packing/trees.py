@@ -23,8 +23,8 @@ class Transfers:
     """The transfers of a family and their dependencies.
 
     Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `route` (as in a `Schedule`). Transfer i occupies
-    way[way_offset[i] : way_offset[i + 1]] for a slot, numbered as in `TreeFamily.way_capacity`. `before`, `after`: row numbers;
-    transfer after[i] needs the data of transfer before[i]. `turn`: as in the family; empty where it has none.
+    channel[channel_offset[i] : channel_offset[i + 1]] for a slot, numbered as in `TreeFamily.channel_capacity`. `before`, `after`:
+    row numbers; transfer after[i] needs the data of transfer before[i]. `turn`: as in the family; empty where it has none.
     """
 
     chunk: Int32
@@ -32,8 +32,8 @@ class Transfers:
     src: Int32
     dst: Int32
     route: Int32
-    way_offset: Int32
-    way: Int32
+    channel_offset: Int32
+    channel: Int32
     before: Int32
     after: Int32
     turn: Int32
@@ -91,28 +91,28 @@ class TreeFamily:
         within = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
         after.append(from_root[np.repeat(first, width) + within])
         route = np.concatenate((_at(self.up_route, reduces), _at(self.down_route, copies)))
-        way_offset, way = self._ways(src, dst, route)
+        channel_offset, channel = self._channels(src, dst, route)
         return Transfers(
             chunk=np.concatenate((reduces[0], copies[0])).astype(np.int32),
             op=np.repeat(np.array([Op.REDUCE, Op.COPY], np.int8), [len(reduces[0]), len(copies[0])]),
             src=src.astype(np.int32),
             dst=dst.astype(np.int32),
             route=route,
-            way_offset=way_offset,
-            way=way,
+            channel_offset=channel_offset,
+            channel=channel,
             before=np.concatenate(before).astype(np.int32),
             after=np.concatenate(after).astype(np.int32),
             turn=np.concatenate((_at(self.up_turn, reduces), _at(self.down_turn, copies))) if self.turns else np.zeros(0, np.int32),
         )
 
     @cached_property
-    def way_capacity(self) -> NDArray[np.int64]:
+    def channel_capacity(self) -> NDArray[np.int64]:
         """Capacities of resources of transfers: the joined pairs for direct ones, then the single links for routes."""
         pairs = self.topology.pair_capacity
         return np.concatenate((pairs, self.topology.capacity.astype(np.int64))) if self.routes else pairs
 
-    def _ways(self, src: NDArray[Any], dst: NDArray[Any], route: Int32) -> tuple[Int32, Int32]:
-        """(way_offset, way) of rows with these ends and routes."""
+    def _channels(self, src: NDArray[Any], dst: NDArray[Any], route: Int32) -> tuple[Int32, Int32]:
+        """(channel_offset, channel) of rows with these ends and routes."""
         pair = self.topology.pair_index(src, dst)
         if not self.routes:
             return np.arange(len(src) + 1, dtype=np.int32), pair.astype(np.int32)
@@ -128,8 +128,8 @@ class TreeFamily:
     @cached_property
     def period(self) -> int:
         """The shortest period in which every link can carry all its transfers."""
-        uses = np.bincount(self.transfers.way, minlength=len(self.way_capacity))
-        return max(1, int((-(-uses // self.way_capacity)).max()))
+        uses = np.bincount(self.transfers.channel, minlength=len(self.channel_capacity))
+        return max(1, int((-(-uses // self.channel_capacity)).max()))
 
     @cached_property
     def reductions(self) -> int:

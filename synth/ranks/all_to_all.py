@@ -13,7 +13,7 @@ from certree.synth.ranks.layout import Layout
 from certree.synth.ranks.staged import every_place
 
 
-class Way(Enum):
+class Movement(Enum):
     """Movement of blocks along one dimension."""
 
     TOGETHER = "together"  # all at once, each straight to its place ("direct" in ACE, Section 5)
@@ -21,9 +21,9 @@ class Way(Enum):
     RELAYED = "relayed"  # the same, hop by hop in the shorter direction of the ring of the dimension, one hop per step
 
 
-def ring_way(topology: Topology, size: int, joined: bool) -> Way:
+def ring_movement(topology: Topology, size: int, joined: bool) -> Movement:
     """By distance, or relayed where only the endpoints of a ring could pass blocks on and the network does not let them forward."""
-    return Way.RELAYED if joined and not topology.is_direct and size > 3 else Way.BY_DISTANCE
+    return Movement.RELAYED if joined and not topology.is_direct and size > 3 else Movement.BY_DISTANCE
 
 
 def ordered_pairs(nodes: Int32) -> tuple[Int32, Int32]:
@@ -33,11 +33,11 @@ def ordered_pairs(nodes: Int32) -> tuple[Int32, Int32]:
     return root[root != target], target[root != target]
 
 
-def move_blocks(layout: Layout, order: Sequence[int], ways: Sequence[Way], rows: Rows) -> tuple[Int32, Int32]:
+def move_blocks(layout: Layout, order: Sequence[int], movements: Sequence[Movement], rows: Rows) -> tuple[Int32, Int32]:
     """Add to `rows` an all-to-all that corrects the digits of every block in turn; returns (root, target) of every chunk.
 
-    In the stage of dimension i a block goes to the place whose i-th digit is its target's. `order`: of the stages; `ways`: how, by
-    dimension. O(N^2 · dimensions) rows, more by the mean number of hops where blocks are relayed.
+    In the stage of dimension i a block goes to the place whose i-th digit is its target's. `order`: of the stages;
+    `movements`: that of each dimension. O(N^2 · dimensions) rows, more by the mean number of hops where blocks are relayed.
     """
     digits, strides = every_place(layout.sizes), np.cumprod((1, *layout.sizes[:-1]))
     root, target = (side.ravel() for side in np.meshgrid(*[np.arange(len(digits))] * 2, indexing="ij"))
@@ -45,33 +45,33 @@ def move_blocks(layout: Layout, order: Sequence[int], ways: Sequence[Way], rows:
     root, target = root[different], target[different]
     at, start = root.copy(), 0
     for dimension in order:
-        size, way, stride = layout.sizes[dimension], ways[dimension], strides[dimension]
+        size, movement, stride = layout.sizes[dimension], movements[dimension], strides[dimension]
         here, there = digits[at, dimension], digits[target, dimension]
         base = at - here * stride
         onward = (there - here) % size
         hops, jump = np.minimum(onward, 1), onward
-        if way is Way.RELAYED:
+        if movement is Movement.RELAYED:
             hops, jump = np.minimum(onward, size - onward), np.where(onward > size // 2, -1, 1)
-        leaves = start + _first_step(way, hops if way is Way.RELAYED else onward)
+        leaves = start + _first_step(movement, hops if movement is Movement.RELAYED else onward)
         for hop in range(int(hops.max())):
             chunk = np.flatnonzero(hops > hop)
             src, dst = (base[chunk] + (here + n * jump)[chunk] % size * stride for n in (hop, hop + 1))
             rows.add(chunk, Op.COPY, leaves[chunk] + hop, layout.nodes[src], layout.nodes[dst])
         at = base + there * stride
-        start += _steps(way, size)
+        start += _steps(movement, size)
     return layout.nodes[root], layout.nodes[target]
 
 
-def _first_step(way: Way, distance: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_step(movement: Movement, distance: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first step of a block with that distance to go."""
-    if way is Way.TOGETHER:
+    if movement is Movement.TOGETHER:
         return np.zeros_like(distance)
-    return distance - 1 if way is Way.BY_DISTANCE else distance * (distance - 1) // 2
+    return distance - 1 if movement is Movement.BY_DISTANCE else distance * (distance - 1) // 2
 
 
-def _steps(way: Way, size: int) -> int:
+def _steps(movement: Movement, size: int) -> int:
     """Steps of a stage along a dimension of that size."""
-    if way is Way.TOGETHER:
+    if movement is Movement.TOGETHER:
         return 1
     farthest = size // 2
-    return size - 1 if way is Way.BY_DISTANCE else farthest * (farthest + 1) // 2
+    return size - 1 if movement is Movement.BY_DISTANCE else farthest * (farthest + 1) // 2

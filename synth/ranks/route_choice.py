@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Int32, Topology
 
-MOST_WAYS = 16
+MOST_ROUTES = 16
 MOST_WORK = 1 << 19  # rows x routes that are compared
 
 Routes = tuple[tuple[int, ...], ...]
@@ -26,7 +26,7 @@ def spread_routes(topology: Topology, columns: Mapping[str, NDArray[Any]]) -> tu
     """(`route` column, `routes`) for transfers with the columns `step`, `src` and `dst`.
 
     As `routes_between`, but in steps where a link carries more than the ports of the endpoints make necessary every routed row in
-    turn takes the route that leaves its fullest link least full, of up to MOST_WAYS (fewer where there are very many rows); a step
+    turn takes the route that leaves its fullest link least full, of up to MOST_ROUTES (fewer for very many rows); a step
     keeps the first routes unless that shortens it. O(rows log rows + hops), and O(rows · routes · hops) plain Python for crowded
     steps.
     """
@@ -37,14 +37,14 @@ def spread_routes(topology: Topology, columns: Mapping[str, NDArray[Any]]) -> tu
     rows = np.flatnonzero(route != DIRECT)
     crowded = _crowded_steps(topology, route, routes, columns, rows)
     rows = rows[np.isin(step[rows], crowded)]
-    most = min(MOST_WAYS, MOST_WORK // max(len(rows), 1))
-    ways = _ways(topology, src[rows], dst[rows], most) if len(rows) and most > 1 else []
-    if len(ways) < 2:
+    most = min(MOST_ROUTES, MOST_WORK // max(len(rows), 1))
+    choices = _route_choices(topology, src[rows], dst[rows], most) if len(rows) and most > 1 else []
+    if len(choices) < 2:
         return route, routes
     chosen = [routes[index] for index in route[rows].tolist()]
     for now in crowded.tolist():
         places = np.flatnonzero(step[rows] == now).tolist()
-        taken = _take_turns(topology, [[way[place] for way in ways] for place in places])
+        taken = _take_turns(topology, [[of_row[place] for of_row in choices] for place in places])
         if _rounds(topology, taken) < _rounds(topology, [chosen[place] for place in places]):
             for place, path in zip(places, taken, strict=True):
                 chosen[place] = path
@@ -82,7 +82,7 @@ def _longest(step: Int64, place: Int64, capacity: Int64, steps: int) -> Int64:
     return rounds
 
 
-def _ways(topology: Topology, src: NDArray[Any], dst: NDArray[Any], most: int) -> list[list[tuple[int, ...]]]:
+def _route_choices(topology: Topology, src: NDArray[Any], dst: NDArray[Any], most: int) -> list[list[tuple[int, ...]]]:
     """Up to `most` different choices of routes, the first ones first; each has a route for every row."""
     found: list[list[tuple[int, ...]]] = []
     for turn in range(most):

@@ -66,13 +66,13 @@ def scatter_and_gather(
     option `rounds` as in `certree.synth.ranks.embedding`. O(N^2) rows.
     """
     rows, shares = Rows(), every_place(layout.sizes)
-    ways = [plans]
+    directions = [plans]
     if options.get("bidirectional"):
-        ways.append([(dimension, plan.mirrored()) for dimension, plan in plans])
-    for number, way in enumerate(ways):
-        stages = there_and_back(request.collective, way)
+        directions.append([(dimension, plan.mirrored()) for dimension, plan in plans])
+    for number, direction in enumerate(directions):
+        stages = there_and_back(request.collective, direction)
         run_stages(layout.sizes, layout.nodes, shares, stages, rows, first_chunk=number * len(shares))
-    roots = np.tile(layout.nodes, len(ways))
+    roots = np.tile(layout.nodes, len(directions))
     return embed(request, roots, rows.columns, method=method, options=options, published=options["rounds"] == "published")
 
 

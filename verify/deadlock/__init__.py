@@ -1,4 +1,4 @@
-"""Deadlock freedom of packets in routers with finite buffers, whoever chose their routes.
+"""Deadlock freedom of packets in routers with finite buffers, for routes of any origin.
 
 - `walks`: the channels that packets pass, with the virtual channels that they may take, of schedules, tables and lists of packets
 - `graph`: which channels wait for which; a numbering that rules circles out, and a small checker of it; or a circle

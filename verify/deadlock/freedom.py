@@ -22,7 +22,7 @@ from certree.models.schedule.timing import chunk_bytes_of, slotted
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
-from certree.verify.deadlock.walks import MOST_FLITS, Walks, no_walks, packet_walks, schedule_vcs, schedule_walks, way_walks
+from certree.verify.deadlock.walks import MOST_FLITS, Walks, no_walks, packet_walks, route_walks, schedule_vcs, schedule_walks
 from certree.verify.wording import list_text
 
 Int64 = NDArray[np.int64]
@@ -231,10 +231,10 @@ def deadlock_of_packets(topology: Topology, machine: Machine, src: Int64, dst: I
     return deadlock(packet_walks(topology, machine, ClassVcs(0, machine.vc_count - 1), src, dst, flits), machine)
 
 
-def deadlock_of_ways(topology: Topology, machine: Machine, ways: Sequence[Sequence[int]]) -> Freedom:
-    """Whether any number of packets on these ways, each the pairs of neighbours that it joins (`Topology.pair_index`), can deadlock
-    (`deadlock`)."""
-    return deadlock(way_walks(topology, machine, ClassVcs(0, machine.vc_count - 1), ways), machine, any_size=True)
+def deadlock_of_routes(topology: Topology, machine: Machine, routes: Sequence[Sequence[int]]) -> Freedom:
+    """Whether any number of packets on these routes, each the pairs of neighbours that it joins (`Topology.pair_index`), can
+    deadlock (`deadlock`)."""
+    return deadlock(route_walks(topology, machine, ClassVcs(0, machine.vc_count - 1), routes), machine, any_size=True)
 
 
 def deadlock_of_run(

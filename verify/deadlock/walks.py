@@ -22,7 +22,7 @@ MOST_FLITS = 1 << 42  # no buffer has as many
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """Ways through the network, each from the interface of one node to that of another.
+    """Routes through the network, each from the interface of one node to that of another.
 
     Hops of walk w are `begin[w]` to `begin[w + 1]`: `pair`, the neighbours that the hop joins (`Topology.pair_index`; parallel
     links and lanes count as one channel, since a packet may take any of them), and `mask`, the bits of the VCs that it may take.
@@ -82,27 +82,28 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
     layer = schedule.virtual_channel
     links = [np.array(schedule.routes[route], np.int64) for route in used.tolist()]
     sets = [
-        hop_sets(grid, way, None if layer is None else int(layer[route])) for way, route in zip(links, used.tolist(), strict=True)
+        hop_sets(grid, passed, None if layer is None else int(layer[route]))
+        for passed, route in zip(links, used.tolist(), strict=True)
     ]
     masks = np.array(vcs.masks(machine), np.uint64)
     messages = np.concatenate((to_neighbour[pairs], routed)).astype(np.int64) * schedule.repeats
     return Walks(
         topology,
-        np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(way) for way in links], dtype=np.int64))),
-        np.concatenate((pairs, *(topology.pair_of_link[way] for way in links))).astype(np.int64),
+        np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(passed) for passed in links], dtype=np.int64))),
+        np.concatenate((pairs, *(topology.pair_of_link[passed] for passed in links))).astype(np.int64),
         masks[np.concatenate((np.zeros(len(pairs), np.int64), *sets))],
         np.minimum(messages, MOST_FLITS // flits + 1) * flits,
     )
 
 
-def way_walks(topology: Topology, machine: Machine, vcs: ClassVcs, ways: Sequence[Sequence[int]]) -> Walks:
-    """The walks of any number of packets on given ways, each the pairs of neighbours that it joins. O(hops of all ways)."""
+def route_walks(topology: Topology, machine: Machine, vcs: ClassVcs, routes: Sequence[Sequence[int]]) -> Walks:
+    """The walks of any number of packets on given routes, each the pairs of neighbours that it joins. O(hops of all routes)."""
     grid, first = Grid.of(topology), np.zeros(len(topology.pair_capacity), np.int64)
     first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
-    pair, begin = _flat(ways)
+    pair, begin = _flat(routes)
     masks = np.array(vcs.masks(machine), np.uint64)
-    sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(way)]) for way in ways)])
-    return Walks(topology, begin, pair, masks[sets], np.full(len(ways), MOST_FLITS, np.int64))
+    sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(route)]) for route in routes)])
+    return Walks(topology, begin, pair, masks[sets], np.full(len(routes), MOST_FLITS, np.int64))
 
 
 def _messages_of_pairs(schedule: Schedule) -> Int64:
@@ -140,12 +141,12 @@ def packet_walks(topology: Topology, machine: Machine, vcs: ClassVcs, src: Int64
     else:
         routes = packet_routes(topology, begins, stops)
         link, begin = _flat(routes)
-        sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(way, np.int64)) for way in routes)])
+        sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(route, np.int64)) for route in routes)])
     of_ends = np.zeros(len(ends), np.int64)
     np.add.at(of_ends, which, flits)
     return Walks(topology, begin, topology.pair_of_link[link], masks[sets], of_ends)
 
 
 def _flat(routes: Sequence[Sequence[int]]) -> tuple[Int64, Int64]:
-    begin = np.concatenate(([0], np.cumsum([len(way) for way in routes], dtype=np.int64)))
+    begin = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
     return np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1])), begin

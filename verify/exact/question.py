@@ -268,7 +268,7 @@ class Question:
         when = "at the beginning of a step and at the end"
         limit = "" if self.memory is None else f", at most {self.memory} chunks stored in a cell {when}"
         if self.scratch is not None and self.is_sum:
-            limit += f", {self.scratch} scratch slots of one partial sum beside them at every endpoint"
+            limit += f", and {self.scratch} scratch slots of one partial sum at every endpoint"
         elif self.scratch is not None:
             limit += f", at most {self.scratch} chunks in passing (neither starting nor due there) stored in a cell {when}"
         return f"{cells}, delay 1, steps of 1 round or more, endpoints do not forward within a step{limit}"

@@ -25,7 +25,7 @@ std::vector<T> copy(const Column<T>& column) {
 size_t checked(const std::vector<Literal>& literals, int32_t variables) {
   size_t ends = 0;
   for (const Literal literal : literals) {
-    if (literal < -variables || literal > variables) throw std::invalid_argument("a literal is no variable of the formula");
+    if (literal < -variables || literal > variables) throw std::invalid_argument("a literal is not a variable of the formula");
     ends += literal == 0;
   }
   if (!literals.empty() && literals.back() != 0) throw std::invalid_argument("the last clause does not end");

@@ -5,8 +5,8 @@ transfers that had landed in its cell by its step have counted. So a unit *knows
 chain of such waits leads from that one to it. Arrivals of one iteration are never taken for those of another: interfaces count them
 iteration by iteration (`docs/reference/tables.md`, A11).
 
-A schedule is right at any timing if (1) whoever sends a transfer into a cell at n knows of all units of n that read the cell before
-it comes, and (2) of two transfers into one cell, one of them a copy, whoever sends the second knows of a unit that has waited for
+A schedule is right at any timing if (1) the sender of a transfer into a cell at n knows of all units of n that read the cell before
+it comes, and (2) of two transfers into one cell, one of them a copy, the sender of the second knows of a unit that has waited for
 the first. Proof: take the first event of a run, in time, that comes too early: a transfer m that has landed in a cell before a unit
 u that should not see it has fired. The sender of m knew of u: a chain of waits leads from u to it, and all units of the chain fired
 before m landed, thus with exactly the arrivals that they should have had, since m is the first. So each of them fired after the one

@@ -1,4 +1,4 @@
-"""Verification of programs for communication runtimes, whoever wrote them.
+"""Verification of programs for communication runtimes, written by any tool.
 
 - `checker`: a program in, a verdict out; `execution`: all thread blocks of all ranks, with messages in order and values as sets of
   contributions; `ordering`: accesses that nothing orders

@@ -1,7 +1,7 @@
 """`verify_algorithm`: a collective as Chakra traces in, a verdict out.
 
-Where the traces state their data, these are executed. Where they do not, messages and dependencies are checked, and that whoever
-needs a contribution can have it: over a chain of messages, each sent after the one before was received.
+Where the traces state their data, these are executed. Where they do not, messages and dependencies are checked, and that every
+rank that needs a contribution can have it: over a chain of messages, each sent after the one before was received.
 """
 
 from collections import Counter, defaultdict, deque

@@ -1,4 +1,4 @@
-"""`verify_program`: a program in, a verdict out. Every way that the caller's buffers may lie is executed."""
+"""`verify_program`: a program in, a verdict out. The program is executed for each layout of the caller's buffers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def verify_program(program: Program, root: int | None = None, *, most_steps: int
 
     `root`: of a broadcast, reduce, gather or scatter, which a file does not state; by default the rank for which the data are
     right, or else the fewest are wrong. `most_steps`: of a thread block. O(ranks) executions where the root has to be found, else
-    one for each way that buffers lie.
+    one for each layout of the buffers.
     """
     findings = Findings()
     _check_limits(program, most_steps, findings)
@@ -69,7 +69,7 @@ def verify_program(program: Program, root: int | None = None, *, most_steps: int
 
 
 def layout_of(program: Program, root: int | None = None) -> Layout:
-    """The layout of a program; the root as in `verify_program`. InputError for a root that does not apply or is no rank."""
+    """The layout of a program; the root as in `verify_program`. InputError for a root that does not apply or is not a rank."""
     layouts = possible_layouts(program.kind, len(program.ranks), program.chunks_per_loop, root)
     if len(layouts) == 1:
         return layouts[0]

@@ -1,7 +1,7 @@
 """Execution of a program: what every place holds, and which steps are over before which.
 
 A thread block starts a step when the step that it waits for is over, a message has come where it receives, and there is room where
-it sends: a connection (source, destination, channel) holds so many messages (`slots`) in their order. Which blocks run first makes
+it sends: a connection (source, destination, channel) holds at most `slots` messages, in their order. Which blocks run first makes
 no difference to what is sent, or to whether all end, unless accesses race; `certree.verify.programs.ordering` finds those.
 """
 
@@ -25,8 +25,8 @@ Connection = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Value:
-    """The contributions in one chunk. `fault`: why it is none of any use: it was read from where nothing was, or counts something
-    twice."""
+    """The contributions in one chunk. `fault`: why it is of no use: it was read from a place that held nothing, or counts
+    something twice."""
 
     parts: frozenset[Part] = frozenset()
     fault: str = ""
@@ -207,7 +207,7 @@ class Execution:
         return max([*before, *([message.level + 1] if message is not None else [])])
 
     def _sources(self, rank: int, step: Step, at: int) -> Cell:
-        """The place of a chunk that a step sends, as others see it: where it was read, or stored on the way."""
+        """The place of a chunk that a step sends, as others see it: where it was read, or stored in between."""
         if step.type.writes:
             return self._place((rank, step.dst, step.dst_offset + at))
         if step.type.receives:

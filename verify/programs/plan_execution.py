@@ -24,7 +24,7 @@ ROUNDS = 2  # that a loop is executed
 MOST_SLICES = 1 << 10  # of a chunk
 STARTED = 1  # in a clock: the block has started; more than its operation `index` is over: index + 2
 
-#: a signal on its way: (what was over when it was given, how many messages left one after the other before)
+#: a signal that was not yet waited for: (what was over when it was given, how many messages left one after the other before)
 _Token = tuple[Clock, int]
 
 
@@ -299,7 +299,7 @@ def unrolled(block: tuple[Operation, ...]) -> list[tuple[Operation, tuple[int, i
 
 
 def _slices(plan: Plan) -> int:
-    """Of each chunk: so many that every thread block of a group, and every iteration of a loop, has whole ones."""
+    """Slices of each chunk, so that every thread block of a group, and every iteration of a loop, has whole ones."""
     found = 1
     for _, _, _, operation in plan.operations():
         found = lcm(found, operation.part[1], ROUNDS if operation.name is OpName.LOOP else 1)

@@ -40,7 +40,7 @@ def stays(schedule: Schedule) -> Flags:
 
 
 def _lacks_buffer(schedule: Schedule) -> Flags:
-    """Which rows read or write a scratch buffer of a node that is no endpoint."""
+    """Which rows read or write a scratch buffer of a node that is not an endpoint."""
     lacks = np.zeros(schedule.transfers, np.bool_)
     for node, buffer in ((schedule.src, schedule.src_buffer), (schedule.dst, schedule.dst_buffer)):
         if buffer is not None:

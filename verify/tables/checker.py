@@ -44,9 +44,9 @@ def verify_tables(tables: Tables) -> Verdict:
             (),
             f"the rows are those of schedule {schedule.digest[:16]}..., not the one they are said to be",
         )
-    played, moves = Findings(), Moves.of(tables)
-    check_transfers(schedule, played)
-    findings.include(played, moves.row[moves.order])
+    replayed, moves = Findings(), Moves.of(tables)
+    check_transfers(schedule, replayed)
+    findings.include(replayed, moves.row[moves.order])
     for entry in checks(Subject.TABLES, Stage.LOAD, Stage.CONTENTS, Stage.FURTHER):
         entry.run(tables, findings)
     return findings.verdict(quality_of(schedule))

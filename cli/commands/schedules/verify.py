@@ -80,7 +80,7 @@ def verify_command(
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
-    again, or taken on trust. A program is executed, whoever wrote it; with --topology its schedule on that network gets bounds and
+    again, or taken on trust. A program of any tool is executed; with --topology its schedule on that network gets bounds and
     times. Exit code 0: valid; 1: invalid, with the reasons.
     """
     for report in (junit, sarif):

@@ -14,7 +14,7 @@ class Lane {
  public:
   Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends) : source(source), crossing_(crossing), ends_(ends) {}
 
-  // A message of so many flits takes its turn; `arrives`: at its destination, not at a router where it goes on.
+  // A message of `flits` flits takes its turn; `arrives`: at its destination, not at a router where it goes on.
   void enqueue(MessageId message, std::uint32_t flits, bool arrives) {
     port.enqueue(message, flits);
     if (arrives) left_of_arriving_.push_back(flits);

@@ -76,14 +76,14 @@ def _join_nvlinks(box: Box, number: dict[str, int], matrix: Matrix, options: Opt
     if not bonds:
         return
     speed = options.speed("NV", where, "one NVLink")
-    alike = len(bonds) == box.gpus * (box.gpus - 1) // 2 and len(set(bonds.values())) == 1 and box.gpus > 2
-    if alike and options.nvlinks is None:
+    is_uniform = len(bonds) == box.gpus * (box.gpus - 1) // 2 and len(set(bonds.values())) == 1 and box.gpus > 2
+    if is_uniform and options.nvlinks is None:
         raise TopologyError(
             f"{where}: every two GPUs show {next(iter(bonds.values()))} NVLinks, either to each other or to switches;"
             " give nvlinks=direct or nvlinks=switched"
         )
     if options.nvlinks == "switched":
-        if not alike:
+        if not is_uniform:
             raise TopologyError(f"{where}: nvlinks=switched, but not every two GPUs show the same number of NVLinks")
         switch = box.add_switch("nvswitch")
         for gpu in number.values():

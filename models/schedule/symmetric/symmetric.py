@@ -32,7 +32,7 @@ LEFT_OUT = {
     "virtual_channel": "their transfers are between neighbours and take no route",
     "members": "the group takes every endpoint to every other one, so that all take part",
     "demand": "all chunks are images of those of the base, and the blocks of a demand differ",
-    "waits": "their transfers are between neighbours and pass no router on their way",
+    "waits": "their transfers are between neighbours and pass no router in between",
 }
 #: rows of the largest schedule that is written out; 8.4 million take about a gigabyte
 MAX_TRANSFERS = 1 << 23

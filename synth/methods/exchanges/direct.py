@@ -10,7 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, choice, method
-from certree.synth.ranks.all_to_all import Way, move_blocks
+from certree.synth.ranks.all_to_all import Movement, move_blocks
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import by_distance_plan, direct_plan
 from certree.synth.ranks.layout import Layout
@@ -38,7 +38,7 @@ def direct(request: Request, options: Options) -> Schedule:
     layout = Layout((len(nodes),), nodes)
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         rows = Rows()
-        roots, targets = move_blocks(layout, (0,), (Way.BY_DISTANCE if by_distance else Way.TOGETHER,), rows)
+        roots, targets = move_blocks(layout, (0,), (Movement.BY_DISTANCE if by_distance else Movement.TOGETHER,), rows)
         published = options["rounds"] == "published"
         return embed(request, roots, rows.columns, chunk_target=targets, method="direct", options=options, published=published)
     plan = by_distance_plan(len(nodes)) if by_distance else direct_plan(len(nodes))

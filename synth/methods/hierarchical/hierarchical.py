@@ -51,14 +51,14 @@ def hierarchical(request: Request, options: Options) -> Schedule:
     options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}
     plans = [PLANS[word](size) for word, size in zip(words, layout.sizes, strict=True)]
     shares = even_shares(layout.sizes, 1)
-    ways = [plans]
+    directions = [plans]
     if options["bidirectional"] and "ring" in words:
-        ways.append([plan.mirrored() for plan in plans])
+        directions.append([plan.mirrored() for plan in plans])
     rows = Rows()
-    for number, way in enumerate(ways):
-        run_stages(layout.sizes, layout.nodes, shares, _stages(way), rows, first_chunk=number * len(shares))
+    for number, direction in enumerate(directions):
+        run_stages(layout.sizes, layout.nodes, shares, _stages(direction), rows, first_chunk=number * len(shares))
     published = options["rounds"] == "published"
-    roots = np.zeros(len(ways) * len(shares), np.int32)
+    roots = np.zeros(len(directions) * len(shares), np.int32)
     return embed(request, roots, rows.columns, method="hierarchical", options=options, published=published)
 
 

@@ -7,7 +7,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.methods.hierarchical.hierarchical import DIMENSION_PLANS, dimension_plans, outer_order
-from certree.synth.ranks.all_to_all import Way, move_blocks, ring_way
+from certree.synth.ranks.all_to_all import Movement, move_blocks, ring_movement
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.layout import FACTORS, layout_of
 
@@ -30,12 +30,12 @@ def hierarchical_all_to_all(request: Request, options: Options) -> Schedule:
     words = dimension_plans(request.topology, layout, options["plans"])
     options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}
     joined = [word == "ring" for word in dimension_plans(request.topology, layout, None)]
-    ways = [
-        ring_way(request.topology, size, ring) if word == "ring" else Way.TOGETHER
+    movements = [
+        ring_movement(request.topology, size, ring) if word == "ring" else Movement.TOGETHER
         for word, size, ring in zip(words, layout.sizes, joined, strict=True)
     ]
     rows = Rows()
-    roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), ways, rows)
+    roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), movements, rows)
     return embed(
         request,
         roots,

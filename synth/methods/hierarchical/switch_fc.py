@@ -15,7 +15,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, choice, method
 from certree.synth.methods.hierarchical.hierarchical import dimension_plans, outer_order
-from certree.synth.ranks.all_to_all import move_blocks, ring_way
+from certree.synth.ranks.all_to_all import move_blocks, ring_movement
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import doubling_offsets, exchange_plan, printed_offsets, ring_plan, spread_plan
 from certree.synth.ranks.layout import FACTORS, Layout, layout_of
@@ -48,8 +48,8 @@ def switch_fc(request: Request, options: Options) -> Schedule:
     target: NDArray[np.int32] | None = None
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         joined = [word == "ring" for word in dimension_plans(request.topology, layout, None)]
-        ways = [ring_way(request.topology, size, ring) for size, ring in zip(layout.sizes, joined, strict=True)]
-        roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), ways, rows)
+        movements = [ring_movement(request.topology, size, ring) for size, ring in zip(layout.sizes, joined, strict=True)]
+        roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), movements, rows)
     else:
         offsets = None if options["local"] == "ring" else OFFSETS[options["formula"]](layout.sizes[0])
         roots = _in_dimensions(request, layout, offsets, rows)

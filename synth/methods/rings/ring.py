@@ -43,10 +43,10 @@ def ring(request: Request, options: Options) -> Schedule:
     phases = int(request.collective.reduces) + int(request.collective.gathers)
     require_shape(request, "ring", 2 * nodes if both_ways else nodes, phases * (nodes - 1))
     order = _order(request, natural=options["order"] == "natural", both_ways=both_ways)
-    ways = [order, order[::-1]] if both_ways else [order]
+    orders = [order, order[::-1]] if both_ways else [order]
     rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
-    columns = joined(request.collective, _around(ways, rank, behind=1), _around(ways, rank, behind=0))
-    roots = np.tile(request.members, len(ways))
+    columns = joined(request.collective, _around(orders, rank, behind=1), _around(orders, rank, behind=0))
+    roots = np.tile(request.members, len(orders))
     return embed(request, roots, columns, method="ring", options=options, published=options["rounds"] == "published")
 
 
@@ -61,17 +61,17 @@ def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:
         raise UnsupportedError(f"{error}; order=natural sends over several links instead") from None
 
 
-def _around(ways: list[Int32], rank: Int32, behind: int) -> Phase:
+def _around(orders: list[Int32], rank: Int32, behind: int) -> Phase:
     """One trip of every chunk in each direction of the ring, N-1 hops; it starts `behind` nodes after its root.
 
     Copies start at the root (0); a partial sum starts one node after it (1) and ends there. O(N^2) rows.
     """
-    nodes = len(ways[0])
+    nodes = len(orders[0])
     position, step = (grid.ravel() for grid in np.meshgrid(np.arange(nodes), np.arange(nodes - 1), indexing="ij"))
     at = position + step + behind
     return Phase(
-        chunk=np.concatenate([rank[way[position]] + way_number * nodes for way_number, way in enumerate(ways)]).astype(np.int32),
-        step=np.tile(step, len(ways)).astype(np.int32),
-        src=np.concatenate([way[at % nodes] for way in ways]),
-        dst=np.concatenate([way[(at + 1) % nodes] for way in ways]),
+        chunk=np.concatenate([rank[order[position]] + number * nodes for number, order in enumerate(orders)]).astype(np.int32),
+        step=np.tile(step, len(orders)).astype(np.int32),
+        src=np.concatenate([order[at % nodes] for order in orders]),
+        dst=np.concatenate([order[(at + 1) % nodes] for order in orders]),
     )

@@ -80,14 +80,14 @@ class _Part:
 
     number: int
     dimensions: tuple[int, ...]
-    way: int
+    direction: int
 
 
 def _parts(grid: Int32) -> Iterator[_Part]:
     """Every dimension comes first once in each direction."""
     for first in range(grid.ndim):
-        for index, way in enumerate((1, -1)):
-            yield _Part(2 * first + index, tuple(np.roll(np.arange(grid.ndim), -first).tolist()), way)
+        for index, direction in enumerate((1, -1)):
+            yield _Part(2 * first + index, tuple(np.roll(np.arange(grid.ndim), -first).tolist()), direction)
 
 
 def _sequential(request: Request, grid: Int32) -> tuple[Rows, NDArray[np.int32]]:
@@ -105,8 +105,8 @@ def _sequential(request: Request, grid: Int32) -> tuple[Rows, NDArray[np.int32]]
             for op in (Op.REDUCE, Op.COPY):
                 for hop in range(size - 1):
                     # block b of a ring starts its sum at place b + 1 and its copies at place b, in the direction of the part
-                    at = (place + part.way * (hop + (op == Op.REDUCE))) % size
-                    there = (at + part.way) % size
+                    at = (place + part.direction * (hop + (op == Op.REDUCE))) % size
+                    there = (at + part.direction) % size
                     rows.add(block[:, :, None], op, start, nodes[at][:, None, :], nodes[there][:, None, :])
                     start += 1
     return rows, np.zeros(2 * grid.ndim * chunks, np.int32)
@@ -140,5 +140,5 @@ def _at(grid: Int32, part: _Part, depth: int, away: int) -> Int32:
     for dimension, places in zip(later, everywhere, strict=True):
         place[dimension] = places
     turned = part.dimensions[depth]
-    place[turned] = (place[turned] + part.way * away) % grid.shape[turned]
+    place[turned] = (place[turned] + part.direction * away) % grid.shape[turned]
     return np.asarray(grid[tuple(place)])

@@ -13,7 +13,7 @@ struct RouterNetwork {
   std::vector<int32_t> offset;      // arcs out of node v: offset[v] .. offset[v + 1]
   std::vector<int32_t> head, kind;  // by arc: where it leads, and its class
   std::vector<int64_t> capacity;    // by class: paths in one round
-  std::vector<int64_t> length;      // by class: weight of an empty arc; all alike where it is empty
+  std::vector<int64_t> length;      // by class: weight of an empty arc; all equal where it is empty
 };
 
 // Path i is arc[offset[i]] .. arc[offset[i + 1]]; `period`: rounds in which the fullest class carries its paths.

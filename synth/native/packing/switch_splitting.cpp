@@ -10,7 +10,7 @@ namespace {
 
 constexpr int32_t kNone = -1;
 constexpr int32_t kStart = -2;
-constexpr size_t kWayTries = 256;  // paths that may be asked to make way, for two endpoints
+constexpr size_t kPathTries = 256;  // paths that may be asked to make way, for two endpoints
 
 int32_t other_end(const Cable& cable, int32_t node) { return cable.u == node ? cable.v : cable.u; }
 
@@ -241,7 +241,7 @@ void SwitchSplitting::make_way(size_t layer, const std::vector<int32_t>& ends) {
 bool SwitchSplitting::make_way(size_t layer, int32_t from, int32_t to) {
   const size_t count = paths_[layer].size();
   const size_t start = count == 0 ? 0 : random_.below(static_cast<int32_t>(count));
-  for (size_t k = 0; k < std::min(count, kWayTries); ++k) {
+  for (size_t k = 0; k < std::min(count, kPathTries); ++k) {
     const size_t index = (start + k) % count;
     const int32_t a = paths_[layer][index].nodes.front(), b = paths_[layer][index].nodes.back();
     if (a == to || b == from) continue;

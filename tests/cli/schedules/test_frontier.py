@@ -53,7 +53,7 @@ def test_scratch_is_part_of_what_is_proved(tmp_path) -> None:
     arguments = ("frontier", "ring:5", "--max-chunks", "1", "--scratch", "1", "-o", str(target), "--json")
     done = certree(*arguments)
     assert (done.code, done.document["points"], done.document["scratch"]) == (0, [[1, 2, 2]], 1)
-    assert ", 1 scratch slots of one partial sum beside them at every endpoint" in certree("verify", str(target)).out
+    assert ", and 1 scratch slots of one partial sum at every endpoint" in certree("verify", str(target)).out
     document = json.loads(target.read_text())
     target.write_text(json.dumps({**document, "scratch": 2}))
     assert certree("verify", str(target)).code == 1

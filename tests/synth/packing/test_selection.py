@@ -67,7 +67,7 @@ def brute_force_slots(family: object, delay: int, horizon: int) -> int | None:
     for length in range(1, horizon + 1):
         for slots in itertools.product(range(length), repeat=count):
             waits = all(slots[a] >= slots[b] + delay for b, a in zip(rows.before, rows.after, strict=True))
-            if waits and len({(slot, int(pair)) for slot, pair in zip(slots, rows.way, strict=True)}) == count:
+            if waits and len({(slot, int(pair)) for slot, pair in zip(slots, rows.channel, strict=True)}) == count:
                 return length
     return None
 

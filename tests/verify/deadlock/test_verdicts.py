@@ -20,7 +20,7 @@ from certree.models.network.topology import Topology
 from certree.models.network.topology_file import save_topology
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
-from certree.verify.deadlock.freedom import deadlock_of_schedule, deadlock_of_ways, numbers_in
+from certree.verify.deadlock.freedom import deadlock_of_routes, deadlock_of_schedule, numbers_in
 from certree.verify.deadlock.graph import numbering_fault
 from certree.verify.tables.checker import verify_tables
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
@@ -185,10 +185,10 @@ def test_comparisons_and_reducing_switches_ask_too() -> None:
     around = [(4, 5), (5, 6), (6, 7), (7, 4)]
     pairs = {(int(a), int(b)): n for n, (a, b) in enumerate(zip(switch_ring().pair_src, switch_ring().pair_dst, strict=True))}
     ways = [(pairs[around[node]], pairs[around[(node + 1) % 4]]) for node in range(4)]
-    answer = deadlock_of_ways(switch_ring(), ONE_VC, ways)
+    answer = deadlock_of_routes(switch_ring(), ONE_VC, ways)
     assert not answer.free
     assert len(answer.cycle) == 4
-    assert deadlock_of_ways(switch_ring(), ONE_VC, ways[:3]).fault() is None
+    assert deadlock_of_routes(switch_ring(), ONE_VC, ways[:3]).fault() is None
     assert ct.aggregate("fattree:2x2,reducing=switches", size="4KiB", machine=ONE_VC).result.data_ok
 
 

@@ -146,7 +146,7 @@ def test_no_lines_whatever_refute_a_formula_with_a_model(drawn) -> None:
 
 def test_the_kernel_refuses_what_is_no_formula() -> None:
     none = np.zeros(0, np.uint8)
-    with pytest.raises(ValueError, match="a literal is no variable of the formula"):
+    with pytest.raises(ValueError, match="a literal is not a variable of the formula"):
         _proofs.check_rup(1, np.array([2, 0], np.int32), np.zeros(0, np.int32), none)
     with pytest.raises(ValueError, match="the last clause does not end"):
         _proofs.check_rup(1, np.array([1], np.int32), np.zeros(0, np.int32), none)

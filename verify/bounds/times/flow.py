@@ -34,7 +34,7 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles.
     Chains whose granules are added only at their sinks or later end as late as those above, and their runs as much later. A chain
     with an addition before its sink may lead past the narrow lanes while others wait for them: the run takes at least `first`, the
-    addition, and the shortest way to a sink. Where all lanes that take anything leave the source itself, that is so only of chains
+    addition, and the shortest path to a sink. Where all lanes that take anything leave the source itself, that is so only of chains
     that leave it for the last time as a sum, after something was received (`received`) and added: for what leaves it alone the
     labels of all that follows hold as much later. The bound is the smaller of bound + addition and that time, and never less than
     without.

@@ -10,7 +10,7 @@ from certree.verify.bounds.witness import WitnessError, check_bound, only_fields
 
 @TIME_WITNESSES.register("load")
 def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
-    """{"bound": a bandwidth bound}: start + the shortest way + scale · (header + value · granules of the message).
+    """{"bound": a bandwidth bound}: start + the shortest path + scale · (header + value · granules of the message).
 
     Proof. The bandwidth bound shows that transfers of one chunk need more messages, weighted by a price for each link, than
     `value` rounds of all links offer; so do the granules of all chunks, one by one. A message over a lane is fired `inject` cycles

@@ -191,7 +191,7 @@ def _one_hop(instance: Instance) -> Bound:
 
 
 def _farthest_block(instance: Instance) -> Bound:
-    """The distance witness for the block of a demand that has the longest way; ties are broken by (from, to). A search from each
+    """The distance witness for the block of a demand that has the longest path; ties are broken by (from, to). A search from each
     source, of as many as SEARCH_WORK allows: the bound holds, if others are farther apart."""
     demand, best = instance.collective.demand, (0, 0, 0)
     assert demand is not None

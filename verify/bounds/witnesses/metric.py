@@ -128,7 +128,7 @@ def _demanded_length(topology: Topology, length: Int64, demand: Demand) -> Fract
     source, target, granules = demand.columns
     starts, row = np.unique(source, return_inverse=True)
     far = distances(topology, length, starts)[row, target].tolist()
-    return Fraction(sum(amount * way for amount, way in zip(granules.tolist(), far, strict=True)), demand.granules)
+    return Fraction(sum(amount * length for amount, length in zip(granules.tolist(), far, strict=True)), demand.granules)
 
 
 def linkage(instance: Instance, length: Int64) -> list[tuple[int, int, int]]:

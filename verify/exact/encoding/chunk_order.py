@@ -34,7 +34,7 @@ def order_chunks(encoder: Encoder) -> None:
         return
     clauses = plain_clauses(formula)
     for one, other in pairwise(chunks):
-        check_alike(formula, clauses, _exchange(encoder.chunk_families, one, other))
+        check_interchangeable(formula, clauses, _exchange(encoder.chunk_families, one, other))
     for one, other in pairwise(chunks):
         _descend(formula, encoder.first_transfers(one), encoder.first_transfers(other))
 
@@ -60,7 +60,7 @@ def plain_clauses(formula: Formula) -> set[frozenset[int]]:
     "tests/verify/exact/test_order.py",
     Subject.PROOFS,
 )
-def check_alike(formula: Formula, clauses: set[frozenset[int]], exchange: dict[int, int]) -> None:
+def check_interchangeable(formula: Formula, clauses: set[frozenset[int]], exchange: dict[int, int]) -> None:
     """ProofError unless the formula is the same after this exchange of variables. `clauses`: those that define no counter."""
 
     def image(literal: int) -> int:

@@ -17,7 +17,7 @@ class Port {
  public:
   explicit Port(bool in_order_of_sending) : in_order_of_sending_(in_order_of_sending) {}
 
-  // So many more messages can be there at a time.
+  // `messages` more can be there at a time.
   void deepen(std::uint32_t messages) { depth_ += messages; }
   bool has_room() const { return places_.size() < depth_; }
   void reserve(MessageId message) {

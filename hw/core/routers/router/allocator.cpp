@@ -91,7 +91,7 @@ void Allocator::iterate(bool is_first, bool is_last) {
   }
 }
 
-// Whoever is matched, from that match on, does not take part in later iterations.
+// An input or output that is matched does not take part in later iterations.
 void Allocator::withdraw(std::size_t first_match) {
   for (const Match& match : std::span(matches_).subspan(first_match)) {
     const std::uint32_t chooser = outputs_choose_ ? match.output : match.input;

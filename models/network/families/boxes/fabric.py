@@ -68,7 +68,7 @@ def _numbers(box: Box, boxes: int, node: int, copy: NDArray[np.int64]) -> NDArra
 
 
 def _leaves(name: str, fabric: str, boxes: int, units: int) -> tuple[int, int, int]:
-    """Leaf switches, boxes on each, and units of the cable from each to the core, for `leaf4/2` and boxes with so many units."""
+    """Leaf switches, boxes on each, and units of its cable to the core, for `leaf4/2` and boxes with cables of `units` units."""
     match = re.fullmatch("leaf([0-9]{1,5})(?:/([0-9]{1,3}))?", fabric)
     if match is None:
         raise TopologyError(f"{name}: fabric {fabric!r}; allowed: {FABRICS}")

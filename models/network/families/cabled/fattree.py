@@ -15,10 +15,10 @@ def fattree(arguments: str) -> Topology:
     Each leaf has as many uplinks as endpoints (full bisection). `fattree:8x8` is the 8-ary 2-level fat tree of 64 nodes of the
     MultiTree paper (Section VI-A). Endpoint i hangs on leaf i div M; leaves are nodes L·M .. L·M + L - 1, spines follow.
     """
-    leaves, ways = parse_sizes("fattree", arguments, dimensions=2)
-    nodes = leaves * ways
-    cables = Cables(f"fattree:{arguments}", nodes, leaves + ways)
+    leaves, spines = parse_sizes("fattree", arguments, dimensions=2)
+    nodes = leaves * spines
+    cables = Cables(f"fattree:{arguments}", nodes, leaves + spines)
     leaf = nodes + np.arange(leaves)
-    cables.join(np.arange(nodes), np.repeat(leaf, ways))
-    cables.join(leaf[:, None], leaf[-1] + 1 + np.arange(ways))
+    cables.join(np.arange(nodes), np.repeat(leaf, spines))
+    cables.join(leaf[:, None], leaf[-1] + 1 + np.arange(spines))
     return cables.build()

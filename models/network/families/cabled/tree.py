@@ -82,7 +82,7 @@ def cdc384(arguments: str) -> Topology:
     """cdc384 - GenTree's two data centres, 8 middle switches with 32 servers and 8 with 16; one unit link between their roots.
 
     Servers of the first data centre come first, then those of the second; then all middle switches, then the two roots.
-    Capacities from the paper's Table 5, as in `sym384`; its start-up times are no link latencies and are left to the machine.
+    Capacities from the paper's Table 5, as in `sym384`; its start-up times are not link latencies and are left to the machine.
     """
     no_arguments("cdc384", arguments)
     return _trees("cdc384", [[32] * 8, [16] * 8], UPLINK)
