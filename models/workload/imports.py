@@ -29,12 +29,13 @@ _POLICIES = {
     "HYBRID_DLRM": (Loop.DLRM, EVERYWHERE, EVERYWHERE),
 }
 _COLUMNS = 12  # name, dependency, three of (cycles, collective, bytes), update
-_NUMBERS = 7  # of a layer of SCALE-Sim
+_CONVOLUTION, _TWO_STRIDES, _PRODUCT = 7, 8, 3  # numbers of a layer of SCALE-Sim
 _LARGEST = 1 << 20
 
 
 def scale_sim_shapes(data: bytes) -> list[Shape]:
-    """The layers of a SCALE-Sim topology table: name, height and width of the input and of the filter, channels, filters, stride.
+    """The layers of a SCALE-Sim topology table: name, height and width of the input and of the filter, channels, filters, and one or two
+    strides, which must be equal; or of a table of matrix products: name, M, N, K.
 
     A header, empty lines, lines with a title alone and empty last columns are skipped. InputError names the line.
     """
@@ -45,15 +46,24 @@ def scale_sim_shapes(data: bytes) -> list[Shape]:
             cells.pop()
         if len(cells) <= 1 or number == 1:
             continue
-        if len(cells) != _NUMBERS + 1:
-            raise InputError(f"line {number}: {len(cells) - 1} numbers behind the name; a layer has {_NUMBERS}")
-        shape = Shape(cells[0], *(_whole(cell, number, 1, _LARGEST) for cell in cells[1:]))
+        shape = _scale_sim_shape(cells[0], [_whole(cell, number, 1, _LARGEST) for cell in cells[1:]], number)
         if shape.filter_height > shape.height or shape.filter_width > shape.width:
             raise InputError(f"line {number}: the filter of {shape.name} is larger than its input")
         shapes.append(shape)
     if not shapes:
         raise InputError("no layers; expected a SCALE-Sim table with a layer in each line behind the header")
     return shapes
+
+
+def _scale_sim_shape(name: str, numbers: list[int], line: int) -> Shape:
+    if len(numbers) == _PRODUCT:
+        rows, columns, products = numbers
+        return Shape(name, rows, 1, 1, 1, products, columns)
+    if len(numbers) == _TWO_STRIDES and numbers[-1] != numbers[-2]:
+        raise InputError(f"line {line}: strides {numbers[-2]} and {numbers[-1]} of {name} differ; allowed: equal ones")
+    if len(numbers) not in (_CONVOLUTION, _TWO_STRIDES):
+        raise InputError(f"line {line}: {len(numbers)} numbers behind the name; a layer has 7 or 8, a matrix product 3")
+    return Shape(name, *numbers[:_CONVOLUTION])
 
 
 def astra_workload(data: bytes, name: str) -> Workload:

@@ -16,7 +16,9 @@ columns, `deep` cycles a fold. A convolution of a sample has oh·ow positions, K
 | input stationary | products | positions | filters |
 
 With double buffering folds follow each other without a gap, and the array fills once; otherwise each fold has to fill, run and
-drain: 2R + C + deep - 2 cycles, the form of SCALE-Sim's analytical mode.
+drain: 2R + C + deep - 2 cycles, the form of SCALE-Sim's analytical mode. Its cycle-accurate mode (3.0.0) counts the same where
+weights or inputs stay, and R fewer for each fold where outputs do, as they drain while the next fold begins. Filters stay within
+the input, as in SCALE-Sim 1; 3.0.0 adds a row and a column of positions where the stride does not divide what is left.
 """
 
 from collections.abc import Sequence

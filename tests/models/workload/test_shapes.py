@@ -50,6 +50,29 @@ def test_other_dataflows(dataflow, across, along, deep):
     assert buffered.cycles(CONVOLUTION)[0] == folds(across, along, 4, 3) * max(deep, 4) + 2 * 4 + 3 - 2
 
 
+#: rows and columns of the array, positions, products, filters, and the lines of the demand matrices that `scalesim` 3.0.0 makes of
+#: them where outputs, weights and inputs stay: its cycles without stalls
+SCALE_SIM_CYCLES = """
+4 4, 12 45 6, 306 528 576
+4 3, 12 45 6, 300 504 720
+4 4, 63 54 5, 1920 2044 3360
+8 8, 5 3 2, 17 27 24
+8 8, 100 27 64, 4264 3904 4472
+16 16, 40 9 33, 351 258 237
+32 32, 33 100 17, 324 508 888
+32 32, 49 64 70, 756 858 656
+"""
+
+
+@pytest.mark.parametrize("line", SCALE_SIM_CYCLES.strip().split("\n"))
+def test_cycles_of_scale_sim(line):
+    (rows, columns), (positions, products, filters), theirs = (map(int, part.split()) for part in line.split(","))
+    arrays = {dataflow: Accelerator(rows, columns, dataflow=dataflow, double_buffered=False) for dataflow in Dataflow}
+    output, weight, inputs = (arrays[dataflow].product(positions, products, filters) for dataflow in Dataflow)
+    draining = folds(positions, filters, rows, columns) * rows  # of outputs, which its analytical mode counts as well
+    assert (output - draining, weight, inputs) == tuple(theirs)
+
+
 def test_a_batch_is_dealt_to_the_arrays_and_their_gradients_are_added():
     one, many = Accelerator(rows=4, columns=4), Accelerator(rows=4, columns=4, arrays=3, batch=3)
     assert many.cycles(CONVOLUTION)[:2] == one.cycles(CONVOLUTION)[:2]
@@ -106,6 +129,18 @@ def test_a_table_of_scale_sim(tmp_path):
     assert workload.gradient_bytes == 4 * (45 * 6 + 48)
 
 
+def test_a_table_of_matrix_products_and_one_with_two_strides(tmp_path):
+    (tmp_path / "products.csv").write_text("Layer, M, N, K,\nG, 12, 6, 45,\n")
+    array = {"rows": "4", "columns": "4"}
+    (layer,) = load_workload(str(tmp_path / "products.csv"), array).layers
+    assert layer.forward.cycles == Accelerator(rows=4, columns=4).product(12, 45, 6)
+    assert layer.weight_gradient.communication.bytes == 4 * 45 * 6
+    (tmp_path / "net.csv").write_text(SCALE_SIM)
+    (tmp_path / "two.csv").write_text(SCALE_SIM.replace(", 6, 2,", ", 6, 2, 2,"))
+    one, two = (load_workload(str(tmp_path / name), array).layers for name in ("net.csv", "two.csv"))
+    assert one == two
+
+
 def test_a_text_of_astra_sim(tmp_path):
     (tmp_path / "net.txt").write_text(ASTRA)
     (layer,) = load_workload(str(tmp_path / "net.txt")).layers
@@ -119,7 +154,8 @@ def test_a_text_of_astra_sim(tmp_path):
     ("suffix", "text", "reason"),
     [
         ("csv", "x\n", "no layers"),
-        ("csv", SCALE_SIM.replace(", 6, 2,", ", 6,"), "line 4: 6 numbers behind the name; a layer has 7"),
+        ("csv", SCALE_SIM.replace(", 6, 2,", ", 6,"), "line 4: 6 numbers behind the name; a layer has 7 or 8, a matrix product 3"),
+        ("csv", SCALE_SIM.replace(", 6, 2,", ", 6, 2, 1,"), "line 4: strides 2 and 1 of Conv differ"),
         ("csv", SCALE_SIM.replace("Conv, 9", "Conv, 2"), "line 4: the filter of Conv is larger than its input"),
         ("csv", SCALE_SIM.replace("Conv, 9", "Conv, -9"), "line 4: '-9'; expected a whole number from 1"),
         ("txt", "DATA", "expected the policy"),
