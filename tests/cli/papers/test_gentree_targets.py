@@ -70,6 +70,19 @@ def test_no_parameters_give_table_3():
     assert (measured[1] - measured[0]) / (measured[1] + measured[0]) > Fraction("0.044")
 
 
+def test_small_trees_beside_the_best_along_any_trees():
+    cells = cells_of("gentree-small", "--topology", "tree:2x2", "--smoke")
+    row = "tree:2x2 1e6"
+    best, proved = (Fraction(cells[row, name]["ours"]) for name in ("best along trees, s", "any along trees ≥, s"))
+    assert best * (1 - Fraction(1, 10**6)) < proved <= best < Fraction(cells[row, "GenTree, s"]["ours"])
+    assert Fraction(cells[row, "any schedule ≥, s"]["ours"]) <= proved
+    assert Fraction(cells[row, "GenTree over that"]["ours"]) == Fraction(cells[row, "GenTree, s"]["ours"]) / proved - 1
+    # co-located PS of all four: two steps, 3/4 of the vector twice over a link, sums of four terms
+    step, share = 2 * Fraction("6.58e-3") + 3 * Fraction("6.58e-3"), Fraction(10**6, 4)
+    sums = share * (3 * Fraction("6e-10") + 5 * Fraction("1.87e-10"))
+    assert best == 2 * step + 2 * 3 * share * Fraction("6.4e-9") + sums
+
+
 def test_family_beside_greedy_and_bound():
     cells = cells_of("gentree-family", "--topology", "tree:2x4@10", "--smoke")
     row = "tree:2x4@10 1e7"
