@@ -34,8 +34,8 @@ _LARGEST = 1 << 20
 
 
 def scale_sim_shapes(data: bytes) -> list[Shape]:
-    """The layers of a SCALE-Sim topology table: name, height and width of the input and of the filter, channels, filters, and one or two
-    strides, which must be equal; or of a table of matrix products: name, M, N, K.
+    """The layers of a SCALE-Sim topology table: name, height and width of the input and of the filter, channels, filters, and a
+    stride, or two equal ones; or of a table of matrix products: name, M, N, K.
 
     A header, empty lines, lines with a title alone and empty last columns are skipped. InputError names the line.
     """

@@ -56,7 +56,7 @@ class _Row:
 
 @dataclass(frozen=True)
 class _AuthorsRuns(Experiment):
-    """`orders`: random draws of the order of events for each row; rings do not depend on it."""
+    """`orders`: random draws of the order of events for each row; rings do not depend on it. 0: as theirs only, once."""
 
     rows: tuple[_Row, ...]
     orders: int
@@ -68,7 +68,7 @@ class _AuthorsRuns(Experiment):
         """Tasks by name: the number of an order, the corrected fault, or the paper's run."""
         every = [fault.value for fault in Fault]
         tasks = {"0": row.task(AS_THEIRS, faults=every, order=0)}
-        if row.method == "ring":
+        if self._is_single(row):
             return tasks
         tasks |= {str(order): row.task(f"order {order}", faults=every, order=order) for order in range(1, self.orders)}
         for fault in row.faults:
@@ -77,6 +77,9 @@ class _AuthorsRuns(Experiment):
         tasks[NO_FAULT] = row.task(NO_FAULT, faults=[other for other in every if other not in row.faults], order=0)
         return tasks | {PACED: row.task(PACED)}
 
+    def _is_single(self, row: _Row) -> bool:
+        return row.method == "ring" or not self.orders
+
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         found = iter(results)
         return [cell for row in self.rows for cell in self._cells(row, {name: next(found) for name in self._tasks(row)})]
@@ -84,7 +87,7 @@ class _AuthorsRuns(Experiment):
     def _cells(self, row: _Row, results: Mapping[str, Mapping[str, Any]]) -> list[Cell]:
         theirs = results["0"]
         cells = [Cell(row.name, AS_THEIRS, Fraction(theirs["cycles"]), more=theirs)]
-        if row.method == "ring":
+        if self._is_single(row):
             return cells
         orders = [result["cycles"] for name, result in results.items() if name.isdigit()]
         cells += [Cell(row.name, LEAST, Fraction(min(orders))), Cell(row.name, MOST, Fraction(max(orders)))]
@@ -92,9 +95,9 @@ class _AuthorsRuns(Experiment):
         return [*cells, Cell(row.name, OPEN_EARLY, Fraction(theirs["open_early"], theirs["messages"]))]
 
     def smoke(self) -> "_AuthorsRuns":
-        """The first ring and the first MultiTree, in two orders."""
+        """The first ring and the first MultiTree, in two orders at most."""
         first = {row.method: row for row in reversed(self.rows) if row.method not in THEIR_SCHEDULES}
-        return replace(self, rows=tuple(row for row in self.rows if row in first.values()), orders=2)
+        return replace(self, rows=tuple(row for row in self.rows if row in first.values()), orders=min(2, self.orders))
 
 
 def _without(fault: str) -> str:
@@ -111,11 +114,17 @@ def authors_runs(fields: Fields) -> Experiment:
     Columns of all rows but rings: the cycles with all faults of the interfaces (`certree.hw.authors.interface`), the minimum and
     maximum over `orders` orders of events, the cycles without one fault and without any of them, those of a paced run of certree's
     schedule of that name as in the paper, and the share of messages opened while the previous one between the same two nodes is
-    in flight.
+    in flight. With `orders` 0 there is the first of these columns only. For several sizes a run has a list of them as `sizes`.
     """
     machine = load_machine(fields.text("machine"))
-    rows = fields.each("runs", lambda entry: _row(entry, machine), least=1)
-    return _AuthorsRuns(rows, fields.whole("orders", 1))
+    rows = [row for rows in fields.each("runs", lambda entry: _rows(entry, machine), least=1) for row in rows]
+    return _AuthorsRuns(tuple(rows), fields.whole("orders", 0))
+
+
+def _rows(fields: Fields, machine: Machine) -> list[_Row]:
+    sizes = fields.sizes("sizes") if "sizes" in fields else (fields.size("size"),)
+    row = _row(fields, machine)
+    return [replace(row, message_bytes=size) for size in sizes]
 
 
 def _row(fields: Fields, machine: Machine) -> _Row:
@@ -126,7 +135,7 @@ def _row(fields: Fields, machine: Machine) -> _Row:
         method=fields.text("method", known=load_methods()),
         options=tuple(sorted(fields.mapping("options").items())),
         chunks=fields.whole("chunks", default=0) or None,
-        message_bytes=fields.size("size"),
+        message_bytes=0,
         flow=fields.text("flow", known=FRAMINGS),
         interfaces=fields.whole("interfaces", 1, 64),
         machine=machine_from_document(document, fields.where),
