@@ -48,15 +48,15 @@ class Network:
         row, pair = way_of(topology, src, dst, *routes_between(topology, src, dst))
         passed = switches_passed(topology, kinds, row, pair, len(ends))
         used, link = np.unique(pair, return_inverse=True)
-        self.seconds = []
+        self.seconds: list[Fraction] = []
         for one in used.tolist():
             kind = int(kinds[one])
             width = Fraction(int(topology.pair_capacity[one]), int(topology.pair_capacity[kinds == kind].min()))
             self.seconds.append(levels[kind].beta_seconds_per_float / width)
-        self.links = {end: link[row == number].tolist() for number, end in enumerate(ends)}
+        self.links: dict[tuple[int, int], list[int]] = {end: link[row == number].tolist() for number, end in enumerate(ends)}
         self.start_up = {end: model.start_seconds(*way) for end, way in zip(ends, passed.tolist(), strict=True)}
-        self.first = model.server.gamma_seconds_per_float + 3 * model.server.delta_seconds_per_float
-        self.more = model.server.gamma_seconds_per_float + model.server.delta_seconds_per_float
+        self.first: Fraction = model.server.gamma_seconds_per_float + 3 * model.server.delta_seconds_per_float
+        self.more: Fraction = model.server.gamma_seconds_per_float + model.server.delta_seconds_per_float
 
 
 @dataclass(frozen=True)
