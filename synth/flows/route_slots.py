@@ -10,21 +10,24 @@ from certree.synth.flows.paths import Paths
 from certree.synth.flows.slots import Moves
 
 MOST_ROUTES = 32  # between two endpoints, that are tried
-WORK, PATIENCE = 24, 1  # placements that repairs may take, for each transfer: in all, and while as many transfers wait
+WORK, PATIENCE = (
+    24,
+    1,
+)  # for effort 1: placements that repairs may take, for each transfer: in all, and while as many transfers wait
 
 Int64 = NDArray[np.int64]
 
 
 def routed(
-    topology: Topology, moves: Moves, kind: Int32, capacity: Int64, blocks: int, period: int, seed: int
+    topology: Topology, moves: Moves, kind: Int32, capacity: Int64, blocks: int, period: int, seed: int, effort: int = 1
 ) -> tuple[Paths, Int32] | None:
     """(paths, place): routes for the transfers of `moves` and the slot of each modulo `period`; None where none are found.
     `kind`: class of each joined pair, `capacity`: of each class; no route passes a class twice.
 
     First fit in rotations: those that go to the endpoint s places further together, for each s. A transfer that finds no room takes
     the slot and route that are least fought for, and the transfers there are placed anew (negotiated congestion). Between its two
-    endpoints a transfer may take any shortest route through switches, up to MOST_ROUTES, or that of `moves`. O(WORK · transfers ·
-    routes · hops · period) time at worst.
+    endpoints a transfer may take any shortest route through switches, up to MOST_ROUTES, or that of `moves`.
+    O(WORK · effort · transfers · routes · hops · period) time at worst.
     """
     table = _Table(topology, moves, kind, capacity, period)
     if not table.has_ways:
@@ -34,11 +37,11 @@ def routed(
             table.waiting.append(row)
     draw = np.random.default_rng(seed)
     fewest, since = len(table.waiting), 0
-    for _ in range(WORK * len(moves.block)):
+    for _ in range(WORK * effort * len(moves.block)):
         since += 1
         if len(table.waiting) < fewest:
             fewest, since = len(table.waiting), 0
-        if not table.waiting or since > PATIENCE * len(moves.block):
+        if not table.waiting or since > PATIENCE * effort * len(moves.block):
             break
         row = table.waiting.popleft()
         if not table.fits(row):

@@ -2,40 +2,29 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import Int32, Topology
+from certree.models.network.topology import Int32
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
-from certree.synth.flows.fold import Fold, fold_of
-from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths
-from certree.synth.flows.root_paths import root_paths
+from certree.synth.flows.fold import fold_of
+from certree.synth.flows.paths import SWEEPS, Guide
+from certree.synth.flows.plan import COPIES, FEW_BLOCKS, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
-from certree.synth.graphs.cuts import best_cut
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.selection import Clock
 from certree.synth.packing.slotting import SlotRules, slowest_way
-from certree.synth.symmetric.cayley import Cayley, cayley_of
 
 DELAYS = (1, 2, 3)
-COPIES = (1, 2, 3)  # that are tried
-MOST_COPIES = 32
-MOST_BLOCKS = 1 << 17  # that are routed one by one
-MOST_ROUTED = 1 << 19  # the same where the number of copies is given
-FREE_BLOCKS = 1 << 11  # through switches: that are also routed one by one where a fold is above the bound, in several copies
-FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
-WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 MOST_TRANSFERS = 1 << 21
 WIDER = 4  # periods from the load of the fullest link on that are tried
 WIDEST = (16, 8)  # and through switches those that are longer by one part in so many
@@ -72,7 +61,7 @@ def flows(request: Request, options: Options) -> AnySchedule:
         return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
     timed = list(_folded_through_switches(request, options["copies"], options["delay"]))
     if not timed:
-        timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
+        timed = [found for plan in plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
     fitting = [found for found in timed if request.steps is None or found.steps <= request.steps]
     return request.offer(_schedule(request, _best(fitting or timed, options["form"]), options["form"]))
 
@@ -83,53 +72,6 @@ def _best(timed: list["_Timed"], form: str) -> "_Timed":
     if not best.is_folded(form):
         return best
     return min((found for found in timed if found.rules.period is None), key=lambda found: found.cycles)
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without;
-    `fold`: the same through switches."""
-
-    copies: int
-    paths: Paths
-    kind: Int32
-    capacity: NDArray[np.int64]
-    cayley: Cayley | None = None
-    fold: Fold | None = None
-
-
-def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
-    """The paths that are tried: for COPIES where nothing else is asked for; of one root also for the number of copies with which
-    the rounds of the best cut are whole, or nearly."""
-    topology, sweeps = request.topology, SWEEPS * request.effort
-    own = np.arange(len(topology.pair_src), dtype=np.int32)
-    if request.collective.has_one_root:
-        root, inwards = int(request.collective.root or 0), request.collective.kind is CollectiveKind.GATHER
-        for count in [copies] if copies else sorted({1, 2, _whole_rounds(request)}):
-            yield _Plan(count, root_paths(topology, root, request.members, count, inwards=inwards), own, topology.pair_capacity)
-        return
-    cayley = _cayley(topology) if request.collective.members is None else None
-    endpoints = len(request.members)
-    blocks = endpoints * (endpoints - 1)
-    sweeps = max(LEAST_SWEEPS, sweeps * FEW_BLOCKS // max(FEW_BLOCKS, blocks))
-    guide = None
-    few = FEW_BLOCKS if topology.is_direct else FREE_BLOCKS
-    for count in [copies] if copies else COPIES if cayley or blocks <= few else COPIES[:1]:
-        if cayley is not None:
-            paths = translated_paths(cayley, count, request.seed, sweeps)
-            if count == (copies or 1) or len(paths.pair) * endpoints <= WRITTEN_TRANSFERS:
-                yield _Plan(count, paths, cayley.kind, cayley.capacity, cayley)
-        elif count * blocks <= (MOST_ROUTED if copies else MOST_BLOCKS):
-            source, target = chunk_owners(topology, request.collective, count * blocks)
-            assert target is not None
-            guide = guide or Guide.of(topology, request.collective)
-            yield _Plan(
-                count, balanced_paths(topology, source, target, request.seed, sweeps, guide, count), own, topology.pair_capacity
-            )
-        elif count == (copies or 1):
-            raise UnsupportedError(
-                f"flows routes up to {MOST_BLOCKS} blocks, with option copies up to {MOST_ROUTED}; here are {count * blocks}"
-            )
 
 
 def _folded_through_switches(request: Request, copies: int | None, delay: int | None) -> Iterator["_Timed"]:
@@ -146,7 +88,7 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
         paths = fold.paths(count, request.seed, SWEEPS * request.effort)
         moves = moves_of(topology, paths)
         if len(moves.block) * len(fold.images) <= MOST_TRANSFERS:
-            plan = _Plan(count, paths, fold.kind, fold.capacity, fold=fold)
+            plan = Plan(count, paths, fold.kind, fold.capacity, fold=fold)
             found += list(_through_switches(request, plan, moves, delay))
         if least is not None and any(one.plan.paths.period == least * one.plan.copies for one in found):
             yield from found
@@ -155,25 +97,11 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
         yield from found
 
 
-def _whole_rounds(request: Request) -> int:
-    """The least number of copies, up to MOST_COPIES, for which rounding up the rounds of the best cut costs least."""
-    value = Fraction(best_cut(request.topology, request.collective)["value"]) * len(request.members)
-    return min(range(1, MOST_COPIES + 1), key=lambda count: Fraction(ceil(value * count), count))
-
-
-def _cayley(topology: Topology) -> Cayley | None:
-    """The network with a group that moves node 0 to every other; None where none is found."""
-    try:
-        return cayley_of(topology)
-    except UnsupportedError:
-        return None
-
-
 @dataclass(frozen=True, eq=False)
 class _Timed:
     """Slots for the moves of a plan, and about how many cycles they take: as if all links were as slow as the slowest."""
 
-    plan: _Plan
+    plan: Plan
     moves: Moves
     slots: Int32
     rules: SlotRules
@@ -192,7 +120,7 @@ class _Timed:
         return len(self.moves.block) * self.plan.cayley.nodes > WRITTEN_TRANSFERS
 
 
-def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]:
+def _timed(request: Request, plan: Plan, delay: int | None) -> Iterator[_Timed]:
     """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
     moves = moves_of(request.topology, plan.paths)
     if moves.routes and not request.collective.has_one_root:
@@ -216,16 +144,18 @@ def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]
             if period is not None:
                 break
             shortest = steps
+        if moves.routes and plan.paths.period not in {period, shortest}:
+            yield from _through_switches(request, plan, moves, wait)
 
 
-def _through_switches(request: Request, plan: _Plan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
+def _through_switches(request: Request, plan: Plan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
     """The same with routes and slots chosen together; nothing where no period that is tried has room."""
     least = plan.paths.period
     near = WIDER if len(moves.block) <= FREE_BLOCKS else 1
     periods = sorted({*range(least, least + near), *(least + -(-least // part) for part in WIDEST)})
     blocks = plan.copies * len(request.members)
     network, count = (request.topology, moves, plan.kind, plan.capacity), len(plan.paths.offset) - 1
-    tried = (routed(*network, count, period, request.seed) for period in periods)
+    tried = (routed(*network, count, period, request.seed, request.effort) for period in periods)
     found = next((result for result in tried if result is not None), None)
     if found is None:
         return
@@ -277,7 +207,7 @@ def _folded(request: Request, found: _Timed, provenance: dict[str, Any]) -> Symm
     return SymmetricSchedule(base, plan.cayley.action, provenance=provenance)
 
 
-def _written_out(moves: Moves, slots: Int32, plan: _Plan) -> dict[str, NDArray[np.int32]]:
+def _written_out(moves: Moves, slots: Int32, plan: Plan) -> dict[str, NDArray[np.int32]]:
     """The columns of all transfers; with a group those of node 0 and their images."""
     block, copies = moves.block.astype(np.int64), plan.copies
     if plan.cayley is None:

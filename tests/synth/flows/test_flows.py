@@ -49,6 +49,20 @@ def test_one_root_at_its_cut(network, collective):
         assert made.bandwidth_time == ct.bound(network, collective, root=root).bandwidth
 
 
+@pytest.mark.parametrize(
+    ("network", "collective", "most"),
+    [("mi250:2@switch", "gather", "1/176"), ("mi250:2@switch", "scatter", "1/176"), ("twisted-torus:4x4x8", "all-to-all", "55/96"),
+     ("jellyfish:50x7x1", "all-to-all", "137/450"), ("torus:8x8,without-link=0-1", "all-to-all", "239/224")],
+)  # fmt: skip
+def test_rounds_that_are_nearly_whole(network, collective, most):
+    """More copies where the rounds of the bound are not whole, other seeds for paths of one node, slots modulo the least period."""
+    root = None if collective == "all-to-all" else 0
+    made = ct.synthesize(network, collective, root=root, method="flows", size="1GiB")
+    assert ct.verify(made).valid
+    assert made.bandwidth_time <= Fraction(most)
+    assert made.bandwidth_time <= Fraction(101, 100) * ct.bound(network, collective, root=root).bandwidth
+
+
 def random_network(seed: int):
     """A connected network of 5 to 9 endpoints with capacities of 1 to 3 that differ by direction."""
     draw = np.random.default_rng(seed)
