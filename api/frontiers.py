@@ -21,7 +21,7 @@ from certree.verify.frontier.document import FrontierVerdict, check_frontier
 
 if TYPE_CHECKING:
     from certree.synth.exact.frontier import FrontierSearch
-    from certree.synth.method import Monitor
+    from certree.synth.monitor import Monitor
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,7 @@ from certree.models.network.topology import Topology
 from certree.models.network.topology_file import save_topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_file import load_schedule_csv
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule, save_any_schedule
 from certree.models.tables.tables import Tables

@@ -12,7 +12,7 @@ from certree.api.bundles.evidence import all_evidence
 from certree.api.papers.experiment import load_experiments
 from certree.api.papers.target import targets
 from certree.api.parsing import Network
-from certree.api.reports.documents import document_schemas
+from certree.api.reports.schemas import document_schemas
 from certree.hw.formats import load_formats
 from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.common.errors import InputError, closest

@@ -12,7 +12,7 @@ from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 

@@ -19,8 +19,9 @@ from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
-from certree.synth.method import METHODS, Form, Monitor, Request
+from certree.synth.method import METHODS, Form, Request
 from certree.synth.methods.auto import candidates, picked
+from certree.synth.monitor import Monitor
 
 AUTO = "auto"
 

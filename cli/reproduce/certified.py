@@ -24,7 +24,7 @@ from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.exact.published import known_schedules
 from certree.synth.exact.refuter import Refuter
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question
 from certree.verify.frontier.answers import rounds_of

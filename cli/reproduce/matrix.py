@@ -14,7 +14,8 @@ from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.synth.method import Monitor, Request, load_methods
+from certree.synth.method import Request, load_methods
+from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
 
 #: kind of network -> small instances: more than one size, and damaged ones, where that makes a difference

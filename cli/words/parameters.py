@@ -18,7 +18,7 @@ from certree.models.demand import Demand, load_demand
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
-from certree.models.schedule.schedule_file import CSV_ROUTINGS
+from certree.models.schedule.schedule_csv import CSV_ROUTINGS
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

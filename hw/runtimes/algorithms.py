@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from certree.hw.runtimes.cells import Cells
-from certree.hw.runtimes.lowering import Move, moves_of, require_expressible
+from certree.hw.runtimes.lowering import require_expressible
+from certree.hw.runtimes.moves import Move, moves_of
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
 from certree.models.fine.equal import in_firing_order

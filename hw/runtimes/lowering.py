@@ -2,45 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import replace
 
 from certree.hw.runtimes.cells import Cells
+from certree.hw.runtimes.moves import LAND, LEAVE, LOCAL, Move, after, joined, moves_of, runs
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
 from certree.models.programs.layout import Cell
-from certree.models.programs.limits import MOST_CHANNELS, MOST_COUNT, MOST_STEPS, limits
+from certree.models.programs.limits import MOST_CHANNELS, MOST_STEPS, limits
 from certree.models.programs.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
-_LAND, _LEAVE, _LOCAL = 0, 1, 2  # in one step of the schedule: what lands, then what leaves, then local transfers
-_NOWHERE: Cell = (-1, Buffer.INPUT, -1)
 _LOCAL_BLOCK = (-1, -1, 0)
 
 #: a thread block of a rank: the rank that it sends to, the one that it receives from (-1: none), and the channel
 _Block = tuple[int, int, int]
-
-
-@dataclass
-class Move:
-    """Chunks that go together: from `src` to `dst`, `count` of them side by side. `fresh`: (from, to) of the own contributions that
-    must be copied before something is added to them."""
-
-    op: Op
-    step: int
-    src: Cell
-    dst: Cell
-    fresh: list[tuple[Cell, Cell]] = field(default_factory=list)
-    count: int = 1
-    channel: int = 0
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """(sending rank, receiving rank)."""
-        return self.src[0], self.dst[0]
 
 
 def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps: int = MOST_STEPS) -> Program:
@@ -80,71 +58,6 @@ def require_expressible(schedule: Schedule, what: str, *, switches: bool = False
             raise UnsupportedError(f"{what}: node {node} is a switch that reduces; only ranks add")
 
 
-def moves_of(schedule: Schedule, cells: Cells) -> list[Move]:
-    """One move for each transfer, in the order of the columns, with the places that it reads and writes."""
-    rank = schedule.topology.rank
-    columns = schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]
-    rows: list[tuple[int, ...]] = list(map(tuple, np.stack(columns, axis=1).tolist()))
-    buffers = [(0, 0)] * len(rows)
-    if schedule.src_buffer is not None and schedule.dst_buffer is not None:
-        buffers = list(zip(schedule.src_buffer.tolist(), schedule.dst_buffer.tolist(), strict=True))
-    moves = [Move(Op(op), step, _NOWHERE, _NOWHERE) for step, op, _, _, _ in rows]
-    written: set[tuple[int, int, int]] = set()
-    for _, phase, row in sorted(_events(schedule, rows)):
-        _, op, chunk, src, dst = rows[row]
-        if phase in (_LEAVE, _LOCAL):
-            own = None if buffers[row][0] or (src, chunk, 0) in written else cells.source(src, chunk)
-            moves[row].src = own or cells.held(src, chunk, buffers[row][0])
-        if phase in (_LAND, _LOCAL):
-            key = (dst, chunk, buffers[row][1])
-            moves[row].dst = cells.held(*key)
-            own = None if key[2] or key in written or op == Op.COPY else cells.source(dst, chunk)
-            if own is not None:
-                moves[row].fresh.append((own, moves[row].dst))
-            written.add(key)
-    cells.kept = [
-        (own, due)
-        for chunk in range(schedule.chunks)
-        for place in range(cells.layout.ranks)
-        if (own := cells.source(place, chunk)) and (due := cells.result(place, chunk)) and (place, chunk, 0) not in written
-    ]
-    return moves
-
-
-def _events(schedule: Schedule, rows: list[tuple[int, ...]]) -> Iterator[tuple[int, int, int]]:
-    """(step, phase, row) of everything that leaves or lands."""
-    for row, (step, _, _, src, dst) in enumerate(rows):
-        if src == dst:
-            yield step, _LOCAL, row
-        else:
-            yield step, _LEAVE, row
-            yield step + schedule.delay, _LAND, row
-
-
-def joined(moves: list[Move]) -> list[Move]:
-    """Moves of one step and operation between the same ranks whose places follow each other, as one."""
-    found: list[Move] = []
-    for move in sorted(moves, key=lambda move: (move.step, move.op, move.src, move.dst)):
-        last = found[-1] if found else None
-        if (
-            last is not None
-            and (last.step, last.op) == (move.step, move.op)
-            and last.count + 1 < MOST_COUNT
-            and _after(last.src, last.count) == move.src
-            and _after(last.dst, last.count) == move.dst
-        ):
-            last.count += 1
-            last.fresh += move.fresh
-        else:
-            found.append(replace(move, fresh=list(move.fresh)))
-    return found
-
-
-def _after(cell: Cell, count: int) -> Cell:
-    rank, buffer, offset = cell
-    return rank, buffer, offset + count
-
-
 def _spread(moves: list[Move], channels: int) -> None:
     """Give the moves of each pair of ranks to `channels` channels, the same places always to the same one."""
     places: defaultdict[tuple[int, int], set[Cell]] = defaultdict(set)
@@ -153,21 +66,6 @@ def _spread(moves: list[Move], channels: int) -> None:
     number = {ends: {cell: at * channels // len(found) for at, cell in enumerate(sorted(found))} for ends, found in places.items()}
     for move in moves:
         move.channel = 0 if move.ends[0] == move.ends[1] else number[move.ends][move.dst]
-
-
-def runs(pairs: list[tuple[Cell, Cell]]) -> Iterator[tuple[Cell, Cell, int]]:
-    """(from, to, count) of copies, those joined whose places follow each other."""
-    start, count = 0, 0
-    for at, (src, dst) in enumerate(pairs):
-        first = pairs[start]
-        if count and count + 1 < MOST_COUNT and (_after(first[0], count), _after(first[1], count)) == (src, dst):
-            count += 1
-            continue
-        if count:
-            yield *first, count
-        start, count = at, 1
-    if count:
-        yield *pairs[start], count
 
 
 class _Builder:
@@ -217,10 +115,10 @@ class _Builder:
     def _events(self) -> Iterator[tuple[int, int, int, Move]]:
         for number, move in enumerate(self.moves):
             if move.src[0] == move.dst[0]:
-                yield move.step, _LOCAL, number, move
+                yield move.step, LOCAL, number, move
             else:
-                yield move.step, _LEAVE, number, move
-                yield move.step + self.schedule.delay, _LAND, number, move
+                yield move.step, LEAVE, number, move
+                yield move.step + self.schedule.delay, LAND, number, move
 
     def _add_kept(self) -> None:
         """Copies of what an endpoint has and needs itself, at the start of its first thread block."""
@@ -235,13 +133,13 @@ class _Builder:
 
     def _add(self, move: Move, phase: int) -> None:
         src, dst = move.ends
-        if phase == _LEAVE:
+        if phase == LEAVE:
             self._append(src, (dst, -1, move.channel), StepType.SEND, move.src, move.dst, move.count)
             return
-        block = _LOCAL_BLOCK if phase == _LOCAL else (-1, src, move.channel)
+        block = _LOCAL_BLOCK if phase == LOCAL else (-1, src, move.channel)
         for own, held, count in runs(move.fresh):
             self._append(dst, block, StepType.COPY, own, held, count)
-        kinds = (StepType.REDUCE, StepType.COPY) if phase == _LOCAL else (StepType.RECEIVE_REDUCE_COPY, StepType.RECEIVE)
+        kinds = (StepType.REDUCE, StepType.COPY) if phase == LOCAL else (StepType.RECEIVE_REDUCE_COPY, StepType.RECEIVE)
         kind = kinds[move.op == Op.COPY]
         self._append(dst, block, kind, move.dst if kind is StepType.RECEIVE_REDUCE_COPY else move.src, move.dst, move.count)
 
@@ -249,7 +147,7 @@ class _Builder:
         """A step, after those that it must wait for."""
         reads, writes = [], []
         for at in range(count):
-            both = _after(src, at), _after(dst, at)
+            both = after(src, at), after(dst, at)
             own_copy = kind is StepType.COPY and self._place(both[0]) == self._place(both[1])
             if kind.reads:
                 reads += self._names(both[0], only_one=own_copy)

@@ -1,11 +1,13 @@
 """From a schedule to a plan of MSCCL++: every transfer a copy into the buffers of another rank, and a signal."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from certree.hw.runtimes.cells import Cells
-from certree.hw.runtimes.lowering import Move, joined, moves_of, require_expressible, runs
+from certree.hw.runtimes.lowering import require_expressible
+from certree.hw.runtimes.moves import LAND, LEAVE, LOCAL, Move, joined, moves_of, runs
+from certree.hw.runtimes.plan_steps import Steps, cells_of
 from certree.hw.runtimes.switched import ranks_by_switch, uses_switches
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
@@ -21,7 +23,6 @@ ALIGNMENT = 16  # bytes
 MOST_BLOCKS = 128  # of a rank: all of them run at once
 DEFAULT_BYTES = 64 << 20  # of a message, where a schedule does not say what it was made for
 _NOTHING = Operation(OpName.NOTHING)
-_LANDS, _LEAVES, _STAYS = 0, 1, 2
 
 
 def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS) -> Plan:
@@ -170,15 +171,15 @@ class _Builder:
             start.notify(OpName.RELAXED_SIGNAL, [(MEMORY, other, number) for other in senders])
             start.notify(OpName.RELAXED_WAIT, [(MEMORY, other, number) for other in sorted(peers[rank])])
             self.starts[rank][number] = [*start.operations, _NOTHING] if start.operations else []
-        steps = _Steps(self.schedule, moves)
+        steps = Steps(self.schedule, moves)
         landing = steps.landing_places(self.scratch)
         for step in steps.all:
             for rank in self.ranks:
                 self._step(self.blocks[rank][number], rank, number, step, steps, landing)
 
-    def _step(self, block: "_Block", rank: int, number: int, step: int, steps: "_Steps", landing: dict[int, Cell]) -> None:
+    def _step(self, block: "_Block", rank: int, number: int, step: int, steps: Steps, landing: dict[int, Cell]) -> None:
         """What a thread block does in one step: what lands, then what leaves, then local moves."""
-        lands, leaves, local = (steps.of(rank, step, phase) for phase in (_LANDS, _LEAVES, _STAYS))
+        lands, leaves, local = (steps.of(rank, step, phase) for phase in (LAND, LEAVE, LOCAL))
         senders = sorted({steps.moves[at].ends[0] for at in lands})
         block.notify(OpName.WAIT, [(MEMORY, other, number) for other in senders])
         adding: defaultdict[tuple[Cell, int], list[int]] = defaultdict(list)
@@ -198,7 +199,7 @@ class _Builder:
                 some = [(steps.moves[at], landing[at]) for at in found[first : first + MOST_OPERATION_CHANNELS]]
                 sources = tuple(Span(rank, buffer, move.src[2], move.count) for move, _ in some)
                 targets = tuple(Span(*place, move.count) for move, place in some)
-                reads = [cell for move, _ in some for cell in _cells(move.src, move.count)]
+                reads = [cell for move, _ in some for cell in cells_of(move.src, move.count)]
                 block.add(Operation(OpName.PUT, sources, targets, channel_type=MEMORY), reads)
         receivers = sorted({steps.moves[at].ends[1] for at in leaves})
         block.notify(OpName.SIGNAL, [(MEMORY, other, number) for other in receivers])
@@ -211,7 +212,7 @@ class _Builder:
 
     def _copy(self, block: "_Block", src: Cell, dst: Cell, count: int) -> None:
         operation = Operation(OpName.COPY, (Span(*src, count),), (Span(*dst, count),))
-        block.add(operation, _cells(src, count), _cells(dst, count))
+        block.add(operation, cells_of(src, count), cells_of(dst, count))
 
     def _add(self, block: "_Block", dst: Cell, count: int, fresh: list[tuple[Cell, Cell]], sources: list[Cell]) -> None:
         """Add places to another one, or to the own contribution where nothing is there yet."""
@@ -225,78 +226,8 @@ class _Builder:
         for first in range(0, len(sources), MOST_OPERATION_CHANNELS):
             read = [base, *sources[first : first + MOST_OPERATION_CHANNELS]]
             operation = Operation(OpName.REDUCE, tuple(Span(*cell, count) for cell in read), (Span(*dst, count),))
-            block.add(operation, [cell for place in read for cell in _cells(place, count)], _cells(dst, count))
+            block.add(operation, [cell for place in read for cell in cells_of(place, count)], cells_of(dst, count))
             base = dst
-
-
-class _Steps:
-    """The moves of one thread block number by step. Times: three for each step, what lands, what leaves, and local moves."""
-
-    def __init__(self, schedule: Schedule, moves: list[Move]) -> None:
-        self.moves, self.delay = moves, schedule.delay
-        self._of: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
-        for at, move in enumerate(moves):
-            src, dst = move.ends
-            if src == dst:
-                self._of[src, move.step, _STAYS].append(at)
-            else:
-                self._of[src, move.step, _LEAVES].append(at)
-                self._of[dst, move.step + self.delay, _LANDS].append(at)
-        self.all = sorted({step for _, step, _ in self._of})
-
-    def of(self, rank: int, step: int, phase: int) -> list[int]:
-        """The numbers of the moves of a rank in one phase of a step."""
-        return self._of.get((rank, step, phase), [])
-
-    def landing_places(self, scratch: list[int]) -> dict[int, Cell]:
-        """Where each message lands: a copy in its own place, where its source knows that nothing there is in use any more; anything
-        else in scratch, whose sizes grow."""
-        uses: defaultdict[Cell, list[int]] = defaultdict(list)
-        for at, move in enumerate(self.moves):
-            for rank, phase, cell in self._uses(at):
-                for place in _cells(cell, move.count):
-                    uses[place].append(3 * (move.step + (phase == _LANDS) * self.delay) + phase)
-                    assert rank == place[0]
-        for found in uses.values():
-            found.sort()
-        ranks = len(scratch)
-        known = [[-1] * ranks for _ in range(ranks)]  # of each rank, until when it knows each other one to be ready
-        told: dict[tuple[int, int], list[int]] = {}
-        landing: dict[int, Cell] = {}
-        for step in self.all:
-            for rank in range(ranks):
-                for at in self.of(rank, step, _LANDS):
-                    news = told[self.moves[at].ends[0], self.moves[at].step]
-                    known[rank] = [max(pair) for pair in zip(known[rank], news, strict=True)]
-            for rank in range(ranks):
-                leaves = self.of(rank, step, _LEAVES)
-                known[rank][rank] = 3 * step + _LEAVES
-                for at in leaves:
-                    move = self.moves[at]
-                    end = 3 * (step + self.delay) + _LANDS
-                    is_free = move.op == Op.COPY and all(
-                        time <= known[rank][move.dst[0]]
-                        for place in _cells(move.dst, move.count)
-                        for time in uses[place]
-                        if time < end
-                    )
-                    landing[at] = move.dst if is_free else (move.dst[0], Buffer.SCRATCH, scratch[move.dst[0]])
-                    scratch[move.dst[0]] += 0 if is_free else move.count
-                if leaves:
-                    told[rank, step] = list(known[rank])
-        return landing
-
-    def _uses(self, at: int) -> Iterator[tuple[int, int, Cell]]:
-        """(rank, phase, first place) of what a move reads and writes."""
-        move = self.moves[at]
-        src, dst = move.ends
-        yield src, (_STAYS if src == dst else _LEAVES), move.src
-        yield dst, (_STAYS if src == dst else _LANDS), move.dst
-
-
-def _cells(cell: Cell, count: int) -> list[Cell]:
-    rank, buffer, offset = cell
-    return [(rank, buffer, offset + at) for at in range(count)]
 
 
 def _unit(schedule: Schedule) -> int:

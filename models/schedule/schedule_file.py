@@ -1,19 +1,16 @@
-"""Schedules in files: JSON (also .gz), .npz for millions of rows, and CSV for schedules written by hand."""
+"""Schedules in files: JSON (also .gz), and .npz for millions of rows."""
 
-import csv
 import io
 import lzma
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from certree.models.common.errors import InputError, ScheduleFormatError, located, unknown_name
+from certree.models.common.errors import ScheduleFormatError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import (
     MAX_UNZIPPED,
@@ -25,12 +22,10 @@ from certree.models.common.files import (
     write_atomically,
 )
 from certree.models.demand import MAX_GRANULES
-from certree.models.network.dimension_order import DimensionOrder
-from certree.models.network.routing import DIRECT, routes_between
-from certree.models.network.topology import MAX_NODES, Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import MAX_NODES
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, read_collective
-from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.made_for import read_made_for
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import (
@@ -43,7 +38,6 @@ from certree.models.schedule.schedule_columns import (
     MAX_STEPS,
     NO_ROOT,
     TRANSFER_COLUMNS,
-    Op,
 )
 
 FORMAT, VERSION, VERSION_2 = "certree-schedule", 1, 2  # the second where a field of it is used
@@ -63,10 +57,6 @@ _NPZ_ERRORS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, TypeError, RuntimeError, MemoryError,
     tokenize.TokenError,
 )  # fmt: skip
-_CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
-_CSV_PATHS = ("path", "route")  # names of a column that may follow, in front of those of the buffers
-CSV_ROUTINGS = ("shortest", "dimension-order")
-_CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
 def load_schedule(path: Path) -> Schedule:
@@ -224,114 +214,3 @@ def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
         if stream.read(1):
             raise ValueError(f"{name} has data after its column")
     return column
-
-
-def load_schedule_csv(path: Path, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
-    """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
-
-    K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`; the members, where
-    not all endpoints take part, are those of `collective`. A column `path` or
-    `route` may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not
-    neighbours take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
-    Columns `src_buffer,dst_buffer` may follow these: `buffers` is then one more than the largest number in them.
-    """
-    collective.require_equal_blocks(f"{path}: a CSV does not say the sizes of chunks")
-    if routing not in (None, *CSV_ROUTINGS):
-        raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
-    try:
-        lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not CSV: {error}") from None
-    header = [cell.strip() for cell in lines[0]] if lines else []
-    buffered = header[-2:] == [*BUFFER_COLUMNS]
-    paths = (header[:-2] if buffered else header)[len(_CSV_HEADER) :]
-    if header[: len(_CSV_HEADER)] != _CSV_HEADER or paths not in ([], *([name] for name in _CSV_PATHS)):
-        more = f"or with {' or '.join(_CSV_PATHS)} after it, or {','.join(BUFFER_COLUMNS)} after these"
-        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, {more}")
-    link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
-    last = [*BUFFER_COLUMNS] if buffered else []
-    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route", *last]}
-    routes: dict[tuple[int, ...], int] = {}
-    for number, cells in enumerate(lines[1:], start=2):
-        if cells:
-            where = f"{path}: line {number}"
-            if len(cells) != len(header):
-                raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(header)}")
-            row = _csv_row(_CSV_HEADER, cells[: len(_CSV_HEADER)], len(topology.kind), where)
-            route = _csv_route(cells[len(_CSV_HEADER) :][: len(paths)], (row[2], row[3]), link, where)
-            row.append(routes.setdefault(route, len(routes)) if route else DIRECT)
-            row += _csv_row(last, cells[len(cells) - len(last) :], len(topology.kind), where)
-            for name, value in zip(columns, row, strict=True):
-                columns[name].append(value)
-    if not columns["chunk"]:
-        raise ScheduleFormatError(f"{path}: no transfers")
-    chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
-    with located(str(path), ScheduleFormatError):
-        root, target = chunk_owners(topology, collective, chunks)
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    taken = tuple(routes)
-    if routing is not None:
-        with located(str(path), ScheduleFormatError):
-            arrays["route"], taken = _routed(topology, arrays, taken, routing)
-    return Schedule(
-        topology=topology,
-        collective=collective,
-        chunk_root=root,
-        chunk_target=target,
-        rounds=np.ones(steps, np.int32),
-        routes=taken,
-        provenance={"method": "csv"},
-        buffers=1 + max((max(columns[name]) for name in last), default=0),
-        **arrays,  # type: ignore[arg-type]
-    )
-
-
-def _routed(
-    topology: Topology, columns: Mapping[str, np.ndarray], routes: tuple[tuple[int, ...], ...], routing: str
-) -> tuple[np.ndarray, tuple[tuple[int, ...], ...]]:
-    """The `route` column and the routes, with one for each row that has none and whose ends are not neighbours."""
-    src, dst, column = columns["src"], columns["dst"], columns["route"].copy()
-    far = np.flatnonzero((column == DIRECT) & (src != dst) & (topology.pair_index(src, dst) < 0))
-    if routing == "dimension-order":
-        order, found = DimensionOrder(topology), dict[tuple[int, ...], int]()
-        for row in far.tolist():
-            route = order.route(int(src[row]), int(dst[row]))
-            column[row] = len(routes) + found.setdefault(route, len(found))
-        return column, (*routes, *found)
-    fresh, more = routes_between(topology, src[far], dst[far])
-    column[far] = np.where(fresh == DIRECT, DIRECT, fresh + len(routes))
-    return column, (*routes, *more)
-
-
-def _csv_row(names: list[str], cells: list[str], nodes: int, where: str) -> list[int]:
-    limits = {"src": nodes, "dst": nodes} | dict.fromkeys(BUFFER_COLUMNS, MAX_BUFFERS)
-    row = []
-    for name, cell in zip(names, (cell.strip() for cell in cells), strict=True):
-        if name == "op":
-            if cell not in _CSV_OPS:
-                raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
-            row.append(int(_CSV_OPS[cell]))
-        else:
-            high = limits.get(name, MAX_CHUNKS) - 1
-            if not (cell.isascii() and cell.isdigit() and len(cell) < 10 and int(cell) <= high):
-                raise ScheduleFormatError(f"{where}: {name} {cell!r}; allowed: whole numbers from 0 to {high}")
-            row.append(int(cell))
-    return row
-
-
-def _csv_route(cells: list[str], ends: tuple[int, int], link: dict[tuple[int, int], int], where: str) -> tuple[int, ...]:
-    """The links of a row's path; empty without a path and between neighbours."""
-    text = "".join(cells).strip()
-    if not text:
-        return ()
-    names = [name.strip() for name in text.split(">")]
-    if not all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
-        raise ScheduleFormatError(f"{where}: path {text!r}; allowed: nodes joined by >, such as 0>4>1")
-    nodes = [int(name) for name in names]
-    if (nodes[0], nodes[-1]) != ends:
-        raise ScheduleFormatError(f"{where}: path {text!r} does not lead from {ends[0]} to {ends[1]}")
-    hops = list(pairwise(nodes))
-    for tail, head in hops:
-        if (tail, head) not in link and len(hops) > 1:
-            raise ScheduleFormatError(f"{where}: path {text!r}: the network has no link {tail}>{head}")
-    return tuple(link[hop] for hop in hops) if len(hops) > 1 else ()

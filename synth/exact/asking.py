@@ -13,7 +13,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.exact.refuter import formula_proof
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import Group, free_groups
 from certree.verify.exact.question import Point, Question

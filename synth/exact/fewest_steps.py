@@ -6,7 +6,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.refuter import Refuter, formula_proof
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.certificates.fewest_steps import claim_of, question_before
 from certree.verify.exact.rup import ProofError

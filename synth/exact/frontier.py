@@ -19,7 +19,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.bounds.find import Bound
 from certree.synth.exact.asking import NO_GROUP, Answer, Ask, Asker, Guess, Here, Known, UnansweredError
 from certree.synth.exact.refuter import Refuter
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows

@@ -8,7 +8,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import written_out
-from certree.synth.method import Monitor, Request, load_methods
+from certree.synth.method import Request, load_methods
+from certree.synth.monitor import Monitor
 
 
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:

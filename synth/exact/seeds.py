@@ -13,7 +13,8 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import written_out
-from certree.synth.method import METHODS, Monitor, Request, load_methods
+from certree.synth.method import METHODS, Request, load_methods
+from certree.synth.monitor import Monitor
 from certree.synth.phases import links_back
 from certree.synth.symmetric.cayley import cayley_of
 from certree.synth.symmetric.layered import layered_schedule

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from certree.synth.improve.precedence import Occupancy, Precedence
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, solve_model
 
 if TYPE_CHECKING:

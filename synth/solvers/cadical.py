@@ -7,7 +7,7 @@ time.
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.exact.formula import Formula
 

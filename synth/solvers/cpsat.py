@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from certree.synth.method import Monitor, Request
+from certree.synth.method import Request
+from certree.synth.monitor import Monitor
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

@@ -3,7 +3,8 @@
 import jsonschema
 import pytest
 
-from certree.api.reports.documents import DOCUMENTS, document_schemas
+from certree.api.reports.documents import DOCUMENTS
+from certree.api.reports.schemas import document_schemas
 from certree.cli.main import commands
 from tests.cli.running import certree, json_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 
-from certree.api.reports.documents import document_schemas
+from certree.api.reports.schemas import document_schemas
 from certree.cli.main import run
 
 # With Ctrl-C as a terminal has it: what runs in the background of a script inherits that SIGINT is ignored.

@@ -25,7 +25,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.topology_file import load_topology
 from certree.models.programs.algorithm import algorithm_of
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule_file import load_schedule_csv
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.traces.endpoints import load_endpoint_trace
 from certree.models.traces.reducing import load_aggregation_trace

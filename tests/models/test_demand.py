@@ -10,9 +10,9 @@ from certree.models.common.errors import InputError, ScheduleFormatError, Unsupp
 from certree.models.demand import Demand, demand_of_bytes, load_demand
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.schedule_file import (
     load_schedule,
-    load_schedule_csv,
     save_schedule,
     schedule_document,
     schedule_from_document,

@@ -23,7 +23,8 @@ from certree.models.schedule.symmetric.symmetric_file import symmetric_document,
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS
 from certree.models.tables.tables import Tables
 from certree.synth.exact.frontier import FrontierSearch
-from certree.synth.method import Monitor, load_methods
+from certree.synth.method import load_methods
+from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
 from certree.verify.exact.refutations.refutation import pack
 from certree.verify.frontier.document import check_frontier

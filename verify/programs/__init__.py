@@ -2,6 +2,7 @@
 
 - `checker`: a program in, a verdict out; `execution`: all thread blocks of all ranks, with messages in order and values as sets of
   contributions; `ordering`: accesses that nothing orders
-- `plan_checker`, `plan_execution`: the same for plans of MSCCL++, whose operations use the buffers of other ranks
+- `plan_checker`, `plan_execution`: the same for plans of MSCCL++, whose operations use the buffers of other ranks;
+  `plan_operations`: these, unrolled and in words
 - `algorithm_checker`: the same for Chakra traces of collectives
 """

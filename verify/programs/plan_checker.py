@@ -11,7 +11,8 @@ from certree.models.programs.plan import Plan
 from certree.models.schedule.collective import WITH_ONE_ROOT
 from certree.verify.programs.checker import possible_layouts, wrong_places
 from certree.verify.programs.execution import Block, cell_words
-from certree.verify.programs.plan_execution import STARTED, PlanExecution, channel_words, op_words, signals_of, unrolled
+from certree.verify.programs.plan_execution import STARTED, PlanExecution
+from certree.verify.programs.plan_operations import channel_words, op_words, signals_of, unrolled
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 

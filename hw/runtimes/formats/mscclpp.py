@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from certree.hw.runtimes.formats import RUNTIME_FORMATS, RuntimeFormat, Sizes
 from certree.hw.runtimes.plans import lower_to_plan
-from certree.models.programs.plan_file import SUFFIX, written_plan
+from certree.models.programs.plan_file import SUFFIX
+from certree.models.programs.plan_writer import written_plan
 from certree.models.schedule.schedule import Schedule
 
 

@@ -3,7 +3,7 @@
 from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.quotient import KINDS, QuotientEncoder
 from certree.synth.exact.encodings.solver import Asking
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cadical import solve
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import Group

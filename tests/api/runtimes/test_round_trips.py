@@ -13,13 +13,14 @@ from certree.models.network.spec import parse_topology
 from certree.models.programs.algorithm import algorithm_of, written_algorithm
 from certree.models.programs.msccl import read_msccl, written_msccl
 from certree.models.programs.plan import OpName
-from certree.models.programs.plan_file import read_plan, written_plan
+from certree.models.programs.plan_file import read_plan
+from certree.models.programs.plan_writer import written_plan
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.checker import verify_schedule
 from certree.verify.programs.algorithm_checker import verify_algorithm
 from certree.verify.programs.checker import verify_program
 from certree.verify.programs.plan_checker import verify_plan
-from certree.verify.programs.plan_execution import ROUNDS
+from certree.verify.programs.plan_operations import ROUNDS
 from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.programs.foreign import all_pairs, ring

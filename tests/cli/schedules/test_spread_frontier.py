@@ -11,7 +11,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.exact import frontier as frontier_module
 from certree.synth.exact.asking import Here
 from certree.synth.exact.frontier import FrontierSearch
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from tests.cli.running import certree
 
 CASES = [("dgx1", "all-gather", 2), ("ring:4", "all-reduce", 3), ("mesh:2x3", "reduce-scatter", 3), ("ring:5", "all-to-all", 2)]

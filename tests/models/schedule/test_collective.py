@@ -17,9 +17,9 @@ from certree.models.schedule.collective import (
 )
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.schedule_file import (
     load_schedule,
-    load_schedule_csv,
     save_schedule,
     schedule_document,
     schedule_from_document,

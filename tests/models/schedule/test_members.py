@@ -9,9 +9,9 @@ from certree.models.common.errors import InputError, ScheduleFormatError, Unsupp
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective, parse_members
 from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.schedule_file import (
     load_schedule,
-    load_schedule_csv,
     save_schedule,
     schedule_document,
     schedule_from_document,

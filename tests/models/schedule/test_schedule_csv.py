@@ -9,7 +9,7 @@ import pytest
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule_file import load_schedule_csv
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.verify.checker import verify_schedule
 from tests.models.examples import pair_all_reduce, ring_all_gather
 

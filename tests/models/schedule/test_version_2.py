@@ -11,9 +11,9 @@ from certree.models.common.errors import ScheduleFormatError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.schedule_file import (
     load_schedule,
-    load_schedule_csv,
     save_schedule,
     schedule_document,
     schedule_from_document,

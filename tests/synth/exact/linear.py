@@ -8,7 +8,7 @@ from typing import Any
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.solver import Asking
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status, solve_model
 from certree.verify.exact.rows import remembered_rows, schedule_of, spread_rows
 

@@ -8,7 +8,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind, parse_collective
 from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.question import Question

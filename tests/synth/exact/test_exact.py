@@ -21,7 +21,8 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.encodings import encoding
 from certree.synth.exact.encodings.all_reduce import AllReduceEncoding
 from certree.synth.exact.encodings.gather import GatherEncoding
-from certree.synth.method import Monitor, load_methods
+from certree.synth.method import load_methods
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples

@@ -12,7 +12,7 @@ from certree.synth.exact import frontier as frontier_module
 from certree.synth.exact import refuter
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.exact.published import known_schedules
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.encoding import encoder as encoder_module
 from certree.verify.exact.rup import ProofError

@@ -7,7 +7,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.exact.seeds import backwards, mirrored, symmetric_schedules
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
 from certree.verify.frontier.answers import rounds_of
 from tests.synth.execution import make

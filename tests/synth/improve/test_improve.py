@@ -15,7 +15,7 @@ from certree.synth.improve.improve import improve
 from certree.synth.improve.precedence import Precedence, justified
 from certree.synth.improve.regrowth import Forest, Regrowth
 from certree.synth.improve.tail_search import without_last_slot
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs

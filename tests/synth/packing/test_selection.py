@@ -16,8 +16,9 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_file import save_schedule, schedule_document
 from certree.models.schedule.timing import peak_reductions
 from certree.synth import _native
-from certree.synth.method import METHODS, Monitor, Request, load_methods
+from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.methods.optimizing.packing import packings
+from certree.synth.monitor import Monitor
 from certree.synth.packing.selection import Clock, Search, Trees
 from certree.synth.packing.slotting import Reach, SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.spanning_trees import Network

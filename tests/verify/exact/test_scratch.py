@@ -12,7 +12,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.frontier import FrontierSearch
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.encoding.spread import SpreadEncoder
 from certree.verify.exact.encoding.sums import SumEncoder

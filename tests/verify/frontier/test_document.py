@@ -13,7 +13,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology_file import topology_document
 from certree.models.schedule.collective import parse_collective
 from certree.synth.exact.frontier import FrontierSearch
-from certree.synth.method import Monitor
+from certree.synth.monitor import Monitor
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation, pack, unpack

@@ -7,7 +7,8 @@ import pytest
 
 from certree.hw.runtimes.plans import lower_to_plan
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.programs.plan_file import read_plan, written_plan
+from certree.models.programs.plan_file import read_plan
+from certree.models.programs.plan_writer import written_plan
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.programs.plan_checker import verify_plan
 from tests.synth.execution import make

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.programs.plan_file import read_plan, written_plan
+from certree.models.programs.plan_file import read_plan
+from certree.models.programs.plan_writer import written_plan
 from certree.verify.programs.plan_checker import verify_plan
 from tests.verify.programs.plan_judge import faults
 
