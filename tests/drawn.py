@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 rngs = st.builds(Random, st.integers(0, 2**32))
 
 
-FEWEST = 10  # examples, where so many are stated
+FEWEST = 10  # examples, where N are stated
 
 
 def examples(count: int) -> settings:

@@ -1,4 +1,4 @@
-"""Schedules that are no trees, to draw from: exchanges of sums, and blocks along paths, once or repeating."""
+"""Schedules that are not trees, to draw from: exchanges of sums, and blocks along paths, once or repeating."""
 
 from itertools import pairwise
 from random import Random

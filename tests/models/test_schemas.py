@@ -110,7 +110,7 @@ DOCUMENTS = [
 def test_what_the_schema_refuses_the_loader_refuses(name, document):
     """Every entry in turn becomes each of a list of wrong values, disappears, or gets an unknown neighbour.
 
-    What an object in the place of the certificate holds is left to the judge, which reads it with care.
+    What an object in the place of the certificate holds is left to the checker, which reads it with care.
     """
     check, refused = validator(name), 0
     for path in paths(document):

@@ -30,7 +30,7 @@ def ask(
     return Request(network, parse_collective(collective, root), message_bytes, machine, **fields)  # type: ignore[arg-type]
 
 
-def play(schedule: Schedule) -> None:
+def execute(schedule: Schedule) -> None:
     """Run one iteration round by round, delay 1, adding up powers of 5: a sum tells who counted how often (up to 4 times).
 
     Asserts link capacity in every step, and the promised sums at the end.

@@ -24,9 +24,9 @@ from certree.verify.programs.plan_operations import ROUNDS
 from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.programs.foreign import all_pairs, ring
-from tests.verify.programs.judge import faults
-from tests.verify.programs.plan_judge import faults as plan_faults
-from tests.verify.programs.trace_judge import faults as trace_faults
+from tests.verify.programs.interpreter import faults
+from tests.verify.programs.plan_interpreter import faults as plan_faults
+from tests.verify.programs.trace_interpreter import faults as trace_faults
 
 NETWORKS = (
     "ring:4",

@@ -41,7 +41,7 @@ def test_a_busy_computer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "times.csv"
 
     def runs(self: Benchmarks) -> object:
-        """Co-located PS of 2 + n microseconds and 1 ns a float, additions of so many; one run of three is not disturbed."""
+        """Co-located PS of 2 + n microseconds and 1 ns a float, additions of N floats; one run of three is not disturbed."""
         for n in (2, 3, 4):
             for floats in (1000, 10000, 40000):
                 time = 2e-6 * n + 1e-9 * floats

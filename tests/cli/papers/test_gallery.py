@@ -1,4 +1,4 @@
-"""`certree gallery`: every example made, judged and drawn; the same bytes twice."""
+"""`certree gallery`: every example made, verified and drawn; the same bytes twice."""
 
 from xml.etree import ElementTree
 
@@ -27,7 +27,7 @@ def test_files(gallery):
             ElementTree.fromstring((folder / example.slug / picture).read_text())
 
 
-#: what a page says where routers play, and not lanes that nobody shares
+#: what a page says of a run through routers, not on unshared lanes
 AGREES = {
     "ace-all-to-all": "closed form 2,872, which routers add to: buffers of 318 flits do not cover the loop of a credit, 404 cycles"
 }

@@ -13,8 +13,8 @@ def test_picks_of_the_testbed():
 def test_table_6_but_for_one_choice():
     """That of CPS for 32 servers below a middle switch at 1e7 floats, in two networks."""
     cells = cells_of("gentree-table6")
-    judged = [place for place, cell in cells.items() if cell["agrees"] is not None]
-    assert len(judged) == 33
+    compared = [place for place, cell in cells.items() if cell["agrees"] is not None]
+    assert len(compared) == 33
     wrong = {place: cell["ours"] for place, cell in cells.items() if cell["agrees"] is False}
     assert wrong == {(f"{switch} Middle SW", "1e7"): "8x4" for switch in ("SYM512", "CDC384 DC0")}
     assert "What tells the two apart is not in the paper" in " ".join(cells[next(iter(wrong))]["why"].split())

@@ -168,7 +168,7 @@ def test_the_authors_simulator_in_small():
     [("ring-2d", None, 4, 5828, 3904), ("double-binary-tree", 16, 1, 10160, 10463)],
 )
 def test_schedules_of_the_authors_own(method: str, chunks: int | None, interfaces: int, theirs: int, paced: int):
-    """What they play for these is not our schedule of that name, which is paced beside it, the 2D-ring in two parts."""
+    """What they run for these is not certree's schedule of that name, which is paced next to it, the 2D-ring in two parts."""
     run = {
         "machine": load_machine("multitree-authors").document(),
         "network": "torus:4x4",

@@ -23,9 +23,9 @@ def test_verified_certified_exported_and_simulated(folded, tmp_path):
     assert certree("certify", folded, "-o", tmp_path / "again.json.gz").code == 0
     assert json_of("verify", tmp_path / "again.json.gz") == json_of("verify", folded)
     assert certree("export", folded, "--size", "1MiB", "-o", tmp_path / "tables").code == 0
-    played = json_of("simulate", tmp_path / "tables")
-    assert played == json_of("simulate", folded, "--size", "1MiB")
-    assert played["cycles"] == json_of("verify", folded, "--size", "1MiB")["time_cycles"]
+    simulated = json_of("simulate", tmp_path / "tables")
+    assert simulated == json_of("simulate", folded, "--size", "1MiB")
+    assert simulated["cycles"] == json_of("verify", folded, "--size", "1MiB")["time_cycles"]
 
 
 def test_refuted_on_the_base(folded):

@@ -134,7 +134,7 @@ def test_force_overwrites(tmp_path):
 
 
 def test_a_wrong_method_is_an_internal_error(tmp_path, monkeypatch):
-    """The synthesizer is not trusted: what it made is judged, and nothing is written."""
+    """The synthesizer is not trusted: what it made is verified, and nothing is written."""
     ring = load_methods()["ring"]
 
     def forgetful(request):

@@ -1,4 +1,4 @@
-"""`certree export` and `certree import`: out and in again, judged both times."""
+"""`certree export` and `certree import`: out and in again, verified both times."""
 
 import re
 

@@ -31,7 +31,7 @@ def trees(spec: str, method: str = "multitree") -> Schedule:
     return made(method, spec, 4 * KIB, AUTHORS, **options)
 
 
-def played(spec: str, size: int, flow: str = "packet", without: tuple[Fault, ...] = (), order: int = 0) -> AuthorsResult:
+def run_on(spec: str, size: int, flow: str = "packet", without: tuple[Fault, ...] = (), order: int = 0) -> AuthorsResult:
     faults = [fault for fault in Fault if fault not in without]
     return AuthorsInterfaces(tables_of(trees(spec), 4), size, machine(spec), flow=flow, faults=faults, order=order).run()
 
@@ -60,7 +60,7 @@ MULTITREE = {
 @pytest.mark.parametrize(("spec", "size", "flow"), MULTITREE)
 def test_multitree_with_all_faults(spec: str, size: int, flow: str):
     theirs, ours = MULTITREE[spec, size, flow]
-    result = played(spec, size * KIB, flow)
+    result = run_on(spec, size * KIB, flow)
     assert (result.cycles, result.data_ok) == (ours, True)
     assert abs(ours - theirs) <= theirs / 50
     name = spec.replace(":", " ").replace("x", "×")
@@ -69,30 +69,30 @@ def test_multitree_with_all_faults(spec: str, size: int, flow: str):
 
 def test_the_order_of_events_moves_large_runs():
     """21,086 are theirs."""
-    cycles = [played("torus:4x4", 256 * KIB, order=order).cycles for order in (0, 3)]
+    cycles = [run_on("torus:4x4", 256 * KIB, order=order).cycles for order in (0, 3)]
     assert min(cycles) < 21_086 < max(cycles)
-    assert played("torus:4x4", 32 * KIB, order=3).cycles == played("torus:4x4", 32 * KIB).cycles  # no queue is ever full
+    assert run_on("torus:4x4", 32 * KIB, order=3).cycles == run_on("torus:4x4", 32 * KIB).cycles  # no queue is ever full
 
 
 def test_two_faults_together_cost_a_third():
     """Either put right is worth as much as both: messages no longer stand behind those of other steps and links."""
-    faulty = played("torus:4x4", 32 * KIB).cycles
+    faulty = run_on("torus:4x4", 32 * KIB).cycles
     for without in ((Fault.ANY_INTERFACE,), (Fault.FREE_WHEN_QUEUED,), (Fault.ANY_INTERFACE, Fault.FREE_WHEN_QUEUED)):
-        right = played("torus:4x4", 32 * KIB, without=without)
+        right = run_on("torus:4x4", 32 * KIB, without=without)
         assert 1.3 < faulty / right.cycles < 1.4
         assert right.data_ok
-    assert played("torus:4x4", 32 * KIB).open_early == 232  # of 480 messages: 48 %
+    assert run_on("torus:4x4", 32 * KIB).open_early == 232  # of 480 messages: 48 %
 
 
 def test_chunks_count_before_all_of_their_packets_are_there():
-    early = played("torus:8x8", 32 * KIB)
-    whole = played("torus:8x8", 32 * KIB, without=(Fault.LAST_PACKET,))
+    early = run_on("torus:8x8", 32 * KIB)
+    whole = run_on("torus:8x8", 32 * KIB, without=(Fault.LAST_PACKET,))
     assert (early.early > 0, whole.early) == (True, 0)
-    assert played("torus:8x8", 32 * KIB, "message").early == 0
+    assert run_on("torus:8x8", 32 * KIB, "message").early == 0
 
 
 def test_a_nop_of_packets_is_shorter_than_one_of_flits():
-    short, whole = (played("mesh:4x4", 64 * KIB, without=without).cycles for without in ((), (Fault.SHORT_NOP,)))
+    short, whole = (run_on("mesh:4x4", 64 * KIB, without=without).cycles for without in ((), (Fault.SHORT_NOP,)))
     assert short != whole
 
 
@@ -153,7 +153,7 @@ def test_the_edges_of_their_trees_never_meet(nodes: int):
         assert len(sent) == nodes * (nodes - 1)  # every chunk along every edge of its tree
 
 
-# what their simulator reports for a 2D-ring, and twice the cycles of the pass that it plays, here
+# what their simulator reports for a 2D-ring, and twice the cycles of the pass that it runs, here
 RINGS_2D = {("torus:4x4", 32): (5_860, 5_828), ("torus:8x8", 32): (8_790, 8_752), ("mesh:4x4", 256): (42_734, 44_316)}
 
 

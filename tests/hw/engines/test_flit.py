@@ -280,7 +280,7 @@ def test_a_reducing_switch_has_an_interface():
 @pytest.mark.parametrize("flow", ["message", "packet"])
 def test_flits_carry_the_codes_of_table_ii(flow: str):
     """Two reduces and two copies a node, of 20 flits of data each: in message flow one head opens them, every 16th flit ends a
-    sub-message and the last one the message; in packet flow and beside it there are ordinary packets."""
+    sub-message and the last one the message; in packet flow, and next to it, there are ordinary packets."""
     tables = tables_of("ring", "ring:2", 2 * 320)
     assert tables.chunk_bytes == 320
     others = packets((0, 1, 1, 0), (1, 0, 4, 0))
@@ -312,7 +312,7 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     ],
 )
 def test_neither_a_collective_nor_other_traffic_starves(spec: str, run: str, traffic: str, flow: str, tmp_path: Path):
-    """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
+    """All other packets arrive while the collective runs, and it ends within the time that both need in turn."""
     tables = tables_of("multitree", spec, 1 << 17)
     alone = on_routers(tables, run, framing=flow)
     hot_spot = (5, Fraction(1, 4)) if traffic == "hot-spot" else None

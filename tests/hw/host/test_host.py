@@ -36,7 +36,7 @@ def test_a_wrong_sum_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_is_sent_and_received_at_the_same_time() -> None:
-    """More than sockets buffer goes both ways: whoever sent first and received then would wait for ever."""
+    """More than sockets buffer goes in both directions: a process that sent first and received then would wait for ever."""
     ends = socket.socketpair()
     for end in ends:
         end.setblocking(False)

@@ -1,4 +1,4 @@
-"""The protocol of reducing switches in plain Python, playing what a trace tells: who may send what, what a place becomes, what is
+"""The protocol of reducing switches in plain Python, replaying a trace: who may send what, what a place becomes, what is
 answered, and that nothing arrives which is not in flight. Written from NetReduce's Appendix C; it knows of time only time-outs."""
 
 from collections import Counter, defaultdict
@@ -148,7 +148,7 @@ setattr(ReplayedFlow, "pass", ReplayedFlow.answered_below)  # a word of the lang
 
 
 def replay(head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], timeout: int) -> Counter[str]:
-    """Play the lines of a trace of a run that ended well; returns the counts of all flows, and what is in flight in the end."""
+    """Replay the lines of a trace of a run that ended well; returns the counts of all flows, and what is in flight in the end."""
     flows = [ReplayedFlow(flow, timeout) for flow in head["flows"]]
     for _, together in groupby(lines, key=lambda line: line["cycle"]):
         for line in together:

@@ -31,7 +31,7 @@ KIB = 1024
 
 
 def binary_tree(levels: int) -> Topology:
-    """Hosts below so many levels of reducing switches with two children each, the root the last node."""
+    """Hosts below N levels of reducing switches with two children each, the root the last node."""
     hosts = 1 << levels
     links = [ends for child in range(2 * hosts - 2) for ends in ((child, hosts + child // 2, 1), (hosts + child // 2, child, 1))]
     return hand_made("e" * hosts + "s" * (hosts - 1), links, reducing=range(hosts, 2 * hosts - 1))
@@ -81,7 +81,7 @@ def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum,
 
 
 def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]:
-    """Rules drawn evenly, and ways and engine."""
+    """Rules drawn evenly, and routes and engine."""
     draw = random.Random(seed)
     window = draw.randint(1, 9)
     rules = AggregationRules(
@@ -106,7 +106,7 @@ def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]
      ("binary", 1)],
 )  # fmt: skip
 def test_any_mishaps_and_every_rank_has_the_sum(network, flows, seed):
-    """Loss, copies, late packets, other ways, full buffers and hosts that are impatient: twice the window of places is enough."""
+    """Loss, copies, late packets, other routes, full buffers and hosts that are impatient: twice the window of places is enough."""
     rules, more = mishaps(seed, flows)
     result = run(network, rules, size=400, chunks=flows, **more)
     assert result.data_ok, result.stall
@@ -201,7 +201,7 @@ def test_where_fast_is_not_exact_it_is_refused_and_auto_goes_through_routers(mac
 
 
 def test_routers_can_make_a_difference():
-    """Where two ways meet, routers send packets in another order than lanes do."""
+    """Where two routes meet, routers send packets in another order than lanes do."""
     without, through = (
         run("fattree:3x3", AggregationRules(window=6), ways=2, chunks=3, without_routers=leave_out) for leave_out in (True, False)
     )
@@ -210,7 +210,7 @@ def test_routers_can_make_a_difference():
 
 
 def test_alternative_routes_reorder_packets():
-    """With other ways of 3 links beside the one of 1, packets overtake each other, as with late ones; nothing is repeated."""
+    """With other routes of 3 links next to the one of 1, packets overtake each other, as with late ones; nothing is repeated."""
     plain, other = (run("leafspine:3x2x2", AggregationRules(window=6), ways=ways) for ways in (1, 2))
     assert plain.data_ok
     assert other.data_ok
@@ -277,7 +277,7 @@ def test_a_place_less_than_twice_the_window_is_refused():
 
 @pytest.mark.parametrize("engine", ["fast", "flit"])
 def test_too_few_places_stall_and_the_run_says_why(engine):
-    """A result is lost on its way to one host; the others go on, and their packets take the place."""
+    """A result is lost before it reaches one host; the others go on, and their packets take the place."""
     stalled = 0
     for seed in range(20):
         rules = AggregationRules(window=4, aggregators=5, loss=Fraction(1, 10), seed=seed)

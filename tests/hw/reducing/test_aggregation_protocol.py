@@ -15,7 +15,7 @@ from tests.hw.reducing.test_aggregation import SMALL, mishaps, run
 NETWORKS = [("switch:3", 1), ("switch:2,capacity=2", 1), ("tree:3+1", 1), ("fattree:2x2", 2), ("leafspine:3x2x2", 2), ("binary", 1)]
 
 
-def played(folder, seed):
+def run_of(folder, seed):
     """(result, first line, steps, packets left in the end) of a random run in which places are used many times."""
     draw = random.Random(~seed)
     network, flows = draw.choice(NETWORKS)
@@ -48,7 +48,7 @@ def assert_as_counted(result, seen, left):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_step_is_the_protocols(tmp_path, seed):
-    result, head, lines, left = played(tmp_path, seed)
+    result, head, lines, left = run_of(tmp_path, seed)
     assert result.data_ok
     assert_as_counted(result, replay(head, lines, result.timeout), left)
 

@@ -182,7 +182,7 @@ def test_what_the_schema_refuses_the_reader_refuses(exported: Path):
     places = [(original, key) for key in original] + [
         (original[part], key) for part in ("widths", "machine") for key in original[part]
     ]
-    places += [(original["files"], key) for key in ("layout.md", "node_0000.hex")]  # the others are alike
+    places += [(original["files"], key) for key in ("layout.md", "node_0000.hex")]  # the others are like these
     schema = validator("tables")
     for owner, key in places:
         right = owner[key]

@@ -77,12 +77,12 @@ def test_the_rows_execute_the_schedule(schedule: Schedule, size: int):
 def test_long_steps_become_unit_rounds():
     base = tree_schedule("ring:4", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=1)
     long = replace(base, rounds=np.full(base.steps, 2, np.int32))
-    played, spread = lower(long, 4096, MULTITREE).schedule, slotted(long, 4096, MULTITREE)[0]
+    lowered, spread = lower(long, 4096, MULTITREE).schedule, slotted(long, 4096, MULTITREE)[0]
     assert (spread.rounds == 1).all()
     assert spread.delay > 1
     for name in ("chunk", "op", "step", "src", "dst"):
         order = np.lexsort((spread.dst, spread.src, spread.chunk, spread.op, spread.step))
-        assert (getattr(played, name) == getattr(spread, name)[order]).all()
+        assert (getattr(lowered, name) == getattr(spread, name)[order]).all()
 
 
 @pytest.mark.parametrize("rows", ["1+0; 1+2", "3:0>1; 3:2>1", "0+1 0+1", "0+1 1+0", "0+1; 2>1"])

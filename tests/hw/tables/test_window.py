@@ -24,7 +24,7 @@ def test_rows_that_follow_each_other_slowly_need_a_window_of_one(fine: Tables) -
 
 @pytest.mark.parametrize(("cycles", "needed"), [(3, 1), (2, 9), (1, None)])
 def test_rows_one_after_the_other(fine: Tables, cycles: int, needed: int | None) -> None:
-    """26 rows that wait for nothing, each due so many cycles after the one before; to read one takes 3. With a window of w, row 25
+    """26 rows that wait for nothing, each due N cycles after the one before; to read one takes 3. With a window of w, row 25
     is in it 1 + 3 · (25 - w) cycles after row 0 has fired."""
     rows, count = slot_rows(fine), 26
     nothing = rows.slot[:1].repeat(count) * 0

@@ -91,7 +91,7 @@ def test_unknown_preset_lists_the_known_ones():
 
 
 def test_every_number_is_checked():
-    """Each whole-number field refuses what is no whole number."""
+    """Each whole-number field refuses what is not a whole number."""
     values = load_machine("multitree").document()
     for name in values.keys() - {"name", "router"}:
         for bad in (-1, 1.0, None, True):

@@ -1,4 +1,4 @@
-"""Chakra traces: what is written reads back, also by Chakra's own reader, and what is no trace is refused in one line."""
+"""Chakra traces: what is written reads back, also by Chakra's own reader, and what is not a trace is refused in one line."""
 
 import gzip
 import importlib.util

@@ -100,7 +100,7 @@ def test_the_root_is_an_endpoint(root):
     ],
 )
 def test_owners_of_chunks(kind, roots, targets):
-    """Absent ids are no endpoints."""
+    """Absent ids are not endpoints."""
     root, target = chunk_owners(parse_topology("full:4,without-node=1"), collective(kind, 2), len(roots))
     assert root.tolist() == roots
     assert (target if target is None else target.tolist()) == targets

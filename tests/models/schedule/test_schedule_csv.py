@@ -40,7 +40,7 @@ def test_csv_as_other_programs_write_it(tmp_path, text):
 
 
 def test_csv_of_a_rooted_collective(tmp_path):
-    """Chunk c belongs to the endpoint of number c mod N; absent ids are no endpoints."""
+    """Chunk c belongs to the endpoint of number c mod N; absent ids are not endpoints."""
     made = ring_all_gather(3)
     rows = zip(made.chunk.tolist(), made.src.tolist(), made.dst.tolist(), made.step.tolist(), strict=True)
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""Long steps as a slotted run plays them: the delay that is fastest for the message, and nothing but the same transfers."""
+"""Long steps as a slotted run executes them: the delay that is fastest for the message, and nothing but the same transfers."""
 
 import numpy as np
 import pytest

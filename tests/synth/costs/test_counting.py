@@ -99,7 +99,7 @@ def test_a_repeating_schedule_counts_as_it_does_written_out(number: int) -> None
 def test_a_long_run_is_counted_without_writing_it_out() -> None:
     made = repeated(make("ring", "full:4"), period=4, repeats=1 << 20)
     counts = count(made)
-    assert counts.steps == 4 * ((1 << 20) - 1) + 6  # 6 steps, the last two of each iteration beside the next one's first
+    assert counts.steps == 4 * ((1 << 20) - 1) + 6  # 6 steps, the last two of each iteration next to the next one's first
     assert counts.profile().additions == Fraction(3, 4)
     assert len(counts.occurs) < 20
 

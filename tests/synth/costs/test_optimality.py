@@ -79,7 +79,7 @@ def test_a_reduce_scatter_is_rated_too_and_others_are_not() -> None:
 
 
 def test_servers_that_add_up_one_after_the_other_are_not_optimal() -> None:
-    """Each share in one operation, all shares alike, but in steps of their own: the sum over steps is what counts."""
+    """Each share in one operation, all shares equal, but in steps of their own: the sum over steps is what counts."""
     made = make("cps", "switch:4", "reduce-scatter")
     slow = replace(made, rounds=np.full(4, 3), step=made.dst.copy())
     found = optimality(slow, 9)

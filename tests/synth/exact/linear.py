@@ -1,6 +1,6 @@
 """Questions of what spreads as linear constraints over integers, for CP-SAT: loads are sums, rounds are numbers.
 
-Written on its own, beside the trusted formula, so that the two can be compared. Budgets are in CP-SAT's deterministic seconds.
+Written independently of the trusted formula, so that the two can be compared. Budgets are in CP-SAT's deterministic seconds.
 """
 
 from typing import Any

@@ -27,7 +27,7 @@ from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples
 from tests.networks import one_way
-from tests.synth.execution import ask, play
+from tests.synth.execution import ask, execute
 
 exact, multitree = load_methods()["exact"], load_methods()["multitree"]
 
@@ -59,7 +59,7 @@ def steps_by_counting(made: Schedule) -> int:
 def test_it_certifies_or_beats_multitree(spec: str, collective: str) -> None:
     made, theirs = exact(ask(spec, collective)), multitree(ask(spec, collective))
     assert verify_schedule(made).valid
-    play(made)
+    execute(made)
     least = steps_by_counting(made)
     assert least <= made.steps
     assert made.steps == least or made.bandwidth_time < theirs.bandwidth_time
@@ -72,7 +72,7 @@ def test_it_certifies_or_beats_multitree(spec: str, collective: str) -> None:
 def test_links_that_go_one_way_are_used_that_way(collective: str) -> None:
     made = exact(ask(ONE_WAY, collective, chunks=6))
     assert verify_schedule(made).valid
-    play(made)
+    execute(made)
     assert steps_by_counting(made) <= made.steps <= multitree(ask(ONE_WAY, collective)).steps
 
 
@@ -90,7 +90,7 @@ def test_with_exchanges_one_chunk_an_endpoint_meets_the_bandwidth_bound(spec: st
     made = exact(ask(spec, options={"exchange": "true"}))
     assert made.steps == steps == ceil(2 * (nodes - 1) * nodes / links)
     assert verify_schedule(made).valid
-    play(made)
+    execute(made)
 
 
 def test_two_chunks_an_endpoint_when_one_settles_nothing() -> None:
@@ -105,13 +105,13 @@ def test_the_number_of_chunks_can_be_chosen(chunks: int) -> None:
     made = exact(ask("mesh:2x3", chunks=chunks))
     assert made.chunks == chunks
     assert made.steps >= ceil(2 * 5 * chunks / 14)
-    play(made)
+    execute(made)
 
 
 def test_several_chunks_an_endpoint() -> None:
     made = exact(ask("mesh:2x3", "all-gather", chunks=12))
     assert (made.steps, made.chunks) == (5, 12)  # ten chunks over the two links of a corner
-    play(made)
+    execute(made)
 
 
 def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
@@ -215,7 +215,7 @@ def test_any_small_network_gets_a_valid_schedule(topology: Topology, collective:
     options = {"exchange": "true"} if exchange and collective == "all-reduce" else {}
     made = exact(ask(topology, collective, chunks=len(topology.kind), options=options))
     assert verify_schedule(made).valid
-    play(made)
+    execute(made)
     assert steps_by_counting(made) <= made.steps <= multitree(ask(topology, collective)).steps
 
 

@@ -60,7 +60,7 @@ def every_plan(timer):
     ],
 )
 def test_nothing_in_the_family_is_faster(network, floats, sharing):
-    """Even where children that look alike may choose differently."""
+    """Even where children that look the same may choose differently."""
     timer = timer_of(network, floats, Reading(sharing))
     found = best_plans(timer)
     assert timer.plan(found.plans) == found.seconds
@@ -117,7 +117,7 @@ def test_the_best_plan_as_a_schedule():
 
 
 def partitions(nodes):
-    """All partitions of so many nodes, as the part of each."""
+    """All partitions of N nodes, as the part of each."""
     parts = [[0]]
     for _ in range(nodes - 1):
         parts = [[*part, one] for part in parts for one in range(max(part) + 2)]

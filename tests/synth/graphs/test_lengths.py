@@ -1,4 +1,4 @@
-"""The lengths that are found: values that are known, never more than the checker proves, alike links alike."""
+"""The lengths that are found: values that are known, never more than the checker proves, equivalent links equal."""
 
 from fractions import Fraction
 
@@ -52,8 +52,8 @@ from tests.verify.exact.small import barbell
         ("all-to-all", "leafspine:4x2x4", "3/2"),
         ("all-to-all", "dgx1", "1/3"),
         ("all-to-all", "hypercube:4", "1/2"),
-        ("all-to-all", "torus:4x16", "2"),  # the links along the longer side; all links look alike
-        ("all-to-all", "cayley:20@1+2", "5/6"),  # links of both generators, which look alike, have lengths of 1 and 2
+        ("all-to-all", "torus:4x16", "2"),  # the links along the longer side; all links look the same
+        ("all-to-all", "cayley:20@1+2", "5/6"),  # links of both generators, which look the same, have lengths of 1 and 2
     ],
 )
 def test_known_lengths(kind: str, spec: str, value: str) -> None:
@@ -79,7 +79,7 @@ def test_multiplicative_weights_meet_the_dual_of_all_flows() -> None:
         assert Fraction(99, 100) * exact <= found <= exact * Fraction(1001, 1000)
 
 
-def test_multiplicative_weights_beat_equal_lengths_where_all_links_look_alike() -> None:
+def test_multiplicative_weights_beat_equal_lengths_where_all_links_look_the_same() -> None:
     graph = nx.random_regular_graph(3, 64, seed=1).to_directed()
     of = Instance(topology_from_graph(graph, "random"), Collective(CollectiveKind.ALL_TO_ALL))
     assert check_bound(of, best_lengths(of, weighted_lengths(of))) == Fraction(63, 32)
@@ -116,7 +116,7 @@ def test_no_lengths_where_cuts_are_exact() -> None:
         assert best_lengths(Instance(parse_topology("switch:4"), Collective(CollectiveKind(kind)))) is None
 
 
-def test_links_that_look_alike() -> None:
+def test_links_that_look_the_same() -> None:
     assert len(set(classes_of_links(parse_topology("torus:4x4")).tolist())) == 1
     assert len(set(classes_of_links(parse_topology("switch:7")).tolist())) == 2  # up and down
     assert len(set(classes_of_links(parse_topology("dgx1")).tolist())) == 2  # by capacity

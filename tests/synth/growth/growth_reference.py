@@ -29,13 +29,13 @@ class Reference:
         while any(self.missing(root) for root in self.ends):
             self.step, self.room = step, dict(self.capacity)
             self.parents = {root: list(members) for root, members in self.members.items()}
-            order = self.play(order)
+            order = self.add_round(order)
             step += 1
 
     def missing(self, root: int) -> set[int]:
         return set(self.ends) - set(self.members[root])
 
-    def play(self, order: list[int]) -> list[int]:
+    def add_round(self, order: list[int]) -> list[int]:
         if self.turns is Turns.AUTHORS:
             while True:
                 added = [self.add_one(root) for root in order]

@@ -48,7 +48,7 @@ def test_on_random_networks_with_switches_parallel_links_and_gaps(rng: Random, t
 
 
 def test_parallel_links_of_a_path_are_taken_one_after_the_other() -> None:
-    # 0 and 1 on switch 2; links 1 (capacity 2) and 3 run beside each other into the switch
+    # 0 and 1 on switch 2; links 1 (capacity 2) and 3 run side by side into the switch
     topology = network("eeees", [(1, 4, 1), (0, 4, 2), (4, 0, 3), (0, 4, 1), (4, 1, 3), (2, 4, 1), (4, 2, 1), (3, 4, 1), (4, 3, 1)])
     grown = grow_trees(topology)
     from_0 = np.flatnonzero((grown.src == 0) & (grown.step == 0))
@@ -59,7 +59,7 @@ def test_parallel_links_of_a_path_are_taken_one_after_the_other() -> None:
 
 
 def test_the_corner_priority_of_the_released_program() -> None:
-    """|r - r'| + |r' - c'| leaves the node's column out: all nodes of a row are alike, the middle rows come last."""
+    """|r - r'| + |r' - c'| leaves the node's column out: all nodes of a row are equal, the middle rows come last."""
     by_row = corner_priority(parse_topology("mesh:8x8")).reshape(8, 8)
     assert (by_row == by_row[:, :1]).all()
     assert by_row[:, 0].tolist() == [14, 13, 12, 11, 11, 12, 13, 14]  # 7 + max(r, 7 - r)

@@ -64,7 +64,7 @@ def test_never_slower_and_always_right(method, spec, kind, size):
 
 
 def test_what_is_gained():
-    """MultiTree's two phases overlap, a lazy schedule closes up, ring-2d on trees that are none moves too."""
+    """MultiTree's two phases overlap, a lazy schedule closes up, ring-2d, which has no trees, moves too."""
     for method, spec, size, factor in (("multitree", "mesh:4x4", 1 << 15, 1.4), ("multitree", "mesh:4x4", 1 << 24, 1.3)):
         source, request = make(method, spec, message_bytes=size), ask(spec, "all-reduce", size)
         assert request.cycles(source) > factor * request.cycles(improve(source, request))

@@ -22,7 +22,7 @@ BOX = f"{IMPORTS / 'dgx1.xml'},speed=NV:25GB/s,speed=SYS:19.2GB/s,unit=12.5GB/s"
 
 
 def nvswitch_boxes(boxes: int, rails: int) -> Topology:
-    """Boxes of 8 endpoints on one switch, links of capacity 9, and an interface of capacity 1 each into so many rails."""
+    """Boxes of 8 endpoints on one switch, links of capacity 9, and an interface of capacity 1 each into N rails."""
     first_rail = 9 * boxes
     cables = [(end, 8 * boxes + end // 8, 9) for end in range(8 * boxes)]
     cables += [(end, first_rail + end % rails, 1) for end in range(8 * boxes)]

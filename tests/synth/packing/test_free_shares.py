@@ -1,4 +1,4 @@
-"""Unequal shares: as many chunks as any shares allow, packed, judged, exported and played."""
+"""Unequal shares: as many chunks as any shares allow, packed, verified, exported and simulated."""
 
 import contextlib
 import itertools

@@ -100,9 +100,9 @@ def test_channels_start_one_after_the_other(method: str) -> None:
 
 def test_phases_along_different_dimensions_overlap() -> None:
     """A step of a channel takes 4 units of a row's links, or 1 of a column's: side by side 6 steps of rows and 6 of columns are 30
-    units. Staggered, columns fit beside rows, of which there are 24 units."""
-    beside, behind = (make("hierarchical", "torus:4x4", options={"channels": "8", **more}) for more in ({}, {"stagger": "1"}))
-    assert (beside.bandwidth_time, behind.bandwidth_time) == (Fraction(15, 16), Fraction(3, 4))
+    units. Staggered, columns fit next to rows, of which there are 24 units."""
+    at_once, staggered = (make("hierarchical", "torus:4x4", options={"channels": "8", **more}) for more in ({}, {"stagger": "1"}))
+    assert (at_once.bandwidth_time, staggered.bandwidth_time) == (Fraction(15, 16), Fraction(3, 4))
 
 
 def test_channels_of_units_of_wide_links_start_together() -> None:

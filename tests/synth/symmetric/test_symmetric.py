@@ -14,7 +14,7 @@ from certree.models.schedule.symmetric import symmetric
 from certree.synth.methods.optimizing import symmetric as module
 from certree.synth.symmetric.cayley import cayley_of, grow_trees
 from certree.verify.checker import verify_schedule
-from tests.synth.execution import make, play, valid
+from tests.synth.execution import execute, make, valid
 
 SPECS = [f"torus:{sizes}" for sizes in ("3x3", "4x4", "5x5", "6x6", "7x9", "8x8", "10x10", "12x12", "16x16", "3x3x3", "4x4x4")]
 SPECS += [f"torus:{sizes}" for sizes in ("2x5", "2x3x4", "1x7", "3x10", "2x20", "2x2x64", "3x3x3x3")]
@@ -107,14 +107,14 @@ def test_what_was_received_waits_for_the_delay(spec: str, delay: int) -> None:
 @pytest.mark.parametrize("spec", ["torus:3x3", "torus:2x4", "hypercube:3", "full:4", "torus:3x4,capacity=2"])
 def test_numbers_add_up(spec: str, kind: str) -> None:
     made = valid("symmetric", spec, kind)
-    play(made)
+    execute(made)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("topology", [circulant(11, 1, 3), circulant(9, 1, 8, 2, 7), s4()], ids=["one-way", "circulant", "S4"])
 def test_groups_found_without_coordinates(topology: Topology, kind: str) -> None:
     made = valid("symmetric", topology, kind)
-    play(made)
+    execute(made)
     assert made.provenance["rounds_above_bound"] == 0
 
 

@@ -1,4 +1,4 @@
-"""Every kind of witness of a time bound: the cycles it shows, and each way in which it can lie."""
+"""Every kind of witness of a time bound: the cycles it shows, and each fault that it can have."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -102,7 +102,7 @@ def test_additions_next_to_a_narrow_link() -> None:
 
 
 def test_store_and_forward() -> None:
-    """Endpoint 2 between two switches stores: the first flit takes two ways of 311 cycles, each with a header; 3 more follow."""
+    """Endpoint 2 between two switches stores: the first flit takes two routes of 311 cycles, each with a header; 3 more follow."""
     topology = network("esese", [(*ends, 1) for k in range(4) for ends in ((k, k + 1), (k + 1, k))])
     of = TimeInstance(Instance(topology, parse_collective("all-reduce")), 64, MULTITREE)
     assert found(of)["flow"] == 2 * (311 + 1 + 1) + 3 + 17

@@ -1,4 +1,4 @@
-"""Every kind of witness: the value it shows, and each way in which it can lie."""
+"""Every kind of witness: the value it shows, and each fault that it can have."""
 
 import tracemalloc
 from contextlib import suppress
@@ -329,7 +329,7 @@ def cheapest_all_reduce(of: Instance, price: list[int]) -> int:
 @given_at_least(40, rngs, st.one_of(one_way(4, least=3), one_way(3, least=3, switches=1)))
 @examples(75)
 def test_no_order_of_messages_pays_less_than_the_tolls(rng: Random, topology: Topology) -> bool:
-    """Whatever the schedule: trees or not, and whoever adds."""
+    """Whatever the schedule: trees or not, and wherever sums are made."""
     of, nodes, values = Instance(topology, ALL_REDUCE), len(topology.kind), []
     price = [rng.choice((0, 1, 1, 2, 3)) for _ in topology.src]
     for part in (list(range(nodes)), [rng.randrange(3) for _ in range(nodes)]):

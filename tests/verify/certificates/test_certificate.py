@@ -92,11 +92,11 @@ TAMPERINGS: dict[str, tuple[Callable[[Document], Any], str]] = {
     "version as a truth value": (put("version", True), "certificate"),
     "a field too many": (put("note", "trust me"), "certificate"),
     "a field too few": (lambda d: d.pop("bounds"), "certificate"),
-    "bounds that are no list": (put("bounds", {}), "certificate"),
-    "claim that is no object": (put("claim", []), "certificate"),
+    "bounds that are not a list": (put("bounds", {}), "certificate"),
+    "claim that is not an object": (put("claim", []), "certificate"),
     "claim with a field too many": (put("claim", "fastest", True), "certificate"),
     "claim with a field too few": (lambda d: d["claim"].pop("optimal_in"), "certificate"),
-    "digest that is no text": (put("schedule", 7), "certificate"),
+    "digest that is not a text": (put("schedule", 7), "certificate"),
     "another topology": (put("topology", "0" * 64), "certificate-topology"),
     "another schedule": (put("schedule", "0" * 64), "certificate-schedule"),
     "bandwidth time too good": (put("claim", "bandwidth_time", "1/2"), "certificate-claim"),
@@ -116,7 +116,7 @@ TAMPERINGS: dict[str, tuple[Callable[[Document], Any], str]] = {
     "bound with a changed witness": (put("bounds", 0, "witness", "part", 0, 1), "witness-value"),
     "bound for the other quantity": (put("bounds", 0, "quantity", "latency"), "witness-wrong"),
     "bound of an unknown kind": (put("bounds", 0, "kind", "oracle"), "witness-malformed"),
-    "bound that is no object": (put("bounds", 0, None), "witness-malformed"),
+    "bound that is not an object": (put("bounds", 0, None), "witness-malformed"),
     "bound of another collective": (
         put("bounds", 0, {"kind": "cut", "quantity": "bandwidth", "value": "1/2", "witness": {"set": [0]}}),
         "witness-foreign",
@@ -132,7 +132,7 @@ def test_any_change_is_refused(name: str) -> None:
     document = copy.deepcopy(make_certificate(schedule, [singletons(schedule)]))
     assert rules(schedule, document) == set()
     tamper(document)
-    if rule == "nothing":  # the judge's own count of messages shows the same bound
+    if rule == "nothing":  # the checker's own count of messages shows the same bound
         assert rules(schedule, document) == set()
     else:
         assert rule in rules(schedule, document)

@@ -1,6 +1,6 @@
 """Random networks of switches: what synthesis makes runs through routers without deadlock, and circles made on purpose are refused.
 
-`python -m tests.verify.deadlock.drawn FIRST COUNT` draws so many networks, with seeds from FIRST on, and prints how many of each
+`python -m tests.verify.deadlock.drawn FIRST COUNT` draws COUNT networks, with seeds from FIRST on, and prints how many of each
 kind there were.
 """
 

@@ -1,4 +1,4 @@
-"""Chakra traces of collectives: a wrong one for each rule, random edits that an independent interpreter judges, and bad files."""
+"""Chakra traces of collectives: a wrong one for each rule, random edits that an independent interpreter checks, and bad files."""
 
 import random
 from dataclasses import replace
@@ -15,7 +15,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.programs.algorithm_checker import verify_algorithm
 from tests.synth.execution import make
-from tests.verify.programs.trace_judge import faults
+from tests.verify.programs.trace_interpreter import faults
 
 EDITS = 50
 RING = written_algorithm(lower_to_algorithm(make("ring", "ring:3"), 3000))
@@ -54,13 +54,13 @@ def broken(files, kind=None):
     return set(verify_algorithm(algorithm_of(files, "x"), kind).verdict.counts)
 
 
-def judged(files):
+def faults_of(files):
     return faults(dict(enumerate(files.values())))
 
 
 def test_the_right_one_is_right() -> None:
     assert not broken(RING)
-    assert not judged(RING)
+    assert not faults_of(RING)
     assert written_algorithm(algorithm_of(RING, "x")) == RING
 
 
@@ -69,7 +69,7 @@ def test_rule(rule) -> None:
     files = FAULTS[rule]()
     others = {"input-changed": {"race", "wrong-data"}, "race": {"wrong-data"}}
     assert {rule} <= broken(files) <= {rule} | others.get(rule, set())
-    assert judged(files)
+    assert faults_of(files)
 
 
 def without_data(files):
@@ -107,7 +107,7 @@ def test_traces_that_do_not_state_their_data() -> None:
 def test_what_another_interpreter_calls_wrong_is_refused(network, method, collective) -> None:
     files = written_algorithm(lower_to_algorithm(written_out(make(method, network, collective)), 4096))
     draw = random.Random(f"{network} 1")
-    assert not judged(files)
+    assert not faults_of(files)
     assert not broken(files)
     wrong = right = 0
     for _ in range(EDITS):
@@ -116,7 +116,7 @@ def test_what_another_interpreter_calls_wrong_is_refused(network, method, collec
             found = broken(changed)
         except InputError:
             found = {"unreadable"}
-        if judged(changed):
+        if faults_of(changed):
             wrong += 1
             assert found
         else:

@@ -10,8 +10,9 @@ from certree.models.common.errors import InputError
 from certree.models.programs.msccl import read_msccl, written_msccl
 from certree.verify.programs.checker import verify_program
 from tests.synth.execution import make
+from tests.verify.programs.edits import compare_on_edits
 from tests.verify.programs.foreign import all_pairs, ring
-from tests.verify.programs.judge import faults
+from tests.verify.programs.interpreter import faults
 
 EDITS = 40  # of each program
 NUMBERS = ("srcoff", "dstoff", "cnt", "depid", "deps", "hasdep", "send", "recv", "chan", "s_chunks", "nchannels")
@@ -72,17 +73,4 @@ def accepted(text: str) -> bool:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_another_interpreter_calls_wrong_is_refused(name: str) -> None:
-    text, draw = PROGRAMS[name](), random.Random(f"{name} 1")
-    assert not faults(text)
-    assert accepted(text)
-    wrong = right = 0
-    for _ in range(EDITS):
-        changed = edited(text, draw)
-        if faults(changed):
-            wrong += 1
-            assert not accepted(changed), changed
-        else:
-            right += 1
-            assert accepted(changed), changed
-    assert wrong >= EDITS // 2
-    assert right
+    compare_on_edits(name, PROGRAMS[name](), edited, faults, accepted, EDITS)

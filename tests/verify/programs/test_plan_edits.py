@@ -12,7 +12,8 @@ from certree.models.programs.plan_writer import written_plan
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.programs.plan_checker import verify_plan
 from tests.synth.execution import make
-from tests.verify.programs.plan_judge import faults
+from tests.verify.programs.edits import compare_on_edits
+from tests.verify.programs.plan_interpreter import faults
 from tests.verify.programs.test_plan_rules import plan
 
 EDITS = 50  # of each plan
@@ -87,17 +88,4 @@ def accepted(text: str) -> bool:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_what_another_interpreter_calls_wrong_is_refused(name: str) -> None:
-    text, draw = PLANS[name](), random.Random(f"{name} 1")
-    assert not faults(text)
-    assert accepted(text)
-    wrong = right = 0
-    for _ in range(EDITS):
-        changed = edited(text, draw)
-        if faults(changed):
-            wrong += 1
-            assert not accepted(changed), changed
-        else:
-            right += 1
-            assert accepted(changed), changed
-    assert wrong >= EDITS // 2
-    assert right
+    compare_on_edits(name, PLANS[name](), edited, faults, accepted, EDITS)

@@ -9,7 +9,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.programs.plan_file import read_plan
 from certree.models.programs.plan_writer import written_plan
 from certree.verify.programs.plan_checker import verify_plan
-from tests.verify.programs.plan_judge import faults
+from tests.verify.programs.plan_interpreter import faults
 
 
 def on(kind, index, size=1, *, far=False):

@@ -1,4 +1,4 @@
-"""Files that are no programs: one line with the element and the attribute."""
+"""Files that are not programs: one line with the element and the attribute."""
 
 import pytest
 

@@ -13,7 +13,8 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import COPY, REDUCE, build, network
-from tests.verify.moved import changed, drawn, fault, start_and_end
+from tests.verify.moved import changed, drawn, start_and_end
+from tests.verify.rules.agreement import agree, agree_after
 from tests.verify.rules.expected import rejected_first
 
 Move = tuple[int, int, int, int]  # from node, buffer, to node, buffer
@@ -36,13 +37,6 @@ def buffered(topology: Topology | str, collective: str, text: str, **fields: Any
     return build(topology, collective, rows, **{"buffers": 2, "src_buffer": src_buffer, "dst_buffer": dst_buffer} | fields)
 
 
-def agree(schedule: Schedule) -> bool:
-    """Whether the schedule is valid; checker and reference must say the same."""
-    verdict, wrong = verify_schedule(schedule), fault(schedule)
-    assert verdict.valid == (wrong is None), (verdict.violations, wrong, schedule)
-    return verdict.valid
-
-
 @given_at_least(150, rngs)
 @examples(200)
 def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
@@ -54,10 +48,7 @@ def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
 @given_at_least(300, rngs, st.integers(1, 3))
 @examples(600)
 def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> bool:
-    schedule = drawn(rng)
-    for _ in range(changes):
-        schedule = changed(rng, schedule)
-    return not agree(schedule)
+    return not agree_after(rng, changes, drawn(rng))
 
 
 @given_at_least(60, rngs)

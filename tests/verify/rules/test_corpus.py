@@ -76,7 +76,7 @@ CORPUS: dict[str, tuple[str, tuple[int, ...], Schedule, tuple[str, ...]]] = {
     "switch that should hold data": (
         "link", (0,), star("1+2 1+0; 3+0; 0>1; 0>3", [-1, *STAR_ROUTE]), ("node 2 is a switch that only forwards", "1>2")),
     "switch that should send": ("link", (4,), star(f"{STAR_ROWS}; 2>1", [*STAR_ROUTE, -1]), ("node 2 is a switch",)),
-    "reducing switch beside one that only forwards": (
+    "reducing switch next to one that only forwards": (
         "link", (1,), build(TWO_SWITCHES, "all-reduce", "0+2 1+3"), ("node 3 is a switch that only forwards",)),
     "send over a link that does not exist, accepted elsewhere": ("link", (1,), gather("ring:4", "0>1 0>2 0>3"), ()),
     "direct transfer where a route is needed": ("link", (0,), star(route=[-1, *STAR_ROUTE[1:]]), ("no link 1>0",)),
@@ -124,7 +124,7 @@ CORPUS: dict[str, tuple[str, tuple[int, ...], Schedule, tuple[str, ...]]] = {
     "sum of a switch before it is complete": (
         "causality", (3, 2), reducing("0+2 1+2; 3+2 2>0 2>1 2>3"),
         ("leaves node 2 before row 2", "node 0 ends without the contribution of node 3")),
-    "contribution counted twice over two ways": (
+    "contribution counted twice over two routes": (
         "duplicate", (2, 1), scatter("ring:3", "0+1; 1+2; 0+2", 2),
         ("the contribution of node 0 a second time", "since row 1 (reduce of chunk 0, 1>2, step 1)")),
     "contribution counted twice in one step": (

@@ -20,8 +20,8 @@ from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import build, network
 from tests.verify.moved import changed, drawn_demand
+from tests.verify.rules.agreement import agree, agree_after
 from tests.verify.rules.expected import rejected
-from tests.verify.rules.test_buffers import agree
 
 WIDE = network("eee", [(0, 1, 2), (1, 0, 2), (1, 2, 1), (2, 1, 1)])
 
@@ -40,17 +40,18 @@ def moving(topology: Topology | str, sizes: dict[int, tuple[int, int, int]], tex
 @given_at_least(150, rngs)
 @examples(200)
 def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
-    schedule = drawn_demand(rng)
-    return agree(schedule)
+    return agree(drawn_demand(rng))
 
 
 @given_at_least(250, rngs, st.integers(1, 3))
 @examples(600)
 def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> bool:
-    schedule = drawn_demand(rng)
-    for _ in range(changes):
-        schedule = resized(rng, schedule) if rng.random() < 0.4 else changed(rng, schedule)
-    return not agree(schedule)
+    return not agree_after(rng, changes, drawn_demand(rng), resized_or_changed)
+
+
+def resized_or_changed(rng: Random, schedule: Schedule) -> Schedule:
+    """The schedule after one change, of a size or of a transfer."""
+    return resized(rng, schedule) if rng.random() < 0.4 else changed(rng, schedule)
 
 
 def resized(rng: Random, schedule: Schedule) -> Schedule:

@@ -17,33 +17,24 @@ from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import build, network
 from tests.verify.fine_moved import MACHINE, drawn, fault, shifted
+from tests.verify.rules.agreement import agree, agree_after
 from tests.verify.rules.expected import rejected
-
-
-def agree(schedule: Schedule) -> bool:
-    """Whether the schedule is valid; checker and reference must say the same."""
-    verdict, wrong = verify_schedule(schedule), fault(schedule)
-    assert verdict.valid == (wrong is None), (verdict.violations, wrong, schedule)
-    return verdict.valid
 
 
 @given_at_least(60, rngs)
 @examples(250)
 def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
-    return agree(drawn(rng))
+    return agree(drawn(rng), fault)
 
 
 @given_at_least(150, rngs, st.integers(1, 3))
 @examples(400)
 def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> bool:
-    schedule = drawn(rng)
-    for _ in range(changes):
-        schedule = shifted(rng, schedule)
-    return not agree(schedule)
+    return not agree_after(rng, changes, drawn(rng), shifted, fault)
 
 
 def fine(topology: Topology | str, collective: str, text: str, granules: int = 1, slot: int = 1, **fields: Any) -> Schedule:
-    """A schedule of chunks of so many granules: `ser` is one more, a way over h links takes 4·h + 3, an addition 2·granules."""
+    """Chunks of `granules` granules: `ser` is one more, a route over h links takes 4·h + 3, an addition 2·granules."""
     waits = fields.pop("waits", None)
     made = build(topology, collective, text, **fields)
     size = granules * made.message_chunks * made.repeats * MACHINE.flit_bytes

@@ -11,9 +11,9 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import build
-from tests.verify.moved import changed, drawn_among_members
+from tests.verify.moved import drawn_among_members
+from tests.verify.rules.agreement import agree, agree_after
 from tests.verify.rules.expected import rejected_first
-from tests.verify.rules.test_buffers import agree
 
 
 def among(kind: str, members: tuple[int, ...], text: str, topology: str = "mesh:1x3", **fields: Any) -> Schedule:
@@ -32,10 +32,7 @@ def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
 @given_at_least(300, rngs, st.integers(1, 3))
 @examples(600)
 def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> bool:
-    schedule = drawn_among_members(rng)
-    for _ in range(changes):
-        schedule = changed(rng, schedule)
-    return not agree(schedule)
+    return not agree_after(rng, changes, drawn_among_members(rng))
 
 
 RIGHT = {

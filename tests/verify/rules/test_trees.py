@@ -100,7 +100,7 @@ def test_each_fault_is_left_to_the_machine(kind: str, what: str) -> None:
 
 
 def test_other_right_schedules_are_left_to_the_machine() -> None:
-    """Recursive doubling is right, but a node sends its chunk more than once; switches that add up are no endpoints."""
+    """Recursive doubling is right, but a node sends its chunk more than once; switches that add up are not endpoints."""
     schedule = make("recursive-doubling", "hypercube:2")
     assert not flows_along_trees(schedule)
     assert is_valid_by_execution(schedule)

@@ -120,7 +120,7 @@ def test_entries_out_of_range_are_bad_input(column: str, value: int) -> None:
 
 
 def test_one_row_for_the_children_of_one_slot() -> None:
-    """They ascend; two rows that agree in step, op and flow are none that the contract knows, whatever they command."""
+    """They ascend; two rows that agree in step, op and flow are unknown to the contract, whatever they command."""
     tables = lower(path_all_reduce(), 1000, MACHINE)
     row = int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.children[:, 1] != NIL))[0])
     assert tables.children[row].tolist() == [0, 2]
@@ -141,7 +141,7 @@ def test_tables_with_source_routes_are_right() -> None:
 
 
 def test_routes_are_checked_link_by_link() -> None:
-    """Another row's route leads elsewhere; a chunk of several children cannot share one; and a detour meets others on its way."""
+    """Another row's route leads elsewhere; a chunk of several children cannot share one; and a detour meets others on its route."""
     tables = routed()
     row = int(np.argmax(tables.route != tables.route[0]))
     assert "link" in rules(changed(tables, "route", row, tables.route[0]))

@@ -85,7 +85,7 @@ def test_a_mended_table_is_rejected_or_harmless(rng: Random) -> bool:
     try:
         changed = mended(changed)
     except InputError:
-        return False  # no roots: judged by rule `tree`, in the test above
+        return False  # no roots: checked by rule `tree`, in the test above
     if not verify_tables(changed).valid:
         return False
     assert brute_force(changed.schedule).clean

@@ -24,7 +24,7 @@ def test_hierarchical_moves_blocks_in_l_then_v_then_h() -> None:
 
 
 def test_blocks_are_relayed_round_rings_of_packages_whose_nodes_no_route_can_pass() -> None:
-    """Distances 1 and 2 of 4 rows, both ways: 1 + 2 steps, each row to the one beside it."""
+    """Distances 1 and 2 of 4 rows, both ways: 1 + 2 steps, each row to the one next to it."""
     for method in ("hierarchical-all-to-all", "switch-fc"):
         made = valid(method, "switch-fc:4x1x3x2", "all-to-all")
         local = 1 if method == "hierarchical-all-to-all" else 2

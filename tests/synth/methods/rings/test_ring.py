@@ -1,4 +1,4 @@
-"""The ring algorithm: steps by formula, validity by playing, and the cycles it follows."""
+"""The ring algorithm: steps by formula, validity by execution, and the cycles it follows."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.cycle import hamiltonian_cycle
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
-from tests.synth.execution import ask, play, rounds_of
+from tests.synth.execution import ask, execute, rounds_of
 
 ring = load_methods()["ring"]
 COLLECTIVES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
@@ -47,12 +47,12 @@ def test_steps_chunks_and_links(spec: str, collective: str, options: dict[str, s
     assert all(links_used(made, step) == used for step in range(made.steps))
     assert len(used) == directions * nodes
     assert not options or used == {(dst, src) for src, dst in used}
-    play(made)
+    execute(made)
 
 
 def test_a_one_way_ring_is_followed_in_its_direction() -> None:
-    play(ring(ask("ring:4,without-link=0>1,without-link=1>2,without-link=2>3,without-link=3>0")))
-    play(ring(ask("ring:5,without-link=0>1,without-link=4>0")))  # node 0 keeps 4 <- 0 <- 1, the others a path both ways
+    execute(ring(ask("ring:4,without-link=0>1,without-link=1>2,without-link=2>3,without-link=3>0")))
+    execute(ring(ask("ring:5,without-link=0>1,without-link=4>0")))  # node 0 keeps 4 <- 0 <- 1, the others a path both ways
 
 
 @pytest.mark.parametrize(

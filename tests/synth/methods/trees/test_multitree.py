@@ -8,7 +8,7 @@ from certree.models.tables.table_columns import NIL
 from certree.synth.method import load_methods
 from certree.synth.packing.growth import grow_trees
 from tests.hw.tables.test_lowering import table_of
-from tests.synth.execution import ask, make, play, valid
+from tests.synth.execution import ask, execute, make, valid
 from tests.verify.build import network
 
 multitree = load_methods()["multitree"]
@@ -83,7 +83,7 @@ def test_steps_of_one_phase(spec: str, steps: int) -> None:
     ],
 )
 def test_it_does_what_the_collective_promises(spec: str, collective: str) -> None:
-    play(multitree(ask(spec, collective)))
+    execute(multitree(ask(spec, collective)))
 
 
 @pytest.mark.parametrize(

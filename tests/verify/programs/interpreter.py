@@ -60,8 +60,8 @@ def _read(algo):
         for tb in gpu:
             ends = _numbers(tb, TB)
             _need(sizes["id"] not in (ends["send"], ends["recv"]), "a thread block with itself as its peer")
-            _need(all(-1 <= ends[side] < ranks for side in ("send", "recv")), "a peer that is no rank")
-            _need(0 <= ends["chan"] < head["nchannels"], "a channel that is none")
+            _need(all(-1 <= ends[side] < ranks for side in ("send", "recv")), "a peer that is not a rank")
+            _need(0 <= ends["chan"] < head["nchannels"], "a channel that does not exist")
             steps = [_numbers(step, STEP) for step in tb]
             _need([step["s"] for step in steps] == list(range(len(steps))), "steps out of order")
             for step, after in zip(steps, [*steps[1:], {"depid": -1}], strict=False):
