@@ -134,7 +134,7 @@ class Timers:
             return Request(made.topology, made.collective, size, machine).cycles(made)
         self._tell(f"simulating {size_words(size)} on {one_line(made.topology.name)}")
         options = Options(mode=str(settings.timing), framing=settings.flow, without_routers=settings.without_routers)
-        source = tables_or_plan(made, size, machine)
+        source = tables_or_plan(made, size, machine, files=False)
         try:
             result = run_free(source, options)
         except UnsupportedError:

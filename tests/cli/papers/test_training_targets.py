@@ -5,6 +5,11 @@ from fractions import Fraction
 import pytest
 
 from certree import api as ct
+from certree.api.papers.experiments.collectives.authors_runs import AS_THEIRS, run_as_authors
+from certree.api.papers.target import TARGETS
+from certree.hw.authors.faults import Fault
+from certree.models.common.quantities import parse_size
+from certree.models.machine.machine import load_machine
 from tests.cli.papers.cells import cells_of
 from tests.cli.papers.cells import small as small_target
 from tests.cli.running import certree
@@ -60,3 +65,21 @@ def test_orders_are_counted_apart_from_values():
     """Table 11: 23 numbers, and three times which of two is faster."""
     words = certree("reproduce", "netreduce-table11").out
     assert "14 of 23 values and 3 of 3 orders agree with what the paper states (in brackets):" in words
+
+
+@pytest.mark.parametrize("method", ["multitree", "multitree-msg", "ring", "ring-2d", "double-binary-tree"])
+def test_points_of_the_authors_lines_are_the_cycles_of_their_interfaces(method):
+    """The smallest point of each line; multitree-authors-sizes has all of them."""
+    lines = {line["name"]: line for line in TARGETS.load("multitree-fig11")["lines"]}
+    (run,) = [
+        run
+        for run in TARGETS.load("multitree-authors-sizes")["runs"]
+        if run["method"] == method.removesuffix("-msg") and run["flow"] == ("message" if method.endswith("-msg") else "packet")
+    ]
+    points = lines[f"{method}, authors"]["measured"]
+    assert {point["size"] for point in points} <= set(run["sizes"])
+    arguments = {
+        "kind": AS_THEIRS, "faults": list(Fault), "order": 0, "machine": load_machine("multitree-authors").document(),
+        "chunks": None, "options": {}, **run, "message_bytes": parse_size(points[0]["size"]),
+    }  # fmt: skip
+    assert Fraction(points[0]["seconds"]) == Fraction(run_as_authors(arguments)["cycles"], 10**9)
