@@ -9,7 +9,9 @@ floats / N, and the start-ups of K steps, bound the time from below. By K:
 - 1: every server receives N - 1 terms and adds N
 - 2: some server adds all N terms in the first step; or none does, and every server adds up g >= 2 sums of the first step, which
   have all N terms
-- more: 2 (N - 1) arrivals, N - 1 of which are added, in sums of whatever number of terms is cheapest for each of them
+- more: some server has the whole sum first, after step a. The sums that it is made of are a tree of depth a, no two of them the
+  same; so they take no less than the cheapest tree of that depth. Every other server gets the sum later, by one arrival more at
+  least, and K > a; or, where K = a, it makes the sum in the last step, by a sum of two terms at least
 
 One step or more must cross each cut of the network, and starts up accordingly. Links between switches and unequal loads of servers
 are left out, so the bound is weakest where these matter (CDC384). One copy of each element must cross each link between switches
@@ -17,8 +19,10 @@ each way. Where that takes less time than links of servers do, as on all network
 bound, as different links are busy at the same time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +34,20 @@ from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
 from certree.models.schedule.paths import way_of
 
-MOST_STEPS = 3  # beyond these more steps only add start-ups
+MORE = 3  # steps: fewer have bounds of their own
+_MOST = 1 << 61  # of exact whole numbers in trees of sums
 
 
 @dataclass(frozen=True)
 class Least:
-    """No schedule takes less than `seconds`; `steps` of the case that decides, 3 for three or more."""
+    """No schedule takes less than `seconds`; `steps` of the case that decides."""
 
     seconds: Fraction
     steps: int
 
 
 def least_seconds(topology: Topology, model: GenModel, floats: Fraction) -> Least:
-    """The bound for a vector of `floats`, where all links of servers are equally wide. O(N · links + switches² · hops).
+    """The bound for a vector of `floats`, where all links of servers are equally wide. O(N · links + switches² · hops + N³).
 
     UnsupportedError where links of servers differ, or where switches add.
 
@@ -50,7 +55,7 @@ def least_seconds(topology: Topology, model: GenModel, floats: Fraction) -> Leas
     >>> from certree.models.cost.models.genmodel import load_genmodel
     >>> from certree.models.network.spec import parse_topology
     >>> round(float(least_seconds(parse_topology("ss:24"), load_genmodel("gentree"), Fraction(10**8)).seconds), 4)
-    1.3658
+    1.366
     """
     servers = topology.endpoints
     widths = topology.pair_capacity[np.isin(topology.pair_dst, servers)]
@@ -61,7 +66,7 @@ def least_seconds(topology: Topology, model: GenModel, floats: Fraction) -> Leas
     local, crossing = _start_ups(topology, model)
     costs = _Costs(model, len(servers))
     found = []
-    for steps, element in ((1, costs.one_step()), (2, costs.two_steps()), (MOST_STEPS, costs.more_steps())):
+    for steps, element in ((1, costs.one_step()), (2, costs.two_steps()), *costs.more_steps()):
         found.append(Least(crossing + (steps - 1) * local + floats * element / len(servers), steps))
     return min(found, key=lambda one: one.seconds)
 
@@ -136,8 +141,37 @@ class _Costs:
         sums = longer * self._sum(least + 1) + (parts - longer) * self._sum(least)
         return sums - 2 * parts * self._server.delta_seconds_per_float
 
-    def more_steps(self) -> Fraction:
-        """Sums of the number of terms that is cheapest for each addition, and the others get the sum."""
+    def more_steps(self) -> Iterator[tuple[int, Fraction]]:
+        """For each number of steps from MORE on, until more would not make trees of sums cheaper, what an element takes."""
+        others, steps = self._servers - 1, MORE
+        copied, added = others * self._level.beta_seconds_per_float, others * self._sum(2)
+        depths = self._trees()
+        for _ in range(MORE - 1):
+            shallow = next(depths)
+        for deep in depths:
+            yield steps, min(shallow + copied, deep + added)
+            if deep == shallow:
+                return
+            steps, shallow = steps + 1, deep
+
+    def _trees(self) -> Iterator[Fraction]:
+        """What sums of all terms take in the cheapest trees of depth 1, 2, ...; in exact whole numbers. O(N³) each."""
         count = self._servers
-        added = min(self._sum(terms) / (terms - 1) for terms in range(2, count + 1))  # a term, in a sum of the cheapest length
-        return (count - 1) * (added + self._level.beta_seconds_per_float)
+        sums = [Fraction(0), *(self._sum(terms) for terms in range(2, count + 1))]  # of 1, 2, ... terms
+        scale = lcm(*(one.denominator for one in sums))
+        whole = [int(one * scale) for one in sums]
+        if whole[-1] * count >= _MOST:
+            raise UnsupportedError("the parameters have too many digits for the bound in GenModel seconds")
+        never = np.int64(_MOST)
+        own = np.array(whole, np.int64)
+        best = np.full(count + 1, never)  # to have a sum of that many terms, by depth 0
+        best[1] = 0
+        rest = np.arange(count + 1)[:, None] - np.arange(count + 1)
+        while True:
+            parts, deeper = best, best.copy()
+            padded = np.where(rest >= 0, best[rest], never)  # of n - k terms
+            for terms in range(2, count + 1):
+                parts = np.minimum((parts[None, :] + padded).min(axis=1), never)
+                deeper = np.minimum(deeper, parts + own[terms - 1])
+            best = deeper
+            yield Fraction(int(best[count]), scale)

@@ -1,14 +1,16 @@
 """The least seconds of any all-reduce in GenModel: no schedule takes less, and some take exactly that."""
 
 from fractions import Fraction
+from itertools import combinations_with_replacement, islice
 
 import numpy as np
 import pytest
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.cost.flows.least import least_seconds
+from certree.models.cost.flows.least import _Costs, least_seconds
 from certree.models.cost.flows.time import Reading, all_readings, schedule_time
-from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel, load_genmodel
+from certree.models.cost.profile import Level, Server
 from certree.models.network.spec import parse_topology
 from tests.synth.execution import make
 
@@ -47,6 +49,34 @@ def test_co_located_servers_are_the_best_on_a_switch_without_incast(servers):
 def test_more_steps_where_incast_costs_more_than_a_start_up():
     topology = parse_topology("ss:32")
     assert [least_seconds(topology, MODEL, Fraction(floats)).steps for floats in (10**4, 10**7, 10**9)] == [1, 2, 3]
+
+
+def sums(terms, depth):
+    """What a sum of that many terms takes in the cheapest tree of a depth, tree by tree."""
+    if terms == 1:
+        return Fraction(0)
+    if not depth:
+        return None
+    found = [sums(terms, depth - 1)]
+    for parts in range(2, terms + 1):
+        for sizes in combinations_with_replacement(range(1, terms), parts):
+            below = [sums(size, depth - 1) for size in sizes] if sum(sizes) == terms else [None]
+            if None not in below:
+                found.append(sum(below) + _sum_of(parts))
+    return min((one for one in found if one is not None), default=None)
+
+
+def _sum_of(terms):
+    """Arrivals, additions and accesses (GenTree, Section 3.1); incast beyond 3 communicators."""
+    link = Fraction(5) + max(terms - 3, 0) * Fraction(7)
+    return (terms - 1) * (link + Fraction(1, 2)) + (terms + 1) * Fraction(1, 3)
+
+
+def test_trees_of_sums_are_the_cheapest_of_their_depth():
+    level = Level(Fraction(1), Fraction(5), Fraction(7), 3)
+    model = GenModel("mine", Server(Fraction(1), Fraction(1, 2), Fraction(1, 3)), level)
+    found = islice(_Costs(model, 7)._trees(), 4)
+    assert list(found) == [sums(7, depth) for depth in (1, 2, 3, 4)]
 
 
 def test_links_that_all_schedules_must_cross_start_up():
