@@ -38,16 +38,20 @@ class Change:
 def parse_changes(text: str, settings: Settings) -> list[Change]:
     """The changes of a text, several for `each`; InputError for one that is unknown or does not apply."""
     if text == f"method={EACH}":
-        return [
-            Change(one, _parsed(one, settings), text)
-            for one in _methods(settings)
-            if parse_methods(one.removeprefix("method=")) != settings.methods
-        ]
+        changes = [Change(one, _parsed(one, settings), text) for one in _methods(settings)]
+        return [one for one in changes if _used(one.settings) != _used(settings)]
     if text == f"system={EACH}":
         names = [system.name for system in settings.endpoint.systems] if settings.endpoint else []
         own = settings.system if settings.timing is Timing.ENDPOINTS else None
         return [Change(f"system={name}", _parsed(f"system={name}", settings), text) for name in names if name != own]
     return [Change(text, _parsed(text, settings))]
+
+
+def _used(settings: Settings) -> list[str]:
+    """The method of each kind of collectives."""
+    kinds = sorted({found.kind for found in settings.workload.communications()})
+    unnamed = None if settings.timing is Timing.ENDPOINTS else AUTO  # endpoints have methods of their own
+    return [str(unnamed if (found := settings.method(kind)) is None else found.text) for kind in kinds]
 
 
 def _methods(settings: Settings) -> list[str]:

@@ -153,6 +153,8 @@ def test_each_kind_of_collectives_has_methods_of_its_own():
     changes = {entry.change for entry in run.alternatives}
     assert {"method=all-to-all=ring-all-to-all", "method=all-reduce=cps"} <= changes
     assert "method=all-to-all=cps" not in changes
+    assert "method=all-to-all=direct" not in changes  # that is the run itself
+    assert "method=auto" not in {one.change for one in ct.train(small(4000), "switch:2", what_if=["method=each"]).alternatives}
 
 
 def test_schedules_in_fine_slots_are_booked_anew_for_each_size():
