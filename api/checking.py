@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
@@ -31,30 +31,24 @@ if TYPE_CHECKING:
     from certree.verify.frontier.document import FrontierVerdict
 
 
+class _Asked(TypedDict, total=False):
+    """Keywords of `verify`: what the schedule must be for, and where it runs."""
+
+    topology: Network | None
+    collective: str | Collective | None
+    root: int | None
+    route: str | None
+    size: int | str | None
+    machine: str | Path | Machine | None
+
+
 @overload
-def verify(
-    source: AnySchedule | Tables,
-    *,
-    topology: Network | None = None,
-    collective: str | Collective | None = None,
-    root: int | None = None,
-    route: str | None = None,
-    size: int | str | None = None,
-    machine: str | Path | Machine | None = None,
-) -> Verdict: ...
+def verify(source: AnySchedule | Tables, **asked: Unpack[_Asked]) -> Verdict: ...
 
 
 @overload
 def verify(
-    source: str | Path,
-    *,
-    topology: Network | None = None,
-    collective: str | Collective | None = None,
-    root: int | None = None,
-    route: str | None = None,
-    size: int | str | None = None,
-    machine: str | Path | Machine | None = None,
-    trust: str | None = None,
+    source: str | Path, *, trust: str | None = None, **asked: Unpack[_Asked]
 ) -> "Verdict | FrontierVerdict | BundleVerdict": ...
 
 

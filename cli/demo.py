@@ -116,7 +116,7 @@ def _summary(
     say_table(["check", "passed", "result"], [[name, "yes" if passed else "NO", what] for name, passed, what in checks])
     if not all(passed for _, passed, _ in checks):
         raise StepFailedError("the checks do not agree")
-    say(f"\nall of this to hand over, with TLC's results: {FOLDER}/mesh8x8.certree; certree verify re-checks it")
+    say(f"\nall of this evidence, with TLC's results: {FOLDER}/mesh8x8.certree; certree verify re-checks it")
 
 
 def _report(schedule: str, output: Path) -> None:

@@ -48,7 +48,9 @@ _SHOWN = 8  # switches listed for people
 @click.option("--latest", type=WHOLE, default=0, show_default=True, help="Packets are up to N cycles late.")
 @click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of losses, duplicates and delays.")
 @click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
-@click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent N times in vain.")
+@click.option(
+    "--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet is sent N times unanswered."
+)
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
               help="fast: one event per packet and link; flit: with routers; auto: flit where routers matter.")  # fmt: skip
 @option_without_routers()

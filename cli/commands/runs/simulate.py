@@ -101,20 +101,18 @@ def simulate_command(
     reading: dict[str, str],
     as_json: bool,
 ) -> int:
-    """Run a tables directory, or the tables exported from a schedule, with real data, cycle by cycle. A schedule that has no
-    tables (recursive doubling, reducing switches, all-to-all, ...) is run from its own transfers, and the result says so.
+    """Run a tables directory, or the tables exported from a schedule, with real data, cycle by cycle.
 
-    A schedule that cannot be exported as tables (recursive doubling, reducing switches, all-to-all, ...) runs from its own
-    transfers, and a note says so. The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree,
-    Section 5.3).
+    A schedule that has no tables, such as one in which switches reduce, runs from its own transfers, and a note says so. The flow
+    engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
 
     With --then other tables, of the next epoch, take over at the end of the last iteration, without a reset; a message that
     meets an interface which executes the other tables is reported.
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks), when epochs are mixed (--then), when packets starve (--longest-wait), when routes may
-    deadlock in the routers of the machine, with any engine (--without-routers leaves routers out), or when a schedule relies on
-    slots and its messages may be late by these routers, by --skew and --drift, or by --background (--allow-late runs it).
+    closed form (which assumes equal clocks); when epochs are mixed (--then) or packets starve (--longest-wait); when routes may
+    deadlock in the routers of the machine, with any engine (--without-routers leaves routers out); or when a schedule relies on
+    slots and its messages may be late because of routers, --skew, --drift or --background (--allow-late runs it).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:

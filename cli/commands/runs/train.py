@@ -37,14 +37,14 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--method", "methods", multiple=True, metavar="[KIND=]METHOD[:NAME=VALUE]",
               help="For all collectives, or those of a kind (repeatable); auto by default.")  # fmt: skip
 @click.option("--timing", type=click.Choice(list(map(str, TIMINGS))), default="closed-form", show_default=True,
-              help="What the time of a collective is taken from.")  # fmt: skip
+              help="Source of the times of collectives.")  # fmt: skip
 @click.option("--flow", type=click.Choice(FRAMINGS), default="message", show_default=True,
               help="Simulated: chunks travel as messages or as packets.")  # fmt: skip
 @option_params()
 @option_without_routers()
 @click.option("--endpoints", "endpoint", type=ENDPOINT, default="ace", show_default=True,
               help="For --timing endpoints: a preset or a TOML file.")  # fmt: skip
-@click.option("--system", default="ace", show_default=True, help="Of the endpoints: who runs collectives.")
+@click.option("--system", default="ace", show_default=True, help="For --timing endpoints: the system that runs collectives.")
 @click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY",
               help="The network of a group of the workload, with links of its own (repeatable).")  # fmt: skip
 @click.option("--accelerator", multiple=True, callback=key_values, metavar="NAME=VALUE",
@@ -54,8 +54,8 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
               help="Which collective goes first.")  # fmt: skip
 @click.option("--pieces", type=COUNT, default=1, show_default=True, help="Cut each collective into N parts.")
 @click.option("--overlap/--no-overlap", default=True, show_default=True,
-              help="Ask for gradients layer by layer, or for all of them behind an iteration.")  # fmt: skip
-@click.option("--compute", default="1", show_default=True, metavar="FACTOR", help="The accelerator is as many times as fast.")
+              help="One collective for the gradients of each layer, or one for all of them after an iteration.")  # fmt: skip
+@click.option("--compute", default="1", show_default=True, metavar="FACTOR", help="The accelerator computes FACTOR times as fast.")
 @click.option("--what-if", multiple=True, metavar="NAME=VALUE",
               help="Time the run with a change, too (repeatable): method=, method=each, topology=, timing=, system=, system=each, "
                    "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, or a group=.")  # fmt: skip

@@ -27,7 +27,7 @@ from certree.models.schedule.collective import Collective
 def bound_command(topology: Topology, collective: Collective, size: int | None, machine: Machine | None, as_json: bool) -> None:
     """Lower bounds on step count and bandwidth time, each with a checked witness, and with --size on the time of a run.
 
-    The last line of the output names the model, what the bounds assume of schedules.
+    The last line of the output names the model: what the bounds assume about schedules.
     """
     if size is None and machine is not None:
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")

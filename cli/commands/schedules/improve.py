@@ -62,7 +62,7 @@ def improve_command(
     """Search for a faster schedule at a message size, starting from a valid one: other slots, trees, delays, repeats.
 
     The result is verified, has a certificate, and is never slower; where nothing is faster it is the given schedule.
-    Of an invalid schedule (exit code 1) nothing is written. Ctrl-C keeps the best so far (exit code 130).
+    An invalid schedule gives exit code 1, and nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     source = read_schedule(schedule, topology, collective, route)

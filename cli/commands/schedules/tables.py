@@ -46,8 +46,8 @@ from certree.models.tables.table_memory import message_chunks
 )
 @option_size(recorded=True)
 @option_params(recorded=True)
-@click.option("--from", "smallest", type=SIZE, help="Of a program: the smallest message for which the runtime takes the file.")
-@click.option("--to", "largest", type=SIZE, help="Of a program: the largest one.")
+@click.option("--from", "smallest", type=SIZE, help="For a program: the smallest message for which the runtime takes the file.")
+@click.option("--to", "largest", type=SIZE, help="For a program: the largest one.")
 @click.option("--epoch", type=click.IntRange(0, MAX_EPOCH),
               help="Number of this export: gives the image of each node a header with it and a CRC-32.")  # fmt: skip
 @option_output("the tables (a new folder) or the program (a file)", required=True)
@@ -153,7 +153,7 @@ def export_words(report: dict[str, Any]) -> str:
 @option_json()
 def import_command(directory: Path, topology: Topology | None, root: int | None, output: Path, force: bool, as_json: bool) -> int:
     """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces; with
-    --topology) back as a schedule. Of what is invalid nothing is written."""
+    --topology) back as a schedule. Nothing is written if it is invalid."""
     if kind_of(directory) is not None:
         return _import_program(directory, topology, root, output, force=force, as_json=as_json)
     if topology is not None or root is not None:

@@ -34,7 +34,7 @@ _LEFT_OUT_FIRST = ("time at", "file")  # in a narrow terminal
 @option_collective()
 @click.option("--from", "smallest", type=SIZE, default=SMALLEST, show_default=True, help="The smallest size.")
 @click.option("--to", "largest", type=SIZE, default=LARGEST, show_default=True, help="The largest size.")
-@click.option("--factor", type=COUNT, default=2, show_default=True, help="Between two sizes at which schedules are made.")
+@click.option("--factor", type=COUNT, default=2, show_default=True, help="Ratio of neighbouring sizes at which schedules are made.")
 @option_params()
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each synthesis.")
 @click.option("--seed", type=WHOLE, default=0, show_default=True)
