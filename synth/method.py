@@ -19,6 +19,7 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.monitor import Monitor
 from certree.synth.virtual_channels import with_channels
+from certree.verify.order.punctual import lateness
 
 _Made = TypeVar("_Made", bound=AnySchedule)
 
@@ -74,8 +75,12 @@ class Request:
 
         Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule
         with fine slots has the time of the size and machine that it was made for, and none at others; one for a demand that of
-        its messages booked one after the other (`certree.models.fine.demand`).
+        its messages booked one after the other (`certree.models.fine.demand`). UnsupportedError also for what only slots keep in
+        order, where messages may be late in the routers of the machine.
         """
+        late = lateness(schedule, self.machine, self.message_bytes)
+        if late is not None:
+            raise UnsupportedError(late)
         if isinstance(schedule, Schedule) and schedule.collective.demand is not None:
             return fine_times(booked(schedule, self.message_bytes, self.machine)).cycles
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:

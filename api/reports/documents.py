@@ -116,6 +116,7 @@ DOCUMENTS = {
         drift_tolerance?: rational?
         bandwidth_bound_any_shares?: rational
         compared? time_unknown?: text
+        router_effect?: text?
         violations?: [violation]
         violation_counts?: {count}
         """,

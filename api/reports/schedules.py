@@ -22,6 +22,7 @@ from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.deadlock.freedom import channels_of_schedule
+from certree.verify.order.agreement import agreement_of_schedule
 from certree.verify.verdict import Quality, Verdict
 
 
@@ -86,6 +87,7 @@ def schedule_report(
             else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
         ),
         "time_bound_cycles": time_bound(schedule, verdict.quality, message_bytes, machine),
+        "router_effect": agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None,
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
@@ -210,6 +212,8 @@ def schedule_words(report: dict[str, Any]) -> str:
     else:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(f"  time: {report['time_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
+        if report["router_effect"] is not None:
+            lines.append(f"  without what routers may add, which `certree simulate` shows: {report['router_effect']}")
         if report["time_over_bound"] is not None:
             over = float(Fraction(report["time_over_bound"]))
             lines.append(f"  time bound: {report['time_bound_cycles']:,} cycles; time / time bound {over:.4g}")

@@ -12,6 +12,8 @@ from certree.hw.engines.transparency import router_effect
 from certree.hw.reducing.trees import AggregationTrees
 from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.hw.run import run
+from certree.models.fine.tolerance import tolerates_clocks
+from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.symmetric.symmetric import AnySchedule
@@ -108,8 +110,8 @@ def require_in_time(source: Tables | Plan, options: Options) -> None:
     """Raise InvalidScheduleError where messages of a slotted run may be late, and only slots keep them in order."""
     if options.mode != "slotted":
         return
-    why = None
-    if options.clocks is not None and not options.clocks.are_equal:
+    why, clocks = None, options.clocks
+    if clocks is not None and not clocks.are_equal and not _has_guards(source, clocks):
         why = "clocks differ"
     elif options.others is not None:
         why = "other packets share the routers"
@@ -122,6 +124,14 @@ def require_in_time(source: Tables | Plan, options: Options) -> None:
     report_late(race, source.schedule, why, findings)
     if findings.rules:
         raise InvalidScheduleError(source.schedule, findings.verdict())
+
+
+def _has_guards(source: Tables | Plan, clocks: Clocks) -> bool:
+    """Whether fine slots leave as much time as these clocks differ."""
+    if source.schedule.slot_cycles is None:
+        return False
+    skew, drift = max(clocks.skew) - min(clocks.skew), max(map(abs, clocks.drift))
+    return tolerates_clocks(source.schedule, skew, drift)
 
 
 def require_own_delay(tables: Tables) -> None:

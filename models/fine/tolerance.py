@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from heapq import heappush, heappushpop
+from math import ceil
 
 import numpy as np
 
@@ -45,6 +46,17 @@ def tolerates(schedule: Schedule, skew: int) -> bool:
         return skew == 0
     times = fine_times(schedule)
     return skew <= min(_shortest(times) - 1, _gap(times)) and _is_in_time(times, skew)
+
+
+def tolerates_clocks(schedule: Schedule, skew: int, drift: Fraction) -> bool:
+    """Whether everything stays right with counters that start up to `skew` cycles apart, and drift by up to `drift` in either
+    direction: over the H cycles of a run these come apart by 2·drift·H + 1 cycles."""
+    if not drift:
+        return tolerates(schedule, skew)
+    times = fine_times(schedule)
+    if times.period is not None and times.work.max() > (1 - drift) * times.period:
+        return False
+    return tolerates(schedule, skew + ceil(2 * drift * times.cycles) + 1)
 
 
 def drift_tolerance(schedule: Schedule) -> Fraction | None:

@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.routers.framing import FRAMINGS, packet_lengths
-from certree.models.routers.transparency import has_routers, schedule_effect
+from certree.models.routers.transparency import has_routers
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import chunk_bytes_of, slotted
+from certree.models.schedule.timing import chunk_bytes_of
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
 from certree.verify.deadlock.walks import MOST_FLITS, Walks, no_walks, packet_walks, route_walks, schedule_vcs, schedule_walks
+from certree.verify.order.agreement import agreement_of_schedule, agreement_of_tables
 from certree.verify.wording import list_text
 
 Int64 = NDArray[np.int64]
@@ -206,24 +207,19 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
     UnsupportedError where its routes state more virtual channels than the machine has. O(transfers log transfers + hops, log).
     """
     if isinstance(schedule, SymmetricSchedule):
-        return deadlock(no_walks(schedule.topology), machine)
-    chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
-    answer = _freedom(schedule, machine, chunk, framing)
-    effect = schedule_effect(schedule, machine, _lengths(chunk, machine, framing))
-    if effect is not None:
-        try:
-            plan, timing = slotted(schedule, message_bytes, machine)
-        except InputError:  # it has no slots
-            return replace(answer, agrees=False, agreement=effect)
-        effect = schedule_effect(plan, machine, _lengths(chunk, machine, framing), timing.slot_cycles)
+        answer = deadlock(no_walks(schedule.topology), machine)
+    else:
+        chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
+        answer = _freedom(schedule, machine, chunk, framing)
+    effect = agreement_of_schedule(schedule, machine, message_bytes, framing)
     return replace(answer, agrees=effect is None, agreement=effect)
 
 
 def deadlock_of_tables(tables: Tables, framing: str | None = None) -> Freedom:
     """`deadlock_of_schedule` of the schedule that the rows execute, for the message size and machine of the tables."""
-    schedule, machine, chunk = tables.schedule, tables.machine, tables.chunk_bytes
-    effect = schedule_effect(schedule, machine, _lengths(chunk, machine, framing), tables.slot_cycles)
-    return replace(_freedom(schedule, machine, chunk, framing), agrees=effect is None, agreement=effect)
+    answer = _freedom(tables.schedule, tables.machine, tables.chunk_bytes, framing)
+    effect = agreement_of_tables(tables, framing)
+    return replace(answer, agrees=effect is None, agreement=effect)
 
 
 def deadlock_of_packets(topology: Topology, machine: Machine, src: Int64, dst: Int64, flits: Int64) -> Freedom:
@@ -273,10 +269,6 @@ def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:
 def _is_sized(schedule: Schedule) -> bool:
     """Whether chunks are of many sizes, so that none counts as small."""
     return schedule.chunk_granules is not None
-
-
-def _lengths(chunk_bytes: int, machine: Machine, framing: str | None) -> list[int]:
-    return packet_lengths(chunk_bytes, machine, framing or "message")
 
 
 def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...]:

@@ -1,15 +1,15 @@
 """The rule `late`: where messages may be late, only schedules whose data are right at any timing (`races`)."""
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.fine.demand import in_fine_slots_if_needed
 from certree.models.machine.machine import Machine
-from certree.models.routers.framing import packet_lengths
-from certree.models.routers.transparency import schedule_effect
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import slotted
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
+from certree.verify.order.agreement import agreement_of_schedule, agreement_of_tables
 from certree.verify.order.races import Race, race_of
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings
@@ -26,15 +26,14 @@ REPAIRS = "routers that add nothing to lanes, equal clocks and no other traffic,
 )
 def check_late(tables: Tables, findings: Findings) -> None:
     """Report tables that rely on slots where routers may make messages late. For rows without links this is unknown."""
-    if tables.fine_slots or findings.rules & {"link", "self", "channel"}:
+    if findings.rules & {"link", "self", "channel"}:
         return
-    lengths = packet_lengths(tables.chunk_bytes, tables.machine, "message")
     try:
-        why = schedule_effect(tables.schedule, tables.machine, lengths, tables.slot_cycles)
-    except InputError:  # no slots, which another rule says
+        why = agreement_of_tables(tables)
+        if why is not None:
+            report_late(race_of_tables(tables), tables.schedule, why, findings)
+    except InputError:  # no slots or times, which another rule says
         return
-    if why is not None:
-        report_late(race_of_tables(tables), tables.schedule, why, findings)
 
 
 def report_late(race: Race | None, plan: Schedule, why: str | None, findings: Findings) -> None:
@@ -62,17 +61,28 @@ def _words(plan: Schedule, row: int) -> str:
 
 
 def race_of_tables(tables: Tables) -> Race | None:
-    """What only slots keep in order in tables; None for those that are right at any timing, as those of `trees` always are, and for
-    fine slots, which have guards of their own."""
-    return None if tables.profile is Profile.TREES or tables.fine_slots else race_of(tables.schedule, tables.in_flight)
+    """What only slots keep in order in tables; None for those that are right at any timing, as those of `trees` always are."""
+    return None if tables.profile is Profile.TREES else race_of(tables.schedule, tables.in_flight)
 
 
 def race_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int) -> tuple[Race | None, Schedule]:
-    """What only slots keep in order where a schedule runs for a message on a machine, and its steps of one round: itself, and no
-    race, where there are none (fine slots, several rounds with buffers). Errors as `timing.slotted`."""
+    """What only slots keep in order where a schedule runs for a message on a machine, and its fine slots or steps of one round:
+    itself, and no race, where there are none (several rounds with buffers). Errors as `timing.slotted`."""
     schedule = written_out(schedule)
     try:
-        plan, _ = slotted(schedule, message_bytes, machine)
+        plan = in_fine_slots_if_needed(schedule, message_bytes, machine)
+        if plan.slot_cycles is None:
+            plan, _ = slotted(plan, message_bytes, machine)
     except UnsupportedError:
         return None, schedule
     return race_of(plan), plan
+
+
+def lateness(schedule: AnySchedule, machine: Machine, message_bytes: int) -> str | None:
+    """Why the data of a valid schedule may be wrong on a machine, in whose routers messages may be late; None where they are right.
+    O(transfers log transfers), and as `race_of` where routers may add something."""
+    why = agreement_of_schedule(schedule, machine, message_bytes)
+    if why is None:
+        return None
+    race, plan = race_of_schedule(schedule, machine, message_bytes)
+    return None if race is None else f"{race_words(race, plan)}; messages may be late: {why}"

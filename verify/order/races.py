@@ -1,4 +1,4 @@
-"""`race_of`: whether the data of a schedule are right at any timing, or only while messages come in their slots.
+"""`race_of`: whether the data of a schedule are right at any timing, or only while messages come in their slots, equal or fine.
 
 A *unit* is what one row sends: transfers of one source, step, operation and cell. A node fires its units in order, each once the
 transfers that had landed in its cell by its step have counted. So a unit *knows* of another one of a node n, in every run, if the
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.fine.slots import landing_steps
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
@@ -33,7 +34,8 @@ MOST_KNOWN = 1 << 25
 
 @dataclass(frozen=True)
 class Race:
-    """Two transfers, rows of the schedule in steps of one round, that only slots keep in order; `what` they would spoil.
+    """Two transfers, rows of the schedule in steps of one round or fine slots, that only slots keep in order; `what` they would
+    spoil.
 
     `first` reads the cell (chunk at node), or is into it; `second` is into it, and should come later. None for both where
     iterations share a cell, for `first` also where no unit reads the cell, and where chains of waits were too many to be
@@ -47,7 +49,8 @@ class Race:
 
 
 def race_of(plan: Schedule, in_flight: int | None = None) -> Race | None:
-    """A race of a valid schedule in steps of one round (`timing.slotted`); None where its data are right at any timing.
+    """A race of a valid schedule in steps of one round (`timing.slotted`) or in fine slots; None where its data are right at any
+    timing. Errors as `landing_steps`.
 
     `in_flight`: W of its tables (`docs/reference/tables.md`, D6); None: as the exporter chooses it. For schedules too large to be
     examined some race is returned, unless every unit waits for all that its cell ever gets. O(units · nodes +
@@ -77,15 +80,16 @@ def race_of(plan: Schedule, in_flight: int | None = None) -> Race | None:
 
 
 class _Cells:
-    """The transfers of a plan by unit and by the cell that they come into.
+    """The transfers of a plan by unit and by the cell that they come into. `lands`: of each, the first step that has it.
 
     `unit_of`: of each transfer; units are numbered in the order of their steps. `source`, `step`, `reads` (cell), `place` (number
-    among the units of its node) and `first_of` (a transfer) of each unit. `arrivals`: transfers by cell, then step; `keys`: of
+    among the units of its node) and `first_of` (a transfer) of each unit. `arrivals`: transfers by cell, then landing; `keys`: of
     both.
     """
 
     def __init__(self, plan: Schedule) -> None:
-        self.plan, self.span = plan, plan.steps + plan.delay + 1
+        self.plan, self.lands = plan, landing_steps(plan)
+        self.span = max(plan.steps, int(self.lands.max(initial=0))) + 1
         zero = np.zeros(plan.transfers, np.int32)
         sent = zero if plan.src_buffer is None else plan.src_buffer
         into = zero if plan.dst_buffer is None else plan.dst_buffer
@@ -105,8 +109,8 @@ class _Cells:
         starts = np.searchsorted(self.source[by_node], np.arange(len(plan.topology.kind)))
         self.place = np.empty(self.units, np.int64)
         self.place[by_node] = np.arange(self.units) - starts[self.source[by_node]]
-        self.arrivals = np.argsort(self.writes * self.span + plan.step, kind="stable")
-        self.keys = (self.writes * self.span + plan.step)[self.arrivals]
+        self.arrivals = np.argsort(self.writes * self.span + self.lands, kind="stable")
+        self.keys = (self.writes * self.span + self.lands)[self.arrivals]
         self.readers = np.argsort(self.reads * self.span + self.step, kind="stable")
         self.reader_keys = (self.reads * self.span + self.step)[self.readers]
 
@@ -117,15 +121,14 @@ class _Cells:
     def awaited(self, unit: int) -> Int64:
         """The transfers that have landed in the cell of a unit by its step."""
         base = self.reads[unit] * self.span
-        low, high = np.searchsorted(self.keys, (base, base + max(0, self.step[unit] - self.plan.delay + 1)))
+        low, high = np.searchsorted(self.keys, (base, base + self.step[unit] + 1))
         return self.arrivals[low:high]
 
     def reads_before(self) -> tuple[Int64, Int64]:
         """(unit, transfer): for each transfer the last unit that reads its cell without it, where there is one."""
         base = self.writes * self.span
-        step = self.plan.step.astype(np.int64)
         first = np.searchsorted(self.reader_keys, base)
-        last = np.searchsorted(self.reader_keys, base + step + self.plan.delay)
+        last = np.searchsorted(self.reader_keys, base + self.lands)
         found = np.flatnonzero(last > first)
         # among the readers of the last of these steps, the last in the table of its node
         return self.readers[last[found] - 1], found
@@ -134,7 +137,7 @@ class _Cells:
         """(unit, transfer): for each transfer behind another one into its cell, one of the two a copy, the first unit that has
         waited for the first of them, -1 where none has."""
         arrivals, keys = self.arrivals, self.keys
-        cell, step = keys // self.span, keys % self.span
+        cell = keys // self.span
         is_copy = self.plan.op[arrivals] == Op.COPY
         number = np.arange(len(arrivals))
         start = np.searchsorted(cell, cell)
@@ -142,8 +145,7 @@ class _Cells:
         latest_copy = np.concatenate(([-1], latest_copy[:-1]))
         before = np.where(is_copy, number - 1, latest_copy)
         found = np.flatnonzero(before >= start)
-        ready = cell[found] * self.span + step[before[found]] + self.plan.delay
-        reader = np.searchsorted(self.reader_keys, ready)
+        reader = np.searchsorted(self.reader_keys, keys[before[found]])
         known = np.append(self.reader_keys, -1)[reader] // self.span == cell[found]
         unit = np.where(known, np.append(self.readers, 0)[reader], -1)
         return unit, arrivals[found]
@@ -182,7 +184,7 @@ def _shared_by_iterations(plan: Schedule, cells: _Cells, in_flight: int | None) 
     used, written = np.unique(cells.writes, return_inverse=True)
     first, last = np.full(len(used), cells.span), np.zeros(len(used), np.int64)
     np.minimum.at(first, written, plan.step)
-    np.maximum.at(last, written, plan.step + plan.delay)
+    np.maximum.at(last, written, cells.lands)
     read = np.minimum(np.searchsorted(used, cells.reads_of), len(used) - 1)
     inside = used[read] == cells.reads_of
     np.maximum.at(last, read[inside], plan.step[inside])

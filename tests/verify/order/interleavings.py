@@ -2,7 +2,7 @@
 has as many arrivals as its place in the schedule says. Shares nothing with `certree.verify.order`."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from tests.verify.build import COPY, REDUCE
@@ -29,21 +29,26 @@ def drawn(rng: Random, nodes: int, buffers: int, transfers: int, steps: int) -> 
     return sorted(moved)
 
 
-def in_slots(moved: list[Transfer], cells: list[Cell]) -> dict[Cell, Sum]:
+def next_steps(moved: list[Transfer]) -> list[int]:
+    """The step in which each transfer has landed where all slots are equal and the delay is 1."""
+    return [row[0] + 1 for row in moved]
+
+
+def in_slots(moved: list[Transfer], cells: list[Cell], lands: Sequence[int]) -> dict[Cell, Sum]:
     """What all cells hold in the end where every message comes in its slot."""
-    held = {cell: frozenset({(str(cell), 1)}) for cell in cells}
-    for step in sorted({row[0] for row in moved}):
-        sent = [(op, held[source], into) for at, op, source, into in moved if at == step]
-        for op, value, into in sent:
+    held, sent = {cell: frozenset({(str(cell), 1)}) for cell in cells}, {}
+    for step in sorted({row[0] for row in moved} | set(lands)):
+        for (_, op, _, into), value in [(row, sent[row]) for row, landed in zip(moved, lands, strict=True) if landed == step]:
             held[into] = value if op == COPY else _sum(held[into], value)
+        sent |= {row: held[row[2]] for row in moved if row[0] == step}
     return held
 
 
-def at_any_time(moved: list[Transfer], cells: list[Cell], most: int = 200_000) -> Iterator[dict[Cell, Sum]]:
-    """What all cells hold at the end of each possible run; runs that stall or miscount end early. At most so many states."""
+def at_any_time(moved: list[Transfer], cells: list[Cell], lands: Sequence[int], most: int = 200_000) -> Iterator[dict[Cell, Sum]]:
+    """What all cells hold at the end of each possible run; runs that stall or miscount end early. At most `most` states."""
     units = _units(moved)
     needs = {
-        (node, place): sum(row[3] == unit[2] and row[0] < unit[0] for row in moved)
+        (node, place): sum(row[3] == unit[2] and landed <= unit[0] for row, landed in zip(moved, lands, strict=True))
         for node, own in units.items()
         for place, unit in enumerate(own)
     }

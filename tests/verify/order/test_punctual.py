@@ -69,6 +69,30 @@ def test_clocks_and_other_packets(doubling: Schedule) -> None:
     assert ct.simulate(trees, skew=SKEW).data_ok
 
 
+def test_fine_slots_rely_on_time_in_the_same_way(tmp_path: Path) -> None:
+    """Guards of fine slots are for clocks; they do not help where routers make messages late."""
+    made = ct.synthesize("torus:2x4", method="recursive-doubling", size="1KiB", machine=KNOWN, skew=20)
+    assert isinstance(made, Schedule)
+    assert made.slot_cycles is not None
+    assert ct.verify(made).valid
+    assert ct.simulate(made, skew="1=20").data_ok
+    with pytest.raises(ct.InvalidScheduleError, match="clocks differ"):
+        ct.simulate(made, skew="1=4000")
+    shared = replace(made, made_for=replace(made.made_for, machine=SHARED), certificate=None)  # type: ignore[type-var]
+    assert set(ct.verify(shared).counts) == set(verify_tables(lower(shared, 1 << 10, SHARED)).counts) == {"late"}
+    with pytest.raises(ct.InvalidScheduleError, match="share an interface"):
+        ct.export(shared, folder=tmp_path / "tables")
+    with pytest.raises(ct.InvalidScheduleError, match="share an interface"):
+        ct.simulate(shared)
+
+
+def test_auto_takes_what_the_machine_can_run() -> None:
+    """mixed-shot has the fewest cycles by closed form, but relies on slots, and these routers make messages late."""
+    made = ct.synthesize("torus:4x4", size="1KiB", machine="booksim2")
+    assert ct.verify(made).valid
+    assert "late" in str(made.provenance["auto"]["considered"]["mixed-shot"])
+
+
 @pytest.mark.parametrize(
     ("network", "method", "collective", "profile", "relies"),
     [

@@ -1,22 +1,32 @@
 """Schedules that are right at any timing: against all runs of small ones, and whether hand-made ones rely on slots."""
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
+from certree.models.fine.slots import landing_steps
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.verify.order import races
 from certree.verify.order.races import race_of
 from tests.verify.build import COPY, REDUCE, build
-from tests.verify.order.interleavings import Transfer, at_any_time, drawn, in_slots
+from tests.verify.fine_moved import MACHINE
+from tests.verify.order.interleavings import Transfer, at_any_time, drawn, in_slots, next_steps
 
 DRAWS = 400
 NODES, BUFFERS = 3, 2
 CELLS = [(node, buffer) for node in range(NODES) for buffer in range(BUFFERS)]
 
 
-def plan_of(moved: list[Transfer], **fields: int) -> Schedule:
+def is_spoiled(moved: list[Transfer], lands: list[int]) -> bool:
+    """Whether some run ends with other data than that in which every message comes in its slot."""
+    right = in_slots(moved, CELLS, lands)
+    return any(held != right for held in at_any_time(moved, CELLS, lands))
+
+
+def plan_of(moved: list[Transfer], **fields: Any) -> Schedule:
     """The transfers as a schedule of one chunk, valid or not."""
     rows = [(0, op, step, source[0], into[0]) for step, op, source, into in moved]
     buffers = {
@@ -35,15 +45,43 @@ def test_all_runs_of_small_schedules() -> None:
         moved = drawn(rng, NODES, BUFFERS, rng.randint(2, 6), rng.randint(2, 4))
         if not moved:
             continue
-        right = in_slots(moved, CELLS)
-        spoiled = any(held != right for held in at_any_time(moved, CELLS))
-        race = race_of(plan_of(moved))
+        spoiled, race = is_spoiled(moved, next_steps(moved)), race_of(plan_of(moved))
         if race is None:
             assert not spoiled, moved
             accepted += 1
         else:
             refused, wrong = refused + 1, wrong + spoiled
     assert accepted > DRAWS // 5
+    assert wrong > refused * 97 // 100, (wrong, refused)
+
+
+def is_apart(moved: list[Transfer], lands: list[int]) -> bool:
+    """Whether nothing is read, or copied over, while something is in flight to it (F10 of decision 9)."""
+    for (step, op, _, into), landed in zip(moved, lands, strict=True):
+        for other, second, source, target in moved:
+            if source == into and step < other < landed:
+                return False
+            if target == into and step < other < landed and COPY in (op, second):
+                return False
+    return True
+
+
+def test_all_runs_of_small_schedules_in_fine_slots() -> None:
+    """The same where a copy lands 9 slots after it was sent, a sum 13 or more."""
+    rng = Random(2)
+    accepted = refused = wrong = 0
+    while accepted + refused < DRAWS:
+        moved = drawn(rng, NODES, BUFFERS, rng.randint(2, 6), rng.choice((2, 30, 60)))
+        if not moved:
+            continue
+        plan = plan_of(moved, slot_cycles=1, made_for=MadeFor(MACHINE.flit_bytes, MACHINE))
+        lands = landing_steps(plan).tolist()
+        if not is_apart(moved, lands):
+            continue
+        spoiled, race = is_spoiled(moved, lands), race_of(plan)
+        assert race is not None or not spoiled, moved
+        accepted, refused, wrong = accepted + (race is None), refused + (race is not None), wrong + (race is not None and spoiled)
+    assert min(accepted, refused) > DRAWS // 5
     assert wrong > refused * 97 // 100, (wrong, refused)
 
 
