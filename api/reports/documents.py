@@ -236,7 +236,7 @@ DOCUMENTS = {
         system: text?
         methods: {text}
         pieces iterations: count
-        overlap: bool
+        overlap shared: bool
         seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
         iteration_ends: [rational]
         exposed_by_phase: {rational}

@@ -7,6 +7,7 @@ A change is NAME=VALUE:
 - `compute`, `bandwidth`, `latency`: factors of speeds and of latencies, such as `bandwidth=2`
 - `communication=free`: collectives take no time, which nothing can beat on these accelerators
 - `overlap=none`: collectives of weight gradients behind all computing
+- `links=shared`, `links=own`: collectives of all groups take turns, or those of each group
 """
 
 from collections import Counter
@@ -116,6 +117,7 @@ def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
         "order": lambda value: replace(settings, order=Order(one_of("order", value, list(Order)))),
         "pieces": pieces,
         "communication": free,
+        "links": lambda value: replace(settings, shared=one_of("links", value, ["own", "shared"]) == "shared"),
         "overlap": lambda value: replace(settings, overlap=one_of("overlap", value, ["none", "layers"]) == "layers"),
     }
 

@@ -33,6 +33,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "methods": {kind: _method(run, kind) for kind in kinds},
         "order": str(settings.order),
         "pieces": settings.pieces,
+        "shared": settings.shared,
         "overlap": settings.overlap,
         "iterations": settings.iterations,
         "seconds": str(run.seconds),
@@ -114,7 +115,8 @@ def training_words(report: dict[str, Any]) -> str:
         f"{one_line(report['workload'])} on {one_line(report['topology'])}: {seconds_words(each)} an iteration "
         f"({counted(report['iterations'], 'iterations')})",
         f"  {report['loop']} loop, {methods}; {timing}, machine {one_line(report['machine'])}, {report['order']}"
-        + ("" if report["overlap"] else ", no overlap"),
+        + ("" if report["overlap"] else ", no overlap")
+        + (", groups take turns" if report["shared"] else ""),
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),
     ]

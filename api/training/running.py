@@ -37,6 +37,7 @@ def train(
     iterations: int = 2,
     order: str = "fifo",
     pieces: int = 1,
+    shared: bool = False,
     overlap: bool = True,
     compute: str | float | Fraction = 1,
     what_if: Sequence[str] = (),
@@ -51,7 +52,8 @@ def train(
     the `system` of `endpoint`; "aggregate", added in switches. What cannot be paced is simulated in slots.
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
-    of a data-parallel loop run together. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
+    of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links; without
+    it, as if none used a link of another. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
     accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or
     "bandwidth=2" (`certree.api.training.changes`). Raises InputError and UnsupportedError.
 
@@ -79,6 +81,7 @@ def train(
         iterations=iterations,
         order=Order(order),
         pieces=pieces,
+        shared=shared,
         overlap=overlap,
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )

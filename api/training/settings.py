@@ -75,6 +75,7 @@ class Settings:
     iterations: int = 2
     order: Order = Order.FIFO
     pieces: int = 1
+    shared: bool = False  # collectives of all groups take turns
     overlap: bool = True
     speeds: Speeds = Speeds()
     measured: tuple[tuple[int, Fraction], ...] = ()

@@ -67,6 +67,8 @@ class Timers:
             if settings.pieces > 1:
                 raise InputError(f"pieces is {settings.pieces}; endpoints cut collectives into chunks themselves; allowed: 1")
             return {group: Together(self._together) for group in groups}
+        if settings.shared:
+            return dict.fromkeys(groups, Queue(self.seconds, settings.order, settings.pieces))
         return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
 
     def seconds(self, asked: Communication) -> Fraction:

@@ -53,12 +53,15 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--order", type=click.Choice(list(map(str, Order))), default="fifo", show_default=True,
               help="Which collective goes first.")  # fmt: skip
 @click.option("--pieces", type=COUNT, default=1, show_default=True, help="Cut each collective into N parts.")
+@click.option("--shared-links", "shared", is_flag=True,
+              help="Collectives of all groups take turns, as if every group used all links.")  # fmt: skip
 @click.option("--overlap/--no-overlap", default=True, show_default=True,
               help="One collective for the gradients of each layer, or one for all of them after an iteration.")  # fmt: skip
 @click.option("--compute", default="1", show_default=True, metavar="FACTOR", help="The accelerator computes FACTOR times as fast.")
 @click.option("--what-if", multiple=True, metavar="NAME=VALUE",
               help="Time the run with a change, too (repeatable): method=, method=each, topology=, timing=, system=, system=each, "
-                   "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, or a group=.")  # fmt: skip
+                   "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, links=shared, "
+                   "or a group=.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a timeline for ui.perfetto.dev, F.json.")
 @click.option("--report", "page", type=click.Path(path_type=Path), help="Write a page with the timeline, F.html.")
 @click.option("--force", is_flag=True, help="Overwrite the trace and the page.")
@@ -78,6 +81,7 @@ def train_command(
     iterations: int,
     order: str,
     pieces: int,
+    shared: bool,
     overlap: bool,
     compute: str,
     what_if: Sequence[str],
@@ -97,7 +101,7 @@ def train_command(
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
             without_routers=without_routers, system=system, endpoint=endpoint, machine=machine, iterations=iterations, order=order,
-            pieces=pieces, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
+            pieces=pieces, shared=shared, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
         )  # fmt: skip
     if trace is not None:
         write_timeline(run, trace, force=force)

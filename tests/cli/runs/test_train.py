@@ -163,3 +163,19 @@ def test_schedules_in_fine_slots_are_booked_anew_for_each_size():
     assert ct.synthesize("ring:4", size=sizes[0]).slot_cycles == 1
     closed, run = (ct.train(small(*sizes), "ring:4", timing=timing, iterations=1) for timing in ("closed-form", "slotted"))
     assert closed.seconds == run.seconds < ct.train(small(*sizes), "ring:4", method="ring", iterations=1).seconds
+
+
+def test_groups_that_share_links_take_turns():
+    command = ("train", "astra-mlp-hybrid", "ring:4", "--method", "ring", "--iterations", "2")
+    own, shared = json_of(*command, "--what-if", "links=shared"), json_of(*command, "--shared-links", "--what-if", "links=own")
+    assert (own["shared"], shared["shared"]) == (False, True)
+    assert Fraction(own["iteration_seconds"]) < Fraction(shared["iteration_seconds"])
+    assert own["what_if"][0]["iteration_seconds"] == shared["iteration_seconds"]
+    assert shared["what_if"][0]["iteration_seconds"] == own["iteration_seconds"]
+    run = ct.train("astra-mlp-hybrid", "ring:4", method="ring", shared=True)
+    served = sorted(interval for one in run.training.collectives for interval in one.served)
+    assert {one.communication.group for one in run.training.collectives} == {"local", "across"}
+    assert all(one[1] <= two[0] for one, two in pairwise(served))  # one at a time
+    alone = ct.train("astra-resnet50", "ring:2", method="ring", iterations=1, what_if=["links=shared"])
+    assert alone.alternatives[0].seconds == alone.seconds
+    assert ", groups take turns" in certree(*command, "--shared-links").out
