@@ -37,8 +37,8 @@ def _cycle(request: Request, usable: np.ndarray, both_ways: bool) -> list[int]:
 
 def _is_cycle(topology: Topology, order: list[int], usable: np.ndarray, both_ways: bool) -> bool:
     here, there = np.array(order), np.roll(order, -1)
-    ways = [topology.pair_index(here, there)] + ([topology.pair_index(there, here)] if both_ways else [])
-    return all(bool((pair >= 0).all() and usable[pair].all()) for pair in ways)
+    pairs = [topology.pair_index(here, there)] + ([topology.pair_index(there, here)] if both_ways else [])
+    return all(bool((pair >= 0).all() and usable[pair].all()) for pair in pairs)
 
 
 def _snake(topology: Topology) -> list[int] | None:

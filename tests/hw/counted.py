@@ -13,7 +13,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from tests.hw.trees import Slots, way
+from tests.hw.trees import Slots, pairs_between
 
 SPECS = ["ring:3", "mesh:2x2", "mesh:2x3", "full:4", "ring:4,capacity=2", "switch:4", "fattree:2x2", "bigraph:1x4"]
 Row = tuple[int, int, int, int, int]
@@ -51,7 +51,7 @@ def blocks(spec: str, kind: CollectiveKind, each: int, delay: int, repeats: int,
     random.shuffle(pairs)
     graph = nx.DiGraph(list(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)))
     paths = [nx.shortest_path(graph, *pair) if topology.is_direct else list(pair) for pair in pairs]
-    load = np.bincount([link for path in paths for hop in pairwise(path) for link in way(topology, *hop)])
+    load = np.bincount([link for path in paths for hop in pairwise(path) for link in pairs_between(topology, *hop)])
     period = int(load.max()) * 2 + random.randrange(3) if repeats > 1 else None
     slots, rows = Slots(topology, period), []
     for chunk, path in enumerate(paths):

@@ -42,8 +42,8 @@ class Slots:
         self.used: Counter[tuple[int, int]] = Counter()
 
     def earliest(self, src: int, dst: int, ready: int) -> int:
-        """The first slot from `ready` on in which the way src -> dst is free; it is taken."""
-        pairs, slot = way(self.topology, src, dst), ready
+        """The first slot from `ready` on in which the route src -> dst is free; it is taken."""
+        pairs, slot = pairs_between(self.topology, src, dst), ready
         while any(self.used[pair, self._place(slot)] >= self.topology.pair_capacity[pair] for pair in pairs):
             slot += 1
         self.used.update((pair, self._place(slot)) for pair in pairs)
@@ -53,7 +53,7 @@ class Slots:
         return slot % self.period if self.period else slot
 
 
-def way(topology: Topology, src: int, dst: int) -> list[int]:
+def pairs_between(topology: Topology, src: int, dst: int) -> list[int]:
     """The joined pairs that a message passes."""
     _, routes = routes_between(topology, np.array([src]), np.array([dst]))
     return topology.pair_of_link[list(routes[0])].tolist() if routes else [int(topology.pair_index(src, dst))]
@@ -72,9 +72,9 @@ def tree_schedule(spec: str | Topology, kind: CollectiveKind, trees: int, *, del
     period = None
     if repeats > 1:
         edges = [edge for tree in forest for one_way in tree for edge in (one_way, one_way[::-1])]
-        load = Counter(pair for edge in edges for pair in way(topology, *edge))
-        # first fit finds a slot even when every other message on any link of the way has taken one of its own
-        period = max(sum(load[pair] for pair in way(topology, *edge)) for edge in edges) + random.randrange(3)
+        load = Counter(pair for edge in edges for pair in pairs_between(topology, *edge))
+        # first fit finds a slot even when every other message on any link of the route has taken one of its own
+        period = max(sum(load[pair] for pair in pairs_between(topology, *edge)) for edge in edges) + random.randrange(3)
     slots = Slots(topology, period)
     rows = []
     for chunk, (root, tree) in enumerate(zip(roots, forest, strict=True)):

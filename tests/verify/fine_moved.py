@@ -53,11 +53,11 @@ def _moves(schedule, iteration, start):
     links = list(zip(schedule.topology.src.tolist(), schedule.topology.dst.tolist(), strict=True))
     found = []
     for row, (step, op, u, c, a, v, b, route) in enumerate(rows):
-        way = [(u, v)] if route == DIRECT else [links[link] for link in schedule.routes[route]]
-        waits = [0] * len(way)
+        passed = [(u, v)] if route == DIRECT else [links[link] for link in schedule.routes[route]]
+        waits = [0] * len(passed)
         if route != DIRECT and schedule.waits is not None:
             waits[:-1] = schedule.waits[route]
-        hops = list(zip(way, waits, strict=True)) if u != v else []
+        hops = list(zip(passed, waits, strict=True)) if u != v else []
         found.append((iteration, row, start + step * schedule.slot_cycles, op, (u, c, a), (v, c, b), hops))
     return found
 
@@ -68,9 +68,9 @@ def _lane_fault(schedule, machine, moves, ser):
     for u, v, capacity in zip(schedule.topology.src, schedule.topology.dst, schedule.topology.capacity, strict=True):
         room[int(u), int(v)] += int(capacity)
     taken = Counter()
-    for _, _, fire, _, (node, _, _), _, way in moves:
+    for _, _, fire, _, (node, _, _), _, passed in moves:
         entry = fire
-        for link, wait in way or [(node, 0)]:
+        for link, wait in passed or [(node, 0)]:
             taken.update((link, entry + cycle) for cycle in range(ser))
             entry += machine.link_latency_cycles + machine.router_cycles + wait
     if any(count > room.get(at[0], 1) for at, count in taken.items()):
@@ -82,9 +82,9 @@ def _choice_fault(schedule, machine, moves, ser, room):
     """Of parallel links each has its lanes; who names none of them meets fewer others than there are lanes, if some name one."""
     links = list(zip(schedule.topology.src.tolist(), schedule.topology.dst.tolist(), strict=True))
     uses = []
-    for _, row, fire, _, _, _, way in moves:
+    for _, row, fire, _, _, _, passed in moves:
         entry, route = fire, int(schedule.route[row])
-        for hop, (pair, wait) in enumerate(way):
+        for hop, (pair, wait) in enumerate(passed):
             if links.count(pair) > 1:
                 uses.append((pair, None if route == DIRECT else schedule.routes[route][hop], entry))
             entry += machine.link_latency_cycles + machine.router_cycles + wait
@@ -101,10 +101,10 @@ def _choice_fault(schedule, machine, moves, ser, room):
 def _buffer_fault(schedule, machine, moves, ser):
     """A message that waits is alone in its buffer, and its flits fit in. Those without a route may come into any buffer."""
     present, named = {}, [0] if schedule.virtual_channel is None else schedule.virtual_channel.tolist()
-    for iteration, row, fire, _, _, _, way in moves:
+    for iteration, row, fire, _, _, _, passed in moves:
         entry, route = fire, int(schedule.route[row])
         channels = set(named) if route == DIRECT else [named[route] if schedule.virtual_channel is not None else 0]
-        for link, wait in way:
+        for link, wait in passed:
             comes = entry + machine.link_latency_cycles + machine.router_cycles
             entry = comes + wait
             for now in range(comes, entry + ser):
@@ -120,15 +120,15 @@ def _unit_fault(schedule, machine, moves, ser, granules, period, many):
     """Arrivals at reduction units, first come, first served; then the data."""
     red = -(-granules * machine.flit_bytes // machine.reduce_bytes_per_cycle)
     landing, queue = {}, {}
-    for iteration, row, fire, op, (u, _, _), (v, _, _), way in moves:
-        hops = len(way)
+    for iteration, row, fire, op, (u, _, _), (v, _, _), passed in moves:
+        hops = len(passed)
         path = (
             machine.ni_issue_cycles
             + 2 * machine.ni_cycles
             + (hops + 1) * machine.router_cycles
             + hops * machine.link_latency_cycles
         )
-        path += sum(wait for _, wait in way)
+        path += sum(wait for _, wait in passed)
         arrived = fire + ser + (path if u != v else 0)
         landing[iteration, row] = arrived
         if op == REDUCE:
@@ -190,26 +190,28 @@ def drawn(rng: Random) -> Schedule:
     root, rows, paths = rng.choice(ends), [], []
     for chunk in range(chunks):
         tree = _tree(rng, topology, root)
-        moves = [(REDUCE, child, parent, way) for parent, child, way in _turned(topology, tree)] if kind != "broadcast" else []
-        moves += [(COPY, parent, child, way) for parent, child, way in tree] if kind != "reduce" else []
+        moves = (
+            [(REDUCE, child, parent, passed) for parent, child, passed in _turned(topology, tree)] if kind != "broadcast" else []
+        )
+        moves += [(COPY, parent, child, passed) for parent, child, passed in tree] if kind != "reduce" else []
         ready: Counter[int] = Counter()
-        for op, src, dst, way in moves:
-            hops, wait = len(way), rng.choice((0, 0, 1, 2, 4, 9)) if len(way) > 1 else 0
+        for op, src, dst, passed in moves:
+            hops, wait = len(passed), rng.choice((0, 0, 1, 2, 4, 9)) if len(passed) > 1 else 0
             path = 2 * machine.ni_cycles + hops * machine.link_latency_cycles + (hops + 1) * machine.router_cycles + wait
             step = max(0, -(-ready[src] // slot) + rng.choice((0, 0, 0, 0, 0, 1, 2, -1)))
             takes = machine.head_flits + granules + path + (op == REDUCE) * (machine.reduce_start_cycles + 2 * granules)
             ready[dst] = max(ready[dst], step * slot + takes + (op == REDUCE) * rng.choice((0, 2 * granules)))
             rows.append((chunk, op, step, src, dst))
             is_named = hops > 1 or (name == "parallel" and rng.random() < 0.5)
-            paths.append((way, wait, rng.randint(0, 1)) if is_named else ())
+            paths.append((passed, wait, rng.randint(0, 1)) if is_named else ())
     named = tuple(dict.fromkeys(filter(None, paths)))
     steps = 1 + max(row[2] for row in rows)
     period = rng.randint(max(1, steps // 3), steps + 3) if repeats > 1 else None
     collective = Collective(kind, None if kind == "all-reduce" else root)
     return build(
         topology, collective, rows, roots=[NO_ROOT if kind == "all-reduce" else root] * chunks,
-        route=[named.index(path) if path else DIRECT for path in paths], routes=tuple(way for way, _, _ in named),
-        waits=tuple((wait,) * (len(way) - 1) for way, wait, _ in named), virtual_channel=[channel for _, _, channel in named],
+        route=[named.index(path) if path else DIRECT for path in paths], routes=tuple(passed for passed, _, _ in named),
+        waits=tuple((wait,) * (len(passed) - 1) for passed, wait, _ in named), virtual_channel=[channel for _, _, channel in named],
         slot_cycles=slot, made_for=made_for, period=period, repeats=repeats,
     )  # fmt: skip
 
@@ -227,9 +229,9 @@ def _tree(rng, topology, root):
         ]
     reached, tree = {root}, []
     while reached != ends:
-        parent, child, way = rng.choice([hop for hop in hops if hop[0] in reached and hop[1] not in reached])
+        parent, child, passed = rng.choice([hop for hop in hops if hop[0] in reached and hop[1] not in reached])
         reached.add(child)
-        tree.append((parent, child, way))
+        tree.append((parent, child, passed))
     return tree
 
 
@@ -237,7 +239,8 @@ def _turned(topology, tree):
     """The same backwards, with the links that lead back."""
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
     return [
-        (parent, child, tuple(links.index(links[link][::-1]) for link in reversed(way))) for parent, child, way in reversed(tree)
+        (parent, child, tuple(links.index(links[link][::-1]) for link in reversed(passed)))
+        for parent, child, passed in reversed(tree)
     ]
 
 

@@ -35,7 +35,7 @@ def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
     cells = cells_of(whole)
     engines = {row: cell["engine"] for (row, _), cell in cells.items() if "engine" in cell}
     assert {row for row, engine in engines.items() if engine == "flit"} == {row for row in engines if "overlap" in row}
-    assert set(engines.values()) == {"fast", "flit"}  # messages of steps that overlap meet on their way
+    assert set(engines.values()) == {"fast", "flit"}  # messages of steps that overlap meet on their routes
     fast = {place: cell["ours"] for place, cell in cells.items()}
     flits = published(tmp_path, "switchfc-fig9", ("nodes = [4, 8]", 'nodes = [8]\nswitches = ["3"]\nengine = "flit"'))
     assert {place: cell["ours"] for place, cell in cells_of(flits).items()} == fast

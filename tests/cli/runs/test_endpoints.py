@@ -68,8 +68,8 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
             moves = [line["move"] for line in lines if (line["node"], line["chunk"]) == (node, chunk)]
             # a ring all-reduce of three: the first message, three passed on, the last taken (AceEngine.tla)
             assert moves == ["load", "send", "pass on", "pass on", "pass on", "take", "go on", "write back"]
-    ways = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
-    assert ways == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
+    hops = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
+    assert hops == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
     checked = certree("model-check", "--trace", trace, "--json")
     told = "96 steps, all as in the specification, with the messages of a chunk as stated in the trace"
     assert (checked.code, checked.document["models"][0]["message"]) == (0, told)

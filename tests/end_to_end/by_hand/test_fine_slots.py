@@ -49,7 +49,7 @@ class Lanes:
         return max(waits)
 
 
-def way(hops):
+def latency(hops):
     """Cycles from the firing to the ejection of the head."""
     return MACHINE.interface_cycles + MACHINE.router_cycles + hops * HOP
 
@@ -69,7 +69,7 @@ def swing_in_fine_slots(side, size):
             for source, target, links in ((node, other, there), (other, node, back)):
                 rows.append((0, REDUCE, fire, source, target))
                 paths.append(links if len(links) > 1 else ())
-                ready[target] = fire + way(len(links)) + ser + MACHINE.reduce_start_cycles + red
+                ready[target] = fire + latency(len(links)) + ser + MACHINE.reduce_start_cycles + red
     routes = tuple(dict.fromkeys(filter(None, paths)))
     column = [routes.index(links) if links else DIRECT for links in paths]
     return build(topology, "all-reduce", rows, route=column, routes=routes, slot_cycles=1, made_for=MadeFor(size, MACHINE))
@@ -92,7 +92,7 @@ def one_shot(nodes, size):
 
 @pytest.mark.parametrize(("size", "cycles", "in_slots"), [(256, 1764, 3984), (1024, 2052, 4368), (4096, 3300, 6032)])
 def test_swing(tmp_path, size, cycles, in_slots):
-    """Valid, and faster than the same exchanges in slots that are as long as a message and its way (docs/explanation/slots.md)."""
+    """Valid, and faster than the same exchanges in slots as long as a message and its latency (docs/explanation/slots.md)."""
     save_schedule(swing_in_fine_slots(8, size), tmp_path / "fine.json")
     seen = json_of("verify", tmp_path / "fine.json")
     (tmp_path / "swing.csv").write_text(swing(8)[0])
@@ -123,7 +123,7 @@ def test_one_shot(tmp_path, size):
     seen = json_of("verify", tmp_path / "fine.json")
     ser, red = serialization_cycles(size, MACHINE), reduction_cycles(size, MACHINE)
     assert (seen["valid"], seen["transfers"]) == (True, 8 + 7 * 8)
-    assert seen["time_cycles"] == MACHINE.ni_start_cycles + 7 * ser + way(2) + MACHINE.reduce_start_cycles + red
+    assert seen["time_cycles"] == MACHINE.ni_start_cycles + 7 * ser + latency(2) + MACHINE.reduce_start_cycles + red
 
 
 @pytest.mark.parametrize("earlier", [1, 64])

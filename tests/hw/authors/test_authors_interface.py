@@ -118,7 +118,7 @@ def test_nodes_that_wait_for_each_other_are_found():
 
 
 def test_their_double_binary_trees():
-    """Of two equal ways around a ring each packet draws one; a mesh has none, and one time."""
+    """Of two equal directions around a ring each packet draws one; a mesh has none, and one time."""
     on_mesh = [_trees("mesh:4x4", 256, order).cycles for order in (0, 1)]
     assert on_mesh == [61_837, 61_837]  # 62,100 are theirs
     assert abs(on_mesh[0] - 62_100) < 62_100 / 100
@@ -169,7 +169,7 @@ def test_their_2d_ring_is_one_pass_counted_twice(spec: str, size: int):
 
 
 def test_a_2d_ring_with_interfaces_of_its_own_links():
-    """All four ways at once, each link carries one message at a time: six steps of a message and its reduction."""
+    """All four directions at once, each link carries one message at a time: six steps of a message and its reduction."""
     tables = row_and_column_rings(parse_topology("torus:4x4"), 4)
     right = AuthorsInterfaces(tables, 32 * KIB, AUTHORS, faults=()).run()
     faulty = AuthorsInterfaces(tables, 32 * KIB, AUTHORS).run()

@@ -68,7 +68,7 @@ def test_a_chunk_alone_takes_what_its_steps_take(nodes: int) -> None:
 
 
 def test_a_second_chunk_is_pipelined_behind_the_first() -> None:
-    """One link: while the first chunk's messages are on their way, those of the second are sent."""
+    """One link: while the first chunk's messages are in flight, those of the second are sent."""
     endpoint, schedule = whole_rates(), made("ring:2", method="ring", bidirectional="false")
     ideal = replace(endpoint.system("ideal"), chunk_bytes=2 * SEGMENT)
     one, two = (run(schedule, ideal, chunks * 2 * SEGMENT, endpoint).cycles for chunks in (1, 2))
@@ -219,7 +219,7 @@ def test_with_them_it_does_not(machines: int, sram: int) -> None:
 
 
 def detour() -> Schedule:
-    """An all-gather of 0 and 1 behind switch 2, in two ways; in the first, node 0 sends by switch 3, far away."""
+    """An all-gather of 0 and 1 behind switch 2, in two parts; in the first, node 0 sends by switch 3, far away."""
     links = [(0, 2, 1), (2, 1, 1), (1, 2, 1), (2, 0, 1), (0, 3, 5000), (3, 2, 5000), (1, 3, 1), (3, 1, 1)]
     src, dst, latency = (np.array(column) for column in zip(*links, strict=True))
     topology = Topology("detour", np.array([0, 0, 1, 1]), src, dst, np.ones(len(links), int), latency)

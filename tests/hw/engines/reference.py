@@ -18,7 +18,7 @@ from certree.models.tables.tables import Tables
 
 @dataclass
 class Message:
-    """One chunk on its way: over the bundles of `way`, of which it is on number `hop`."""
+    """One chunk in flight: over the bundles of `route`, of which it is on number `hop`."""
 
     row: int
     iteration: int
@@ -28,7 +28,7 @@ class Message:
     flow: int
     value: int
     buffer: int
-    way: list[tuple[int, int]]
+    route: list[tuple[int, int]]
     requested: int  # when its first flit stood before the lane it is on
     flits: int
     hop: int = 0
@@ -136,7 +136,7 @@ class ReferenceMachine:
 
     def _cycle(self) -> None:
         for ends, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
-            self._go_on(message, message.way.index(ends) + 1)
+            self._go_on(message, message.route.index(ends) + 1)
         for number, node in enumerate(self.nodes):
             self._retire(number, node)
             if self.now < self.clocks.skew[number]:
@@ -251,14 +251,14 @@ class ReferenceMachine:
             destinations = [int(tables.parent[row])]
         value = self.cells[number][self._cell(int(tables.addr[row]), iteration)]
         for destination in destinations:
-            way = [(number, destination)]
+            passed = [(number, destination)]
             if tables.route[row] != NIL:
                 links = tables.routes[tables.route[row]]
-                way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
+                passed = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
             buffer = int(tables.dst_buffer[row])
             flits = tables.machine.head_flits + int(tables.size[row])
             message = Message(
-                row, iteration, number, destination, op, flow, value, buffer, way, self.now, flits, come=Counter({0: flits})
+                row, iteration, number, destination, op, flow, value, buffer, passed, self.now, flits, come=Counter({0: flits})
             )
             self.messages += 1
             if destination == number:
@@ -270,7 +270,7 @@ class ReferenceMachine:
 
     def _queue(self, message: Message) -> None:
         """Behind the others at the lane with the fewest flits to send."""
-        lane = min(self.bundles[message.way[message.hop]], key=self._backlog)
+        lane = min(self.bundles[message.route[message.hop]], key=self._backlog)
         lane.left = lane.left if lane.queue else message.flits
         lane.queue.append(message)
 
@@ -289,12 +289,12 @@ class ReferenceMachine:
         sent = message.flits - lane.left
         if not sent:
             self.contention += self.now - message.requested
-        if message.way.index(ends) + 1 < len(message.way):
+        if message.route.index(ends) + 1 < len(message.route):
             self.crossing[self.now + lane.crossing].append((ends, index, message))
             self.flit_hops += 1
         else:
             self.flying[self.now + lane.crossing + self.end_cycles].append((ends, index, message))
-        assert sent < message.come[message.way.index(ends)], "a flit is sent on before it has come"
+        assert sent < message.come[message.route.index(ends)], "a flit is sent on before it has come"
         lane.sent += 1
         lane.left -= 1
         if not lane.left:

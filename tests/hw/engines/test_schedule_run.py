@@ -111,7 +111,7 @@ def test_all_to_all(network: str):
 
 
 def exchange(delay: int) -> Schedule:
-    """Node 0 gets a copy of chunk 0 in step 0, and sends the chunk in step 1: with delay 2 while the copy is on its way."""
+    """Node 0 gets a copy of chunk 0 in step 0, and sends the chunk in step 1: with delay 2 while the copy is in flight."""
     return by_hand("full:2", "all-reduce", [NO_ROOT], "1+0; 0+1", delay=delay)
 
 

@@ -56,16 +56,16 @@ class ReplayedFlow:
         """After the last line: every host has every result."""
         assert all(self.oldest[host] == self.packets for host in self.hosts)
 
-    def put(self, way: str, node: int, number: int, carried: Sum) -> None:
-        """A packet goes on its way; copies of it carry the same."""
-        packet = way, node, number
+    def put(self, direction: str, node: int, number: int, carried: Sum) -> None:
+        """A packet is sent; copies of it carry the same."""
+        packet = direction, node, number
         assert self.carried.setdefault(packet, carried) == carried
         self.in_flight[packet] += 1
         self.seen["sent"] += 1
 
-    def remove(self, way: str, line: Mapping[str, Any]) -> Sum:
+    def remove(self, direction: str, line: Mapping[str, Any]) -> Sum:
         """It arrives, or is lost."""
-        packet = way, line["node"], line["number"]
+        packet = direction, line["node"], line["number"]
         assert self.in_flight[packet] > 0, f"{packet} is not in flight"
         self.in_flight[packet] -= 1
         return self.carried[packet]
@@ -106,7 +106,7 @@ class ReplayedFlow:
         self.answered(switch, place, answer, line)
 
     def answered(self, switch: int, place: Place, answer: str, line: Mapping[str, Any]) -> None:
-        """The line tells what the place is and what was sent, which goes on its way."""
+        """The line tells what the place is and what was sent."""
         told = line["switch"], line["works_on"], set(line["arrived"]), line["has_result"], line["sends"]
         assert told == (switch, place.number, place.parts.keys(), place.result is not None, answer)
         if answer == "up":

@@ -44,8 +44,8 @@ def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Sch
 
 
 def run(network: str, rules: AggregationRules, machine: Machine = SMALL, size: int = KIB, **more) -> AggregationResult:
-    chunks, ways = more.pop("chunks", 1), more.pop("ways", 1)
-    return simulate_aggregation(AggregationTrees.of(schedule_of(network, chunks), ways), machine, size, rules, **more)
+    chunks, routes = more.pop("chunks", 1), more.pop("ways", 1)
+    return simulate_aggregation(AggregationTrees.of(schedule_of(network, chunks), routes), machine, size, rules, **more)
 
 
 def assert_conserved(result: AggregationResult) -> None:
@@ -95,8 +95,8 @@ def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]
         seed=draw.getrandbits(64),
         adders=draw.choice([1, 2, 5]),
     )
-    ways, engine = draw.choice([1, 2, 4]), draw.choice(["fast", "flit"])
-    return rules, {"ways": ways, "engine": engine, "without_routers": engine == "fast"}
+    routes, engine = draw.choice([1, 2, 4]), draw.choice(["fast", "flit"])
+    return rules, {"ways": routes, "engine": engine, "without_routers": engine == "fast"}
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -211,7 +211,7 @@ def test_routers_can_make_a_difference():
 
 def test_alternative_routes_reorder_packets():
     """With other routes of 3 links next to the one of 1, packets overtake each other, as with late ones; nothing is repeated."""
-    plain, other = (run("leafspine:3x2x2", AggregationRules(window=6), ways=ways) for ways in (1, 2))
+    plain, other = (run("leafspine:3x2x2", AggregationRules(window=6), ways=routes) for routes in (1, 2))
     assert plain.data_ok
     assert other.data_ok
     assert other.cycles > plain.cycles

@@ -52,7 +52,7 @@ def test_measured_latencies_of_booksim2(src: int, dst: int, times: tuple[int, in
 )
 @examples(200)
 def test_a_packet_alone_takes_the_closed_form(spec, ends, flits, buffer, pipeline, latency, credit, stages, vcs, start):
-    """Head and tail of BookSim2's formula, for every H, L, B, P and D, whatever turns the way takes through a grid."""
+    """Head and tail of BookSim2's formula, for every H, L, B, P and D, whatever turns the route takes through a grid."""
     topology = parse_topology(spec)
     src, dst = (end % len(topology.kind) for end in ends)
     hops = int(topology.distances(src)[dst])
@@ -156,7 +156,7 @@ def ring_machine(**router: object) -> Machine:
 
 
 def test_a_ring_without_datelines_deadlocks_under_wormhole_load():
-    """Packets longer than all buffers on their way hold them in a circle; the report shows one."""
+    """Packets longer than all buffers on their route hold them in a circle; the report shows one."""
     result = inject(parse_topology("ring:8"), ring_machine(datelines=False), packets(*RING_LOAD))
     assert (result.tail < 0).any()
     assert result.deadlock[-1] == "the last of these waits for the first"

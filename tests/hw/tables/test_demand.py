@@ -45,7 +45,7 @@ def lowered(schedule: Schedule = MADE, times: int = 1) -> Tables:
 
 
 def drawn(rng: Random) -> Schedule:
-    """Blocks on shortest ways over a small network, cut into chunks, in any order of steps."""
+    """Blocks on shortest routes over a small network, cut into chunks, in any order of steps."""
     topology = parse_topology(rng.choice(["ring:4", "mesh:2x3", "full:4", "switch:4", "ring:3,capacity=2"]))
     ends = topology.endpoints.tolist()
     pairs = [(a, b) for a in ends for b in ends if a != b and rng.random() < 0.5] or [(ends[0], ends[1])]
@@ -54,15 +54,15 @@ def drawn(rng: Random) -> Schedule:
         sizes = [rng.randint(1, 9) for _ in range(rng.randint(1, 2))]
         blocks.append((source, target, sum(sizes)))
         for size in sizes:
-            way = _way(topology, source, target, rng)
+            route = _route(topology, source, target, rng)
             chunk, step = len(roots), rng.randrange(6)
             roots.append(source)
             targets.append(target)
             granules.append(size)
-            hops = [(int(topology.src[link]), int(topology.dst[link]), link) for link in way]
+            hops = [(int(topology.src[link]), int(topology.dst[link]), link) for link in route]
             if any(topology.rank[end] < 0 for _, end, _ in hops) or rng.random() < 0.5:
                 rows.append((chunk, step, source, target, len(routes)))
-                routes.append(way)
+                routes.append(route)
                 continue
             for place, (start, end, _) in enumerate(hops):
                 rows.append((chunk, step + place, start, end, -1))
@@ -75,8 +75,8 @@ def drawn(rng: Random) -> Schedule:
     )  # fmt: skip
 
 
-def _way(topology, source: int, target: int, rng: Random) -> list[int]:
-    """Links of a shortest way."""
+def _route(topology, source: int, target: int, rng: Random) -> list[int]:
+    """Links of a shortest route."""
     before = {source: []}
     edge = [source]
     while target not in before:

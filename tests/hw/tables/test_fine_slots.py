@@ -97,7 +97,7 @@ SQUARE = build(
 
 
 def test_trees_in_fine_slots() -> None:
-    """Rows that wait for named peers, in slots that are shorter than a message and its way."""
+    """Rows that wait for named peers, in slots that are shorter than a message and its latency."""
     sent = replace(SQUARE, step=[0, 1, 8], rounds=[1] * 9)
     tables = lowered(sent)
     assert (tables.profile, tables.in_flight, verify_tables(tables).valid) == (Profile.TREES, 1, True)

@@ -13,11 +13,11 @@ from tests.verify.deadlock.drawn import drawn_network
 from tests.verify.deadlock.routers import switch_ring
 
 
-def shortest(topology: Topology, ways: UpDown) -> nx.DiGraph:
+def shortest(topology: Topology, up_down: UpDown) -> nx.DiGraph:
     """Places of packets: a node, and whether the packet may still go up; links between them."""
     graph = nx.DiGraph()
     for link, (a, b) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)):
-        if ways.up[link]:
+        if up_down.up[link]:
             graph.add_edge((a, True), (b, True))
         else:
             graph.add_edges_from([((a, True), (b, False)), ((a, False), (b, False))])
@@ -25,18 +25,18 @@ def shortest(topology: Topology, ways: UpDown) -> nx.DiGraph:
 
 
 def check(topology: Topology) -> None:
-    ways = UpDown(topology)
-    graph, waits = shortest(topology, ways), nx.DiGraph()
+    up_down = UpDown(topology)
+    graph, waits = shortest(topology, up_down), nx.DiGraph()
     forwards = topology.forwards
     for start, end in product(topology.endpoints.tolist(), repeat=2):
         if start == end:
             continue
-        route = ways.route(start, end)
+        route = up_down.route(start, end)
         assert route is not None
         nodes = [start, *(int(topology.dst[link]) for link in route)]
         assert nodes == [*(int(topology.src[link]) for link in route), end]
         assert all(forwards[node] for node in nodes[1:-1])
-        assert not any(ways.up[after] and not ways.up[before] for before, after in pairwise(route))
+        assert not any(up_down.up[after] and not up_down.up[before] for before, after in pairwise(route))
         inner = graph.subgraph(place for place in graph if forwards[place[0]] or place[0] in (start, end))
         lengths = nx.single_source_shortest_path_length(inner, (start, True))
         assert len(route) == min(lengths[place] for place in ((end, True), (end, False)) if place in lengths)

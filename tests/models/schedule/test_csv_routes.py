@@ -11,7 +11,7 @@ from certree.models.network.spec import parse_topology
 from tests.cli.running import assert_bad_input, certree
 
 
-def ways(spec, src, dst):
+def nodes_passed(spec, src, dst):
     """The nodes that the route in dimension order passes."""
     topology = parse_topology(spec)
     return [src, *topology.dst[list(DimensionOrder(topology).route(src, dst))].tolist()]
@@ -25,7 +25,7 @@ def ways(spec, src, dst):
      ("hypercube:3", 0, 7, [0, 1, 3, 7]), ("torus:2x4", 4, 2, [4, 5, 6, 2])],
 )  # fmt: skip
 def test_dimension_order(spec, src, dst, nodes):
-    assert ways(spec, src, dst) == nodes
+    assert nodes_passed(spec, src, dst) == nodes
 
 
 @pytest.mark.parametrize("spec", ["mesh:3x4", "torus:4x3", "torus:2x5", "hypercube:3", "mesh:2x3x2"])
@@ -45,7 +45,7 @@ def test_what_dimension_order_does_not_cover():
 
 @pytest.fixture
 def far(tmp_path):
-    """A broadcast on a 2x3 mesh whose second row passes a node on its way."""
+    """A broadcast on a 2x3 mesh whose second row passes a node."""
     path = tmp_path / "far.csv"
     path.write_text("chunk,op,src,dst,step\n0,copy,0,1,0\n0,copy,0,4,1\n0,copy,1,2,1\n0,copy,4,3,2\n0,copy,4,5,2\n")
     return path

@@ -33,22 +33,22 @@ HOP = 2 * 1 + 2 * 3 + 150
 
 @given(
     sizes=st.lists(st.integers(1, 1 << 20).map(lambda flits: 16 * flits), min_size=1, max_size=8),
-    ways=st.fixed_dictionaries({name: st.integers(0, 3000) for name in ("lat", "uneven", "stagger")}),
+    terms=st.fixed_dictionaries({name: st.integers(0, 3000) for name in ("lat", "uneven", "stagger")}),
     peak=st.integers(0, 40),
     delay=st.integers(1, 12),
     unit=st.tuples(st.sampled_from([1, 7, 128, 1 << 40]), st.sampled_from([1, 16, 1 << 40]), st.integers(0, 60)),
 )
-def test_slots_of_an_array_of_sizes_are_those_of_each_size(sizes, ways, peak, delay, unit):
+def test_slots_of_an_array_of_sizes_are_those_of_each_size(sizes, terms, peak, delay, unit):
     """And long enough for as many slots as their length lets queue together; the shortest such where paths are equally long."""
     rate, quantum, start = unit
     machine = dataclasses.replace(MACHINE, reduce_bytes_per_cycle=rate, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
-    found = slot_length(np.array(sizes), machine, delay=delay, peak=peak, **ways)
-    each = [slot_length(size, machine, delay=delay, peak=peak, **ways) for size in sizes]
+    found = slot_length(np.array(sizes), machine, delay=delay, peak=peak, **terms)
+    each = [slot_length(size, machine, delay=delay, peak=peak, **terms) for size in sizes]
     assert list(zip(*(column.tolist() for column in found), strict=True)) == each
     for ser, red, work, slot in each:
-        assert red == (start + work * (1 + ways["uneven"] // slot) if peak else 0)
-        needed = max(ser + ways["stagger"], work, -(-(ser + ways["lat"] + red) // delay))
-        assert slot == needed or (ways["uneven"] and slot > needed)
+        assert red == (start + work * (1 + terms["uneven"] // slot) if peak else 0)
+        needed = max(ser + terms["stagger"], work, -(-(ser + terms["lat"] + red) // delay))
+        assert slot == needed or (terms["uneven"] and slot > needed)
 
 
 def test_serialization_has_one_head_flit():

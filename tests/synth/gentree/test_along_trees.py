@@ -32,7 +32,7 @@ def sums(count, root, last):
 
 
 def later(one, parent, when, root):
-    """Whether each server on the way to the root sends after it has received."""
+    """Whether each server between it and the root sends after it has received."""
     seen = set()
     while one != root:
         above = parent[one]

@@ -58,7 +58,7 @@ def test_boxes_are_found() -> None:
 
 
 def test_large_messages_take_the_highest_rate_through_boxes() -> None:
-    """The search's first guesses are of short ways; here a way has six links."""
+    """The search's first guesses are of short paths; here a path has six links."""
     request = ask(f"{BOX},boxes=2,fabric=rails", message_bytes=1 << 26)
     schedule = make("packing", request.topology, message_bytes=1 << 26)
     assert schedule.bandwidth_time * 4 == 1

@@ -118,8 +118,8 @@ def test_tables_of_unequal_shares_run(kind):
 def star(*capacities):
     """Endpoints on one switch, their links of these capacities."""
     switch = len(capacities)
-    ways = [link for node, capacity in enumerate(capacities) for link in ((node, switch, capacity), (switch, node, capacity))]
-    return switched("e" * switch + "s", ways)
+    links = [link for node, capacity in enumerate(capacities) for link in ((node, switch, capacity), (switch, node, capacity))]
+    return switched("e" * switch + "s", links)
 
 
 @pytest.mark.parametrize(

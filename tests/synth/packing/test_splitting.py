@@ -1,4 +1,4 @@
-"""Trees through switches: as many as the bound allows, on ways that exist, within what links carry."""
+"""Trees through switches: as many as the bound allows, on paths that exist, within what links carry."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Crowded steps are spread over all equally short ways, and others keep the routes they had."""
+"""Crowded steps are spread over all equally short routes, and others keep the routes they had."""
 
 from fractions import Fraction
 

@@ -53,7 +53,7 @@ def test_the_best_bound_is_what_flows_take(topology: Topology) -> None:
 
 
 def farthest(topology: Topology, collective: Collective) -> int:
-    """The most transfers on the way of a block; switches are passed within one."""
+    """The most transfers on the route of a block; switches are passed within one."""
     links, ends, longest = set(capacities(topology)), set(topology.endpoints.tolist()), 0
     for source, target, _ in collective.demand.blocks:
         reach, hops = {source}, 0

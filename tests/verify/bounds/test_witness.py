@@ -102,7 +102,7 @@ REFUSED: list[tuple[str, str, str, list[Any]]] = [
             {}, {"length": [1] * 16, "unit": 1}, {"length": [1] * 15}, {"length": [1] * 17}, {"length": 1},
             {"length": [1.0] * 16}, {"length": [True] * 16}, {"length": ["1"] * 16}, {"length": [-1] + [1] * 15},
             {"length": [metric.MAX_LENGTH + 1] + [1] * 15})),
-        # past a single long link there is a way that costs nothing
+        # past a single long link there is a path that costs nothing
         (WRONG, ({"length": [0] * 16}, {"length": [2] + [0] * 15})), (VALUE, ({"length": [1] * 15 + [2]},)))),
     (VALUE, "ring:8", "all-reduce", [bound_of("metric", value, length=[3] * 16) for value in ("3/4", "1", "8/7")]),
     (MALFORMED, "ring:8", "all-reduce", [bound_of("metric", "6/8", length=[3] * 16)]),

@@ -71,11 +71,11 @@ def test_what_the_claim_cannot_be_about() -> None:
 
 
 def passing_broadcast(*steps: list[tuple[int, ...]]):
-    """A broadcast from node 0 of mesh:1x4, whose transfers go along the ways that are listed for each step."""
+    """A broadcast from node 0 of mesh:1x4, whose transfers go along the routes that are listed for each step."""
     line = parse_topology("mesh:1x4,capacity=3")
     link = {ends: number for number, ends in enumerate(zip(line.src.tolist(), line.dst.tolist(), strict=True))}
-    rows = [(0, Op.COPY, step, way[0], way[-1]) for step, ways in enumerate(steps) for way in ways]
-    routes = [[link[hop] for hop in pairwise(way)] for ways in steps for way in ways]
+    rows = [(0, Op.COPY, step, nodes[0], nodes[-1]) for step, taken in enumerate(steps) for nodes in taken]
+    routes = [[link[hop] for hop in pairwise(nodes)] for taken in steps for nodes in taken]
     fields = {"route": range(len(rows)), "routes": routes, "rounds": [1] * len(steps)}
     return schedule(line, parse_collective("broadcast", 0), [0], rows, **fields)
 

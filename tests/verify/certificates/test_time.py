@@ -27,7 +27,7 @@ def schedule() -> Schedule:
 
 
 def test_stated_and_read(schedule: Schedule) -> None:
-    """2 hops of 153 cycles, 5, a header, all 64 granules on the short way, 17 for the addition."""
+    """2 hops of 153 cycles, 5, a header, all 64 granules on the short path, 17 for the addition."""
     assert schedule.certificate is not None
     time = schedule.certificate["time"]
     assert (time["message_bytes"], time["bound_cycles"], time["bounds"][0]["kind"]) == (1024, 306 + 5 + 1 + 64 + 17, "flow")

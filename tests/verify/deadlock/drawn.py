@@ -139,21 +139,21 @@ def circles(schedule: Schedule) -> Iterator[Schedule]:
     for circle in nx.cycle_basis(graph):
         if all(switch in home for switch in circle):
             around = [circle[index:] + circle[:index] for index in range(len(circle))]
-            ways = {(home[way[0]], home[way[2]]): way[:3] for way in around}
-            led = tuple(_led(schedule, link, ways, index) for index in range(len(schedule.routes)))
+            turns = {(home[turn[0]], home[turn[2]]): turn[:3] for turn in around}
+            led = tuple(_led(schedule, link, turns, index) for index in range(len(schedule.routes)))
             yield replace(schedule, routes=led, virtual_channel=None)
             return
 
 
 def _led(
-    schedule: Schedule, link: dict[tuple[int, int], int], ways: dict[tuple[int, int], list[int]], index: int
+    schedule: Schedule, link: dict[tuple[int, int], int], turns: dict[tuple[int, int], list[int]], index: int
 ) -> tuple[int, ...]:
     """A route, led around the circle where its ends are on it."""
     route, topology = schedule.routes[index], schedule.topology
     start, end = int(topology.src[route[0]]), int(topology.dst[route[-1]])
-    if (start, end) not in ways:
+    if (start, end) not in turns:
         return route
-    return tuple(link[pair] for pair in pairwise([start, *ways[start, end], end]))
+    return tuple(link[pair] for pair in pairwise([start, *turns[start, end], end]))
 
 
 if __name__ == "__main__":

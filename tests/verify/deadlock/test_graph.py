@@ -23,11 +23,11 @@ MASKS = (1, 2, 3, 4, 6, 7)
 
 def random_walks(rng: Random) -> Walks:
     """Walks between any nodes of a full network, with any virtual channels."""
-    ways = [rng.sample(range(6), rng.randint(2, 5)) for _ in range(rng.randint(1, 8))]
-    pairs = [FULL.pair_index(np.array(way[:-1]), np.array(way[1:])) for way in ways]
+    routes = [rng.sample(range(6), rng.randint(2, 5)) for _ in range(rng.randint(1, 8))]
+    pairs = [FULL.pair_index(np.array(route[:-1]), np.array(route[1:])) for route in routes]
     begin = np.concatenate(([0], np.cumsum([len(hops) for hops in pairs])))
     mask = np.array([rng.choice(MASKS) for _ in range(begin[-1])], np.uint64)
-    flits = np.array([rng.randint(1, 9) for _ in ways], np.int64)
+    flits = np.array([rng.randint(1, 9) for _ in routes], np.int64)
     return Walks(FULL, begin, np.concatenate(pairs), mask, flits)
 
 

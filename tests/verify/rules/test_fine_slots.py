@@ -202,10 +202,10 @@ def test_lane_for_all_of_a_message(third: int, valid: bool) -> None:
     from 12. Never three at a time, but the one in the middle would have to change its lane."""
     parallel = network("ee", [(0, 1, 1), (0, 1, 1), (1, 0, 1)])
     text = at((0, "0>1"), (5, "1:0>1"), (third, "2:0>1"))
-    ways: dict[str, Any] = {"route": [0, -1, 1], "routes": ((0,), (1,))}
+    columns: dict[str, Any] = {"route": [0, -1, 1], "routes": ((0,), (1,))}
     repeated: dict[str, Any] = {"period": third + 15, "repeats": 3}
     for again in ({}, repeated):
-        made = fine(parallel, "broadcast", text, granules=9, chunks=3, collective_root=0, **ways, **again)
+        made = fine(parallel, "broadcast", text, granules=9, chunks=3, collective_root=0, **columns, **again)
         assert verify_schedule(made).counts == ({} if valid else {"reserved": 1})
 
 
@@ -213,7 +213,7 @@ def test_lane_for_all_of_a_message(third: int, valid: bool) -> None:
 def test_any_channel(layer: int) -> None:
     """A transfer without a route may come into any virtual channel, so also into the one in which another message waits."""
     links = [int(np.flatnonzero((LINE.src == node) & (LINE.dst == node + 1))[0]) for node in (0, 1)]
-    ways: dict[str, Any] = {"route": [0, -1, -1, -1], "routes": (tuple(links),), "waits": ((6,),), "virtual_channel": [layer]}
+    columns: dict[str, Any] = {"route": [0, -1, -1, -1], "routes": (tuple(links),), "waits": ((6,),), "virtual_channel": [layer]}
     for second, counts in ((2, {"waiting": 1}), (20, {})):
         text = at((0, "0>2"), (second, "1:0>1"), (40, "0>1"), (60, "1:1>2"))
-        assert verify_schedule(fine(LINE, "broadcast", text, chunks=2, collective_root=0, **ways)).counts == counts
+        assert verify_schedule(fine(LINE, "broadcast", text, chunks=2, collective_root=0, **columns)).counts == counts

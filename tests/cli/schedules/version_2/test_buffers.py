@@ -26,7 +26,7 @@ def one_shot(nodes, later_from=1):
 
 def ring_of_five(onward=(1, 2)):
     """Two steps: everyone sends its contribution both ways, and then on what it got, which it adds to its own at the same time."""
-    ends = [(node, (node + way) % 5, buffer) for node in range(5) for way, buffer in ((1, 1), (-1, 2))]
+    ends = [(node, (node + hop) % 5, buffer) for node in range(5) for hop, buffer in ((1, 1), (-1, 2))]
     first = [("copy", node, other, 0, 0, buffer) for node, other, buffer in ends]
     onwards = [("reduce", node, other, 1, onward[buffer - 1], 0) for node, other, buffer in ends]
     return first + onwards + [("reduce", node, node, 1, buffer, 0) for node in range(5) for buffer in (1, 2)]
