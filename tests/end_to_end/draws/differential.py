@@ -2,13 +2,15 @@
 
 Asked are the checker of schedules, that of tables, the freedom of deadlock, the closed form, the engines `lanes`, `fast` and
 `flit`, and where a draw is small enough TLC with the TLA+ model of the tables. `python -m tests.end_to_end.draws.differential FIRST
-COUNT EVERY` runs that many draws and prints what was compared; TLC is asked about every EVERY-th draw, 0 for none. A draw that
-fails is made smaller as long as it fails, and printed as an entry for `ONCE_WRONG` in `test_differential.py`.
+COUNT EVERY` runs that many draws and prints what was compared; TLC is asked about every EVERY-th draw, 0 for none, several in one
+process of Java. A draw that fails is made smaller as long as it fails, and printed as an entry for `ONCE_WRONG` in
+`test_differential.py`.
 """
 
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 from certree.hw.engines.runs import Options, Run
@@ -23,13 +25,15 @@ from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.order.punctual import race_of_tables
 from certree.verify.order.races import race_of
 from certree.verify.tables.checker import verify_tables
-from certree.verify.tla.table_model import model_check_tables
+from certree.verify.tla.table_model import extent_of_success, model_check_tables
 from certree.verify.tla.tlc import Result
 from tests.end_to_end.draws.recipe import Recipe, drawn
 from tests.end_to_end.draws.smaller import smallest
+from tests.end_to_end.draws.together import model_check_together
 
 MOST_MODEL_CHECKED = 5  # endpoints
 MOST_FLIT_HOPS = 400_000
+TOGETHER = 20  # models in a process of Java
 
 
 def check_draw(recipe: Recipe, *, tlc: bool = False) -> Counter[str]:
@@ -138,18 +142,46 @@ def failure(recipe: Recipe, *, tlc: bool = False) -> str | None:
 def main(first: int, count: int, every: int) -> None:
     """Run draws; those that fail are listed, and made smaller."""
     begin, total = time.monotonic(), Counter[str]()
+    waiting: list[tuple[int, Tables]] = []
     for seed in range(first, first + count):
-        recipe, tlc = drawn(seed), bool(every) and seed % every == 0
-        try:
-            total += check_draw(recipe, tlc=tlc)
-            continue
-        except Exception as error:  # any failure of a draw is a finding
-            wrong = f"{type(error).__name__}: {error}"
-        total["failures"] += 1
-        least = smallest(recipe, lambda other, tlc=tlc: failure(other, tlc=tlc) is not None)  # type: ignore[misc]
-        sys.stdout.write(f"seed {seed}: {wrong}\n  made smaller: {failure(least, tlc=tlc)}\n{least.entry()}\n")
+        recipe = drawn(seed)
+        wrong = failure_counted(recipe, total)
+        if wrong is not None:
+            total += told(seed, recipe, wrong, tlc=False)
+        elif every and seed % every == 0 and (tables := tables_for_tlc(recipe)):
+            waiting.append((seed, tables))
+        if len(waiting) == TOGETHER or (waiting and seed == first + count - 1):
+            total += of_tlc(waiting)
+            waiting = []
     lines = [f"{number:>8,} {name}" for name, number in sorted(total.items())]
     sys.stdout.write("\n".join([*lines, f"{Fraction(round((time.monotonic() - begin) * 10), 10)} s\n"]))
+
+
+def failure_counted(recipe: Recipe, total: Counter[str]) -> str | None:
+    """As `failure`, without TLC; what was compared is added to the counts."""
+    try:
+        total += check_draw(recipe)
+    except Exception as error:  # any failure of a draw is a finding
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def of_tlc(waiting: Sequence[tuple[int, Tables]]) -> Counter[str]:
+    """TLC's answers about the tables of some draws, in one process; a wrong one is told."""
+    small = [(seed, tables) for seed, tables in waiting if extent_of_success(tables)[0] == "exhaustive"]
+    found = Counter({"TLC: too large for all states": len(waiting) - len(small)})
+    for (seed, _), (result, _) in zip(small, model_check_together([tables for _, tables in small]), strict=True):
+        found[f"TLC: {result}"] += 1
+        if result is not Result.SUCCESS:
+            found += told(seed, drawn(seed), f"TLC: {result}", tlc=True)
+    return found
+
+
+def told(seed: int, recipe: Recipe, wrong: str, *, tlc: bool) -> Counter[str]:
+    """Print a draw that fails and the smallest that it can be made; counts the failure."""
+    least = smallest(recipe, lambda other: failure(other, tlc=tlc) is not None)
+    sys.stdout.write(f"seed {seed}: {wrong}\n  made smaller: {failure(least, tlc=tlc)}\n{least.entry()}\n")
+    return Counter({"failures": 1})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from certree.verify.tla.table_model import extent_of_success, model_check_tables
 from certree.verify.tla.tlc import EXIT_CODES, Result
 from certree.verify.tla.tlc_jar import find_java, tlc_jar
 
-SECONDS = 300.0
+SECONDS = 300.0  # for each model
 _DRIVER = Path(__file__).with_name("ManyModels.java")
 _ENDED = re.compile(r"^model ended with code (\d+)$", re.MULTILINE)
 _STATES = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 0 states left on queue\.$", re.MULTILINE)
@@ -33,7 +33,7 @@ def model_check_together(tables: Sequence[Tables]) -> list[tuple[Result, int | N
         command = [java, "-Xmx1g", "-Xss64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-DTLA-Library={specs_folder()}"]
         command += [str(_DRIVER), str(tlc_jar())]
         done = subprocess.run(
-            command, input="\n".join(lines), cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
+            command, input="\n".join(lines), cwd=folder, capture_output=True, text=True, timeout=SECONDS * len(tables), check=False
         )
     outputs = _ENDED.split(done.stdout)
     assert len(outputs) == 2 * len(tables) + 1, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
