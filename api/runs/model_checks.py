@@ -21,6 +21,7 @@ from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_tra
 from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
 from certree.verify.tla import models
 from certree.verify.tla.model_file import ListedTables
+from certree.verify.tla.routers.model import model_check_routers
 from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.table_model import model_check_tables
 from certree.verify.tla.traces.endpoints import check_endpoint_trace
@@ -45,6 +46,7 @@ def model_check(
     window: int | None = None,
     aggregators: int | None = None,
     flow: str = "message",
+    routers: bool = False,
     symbolic: bool = False,
     full: bool = False,
     progress: Callable[[ModelResult, int, int], None] | None = None,
@@ -56,14 +58,15 @@ def model_check(
     whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
     or "paced"), `skew` and `drift` as they were given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
     network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace.
+    `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
     `symbolic`: instead, prove with z3 that slotted tables are correct at any size. `full`: include the large models, and allow an
     hour for a schedule instead of five minutes. `progress` receives each listed model when it is done, the number done and the
     number of all; `tell` as in `setting`.
 
     A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
-    slots, raises InvalidScheduleError: the specification of tables has no routers. A refuted model does not raise: see `result` and
-    `as_expected` of each ModelResult. Raises InputError for unknown names and unreadable files, UnsupportedError for tables without
-    a model, ToolMissingError without Java or TLC.
+    slots, raises InvalidScheduleError: the specification of tables has no routers. With `routers` TLC decides instead. A refuted
+    model does not raise: see `result` and `as_expected` of each ModelResult. Raises InputError for unknown names and unreadable
+    files, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
 
     >>> import certree.api as ct
     >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
@@ -73,12 +76,16 @@ def model_check(
     limit = TIME_LIMITS[full]
     if (skew is not None or drift is not None) and (trace is None or schedule is None):
         raise InputError("skew and drift are those of a traced run; they need its trace and schedule")
+    if routers and (schedule is None or trace is not None):
+        raise InputError("routers: it is about the messages of a schedule, without a trace")
     if symbolic:
         from certree.verify.tla.symbolic.invariant import check_invariant
 
         return check_invariant(progress)
     if schedule is not None:
         given = tables_to_run(schedule, size, machine, tell)
+        if routers:
+            return [model_check_routers(given, flow, limit)]
         require_free(given)
         require_in_time(given, Options(framing=flow))
         tables = framed(given, flow)

@@ -4,6 +4,7 @@
 - `model_file`: `specs/models.toml`; `models`: comparison with its expected results; `mutants`: properties that detect each mutant
 - `generated`: data as the constants of a module
 - `table_model`, `table_constants`: the tables of a schedule as model; `counterexample`, `variable_changes`: failed checks in words
+- `routers`: the messages of a schedule in routers, flit by flit
 - `edits`: single edits of the modules, and which of them no property sees
 - `traces`: simulator traces as behaviours of the specification; `symbolic`: the proof for tables of any size
 """

@@ -10,7 +10,8 @@ from certree.verify.tla.tlc import Simulation, TlcRun
 @dataclass(frozen=True)
 class Generated:
     """A check of a module of `specs/` with given constants: `tables`, defined in the generated module (functions and lists);
-    `values`, written to the configuration; `chosen`, replaced by definitions of the module itself."""
+    `values`, written to the configuration; `chosen`, replaced by definitions of the module itself or by `definitions`; states
+    that do not fulfil `constraint` are not followed."""
 
     extends: str
     tables: Mapping[str, str]
@@ -20,6 +21,7 @@ class Generated:
     spec: str = "Spec"
     chosen: Mapping[str, str] = field(default_factory=dict)
     definitions: tuple[str, ...] = ()
+    constraint: str = ""
 
     @property
     def name(self) -> str:
@@ -38,7 +40,9 @@ class Generated:
         module = [f"---- MODULE {self.name} ----", f"EXTENDS {self.extends}, TLC", *tables, *self.definitions, "===="]
         constants = {name: f"= {value}" for name, value in self.values.items()}
         constants |= {name: f"<- MC{name}" for name in self.tables} | {name: f"<- {own}" for name, own in self.chosen.items()}
-        config = Configuration(self.spec, constants, invariants=self.invariants, properties=self.properties)
+        config = Configuration(
+            self.spec, constants, constraint=self.constraint, invariants=self.invariants, properties=self.properties
+        )
         return "\n".join([*module, ""]), config.text
 
 

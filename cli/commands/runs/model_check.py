@@ -59,6 +59,9 @@ KILLS_HEAD = (
     show_default=True,
     help="A chunk of the tables as one message, or as packets.",
 )
+@click.option(
+    "--routers", is_flag=True, help="Instead of the tables: can the schedule's messages deadlock in the routers, at any timing?"
+)
 @click.option("--picture", type=click.Path(path_type=Path), help="Write an SVG of the counterexample.")
 @click.option(
     "--write-cfg", metavar="NAME", help="Write the configuration of a model as a file for the TLA+ Toolbox, and check nothing."
@@ -86,6 +89,7 @@ def model_check_command(
     window: int | None,
     aggregators: int | None,
     flow: str,
+    routers: bool,
     picture: Path | None,
     write_cfg: str | None,
     output: Path | None,
@@ -103,6 +107,9 @@ def model_check_command(
     With --trace: check whether a traced run is a behaviour of the specification. A trace of simulate is checked message by message
     and needs --schedule. A trace of aggregate is checked step by step; NAME is the network or schedule that was aggregated. A trace
     of endpoints states its own input; with NAME, a network or schedule, its messages must also be those of NAME.
+
+    With --schedule and --routers: check the schedule's messages flit by flit in the routers of the machine: all orders of a few
+    flits, random ones of more. Which message waits for which is left out, so that the answer is about any timing.
 
     With --symbolic: prove an inductive invariant of the slotted network interface with z3, for any valid table, and refute it for
     each mutant.
@@ -146,6 +153,8 @@ def model_check_command(
         raise click.UsageError("--skew and --drift are those of a traced run of simulate; they need --trace and --schedule")
     if not of_switches and (window is not None or aggregators is not None):
         raise click.UsageError("--window and --aggregators are for a trace of aggregate")
+    if routers and (schedule is None or trace is not None or picture is not None):
+        raise click.UsageError("--routers is about the messages of a --schedule; it takes no --trace and no --picture")
     if picture is not None:
         if schedule is None:
             raise click.UsageError("--picture draws the tables of a --schedule")
@@ -174,6 +183,7 @@ def model_check_command(
             window=window,
             aggregators=aggregators,
             flow=flow,
+            routers=routers,
             symbolic=symbolic,
             full=full,
             progress=_telling(report),

@@ -1,0 +1,110 @@
+"""Messages in routers, flit by flit: TLC finds the deadlocks that `verify/deadlock` refuses, and none where it finds none."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+import certree.api as ct
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Schedule
+from certree.models.tables.tables import Tables
+from certree.verify.deadlock.freedom import deadlock_of_schedule
+from certree.verify.tla.routers.model import model_check_routers
+from certree.verify.tla.tlc import Result
+from tests.verify.deadlock.drawn import circles, drawn_cabling
+from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
+
+
+def tables_of(topology: Topology | str, machine: Machine, size: int) -> Tables:
+    """All endpoints send to all others."""
+    return lower(direct(topology, machine, size, "all-gather"), size, machine)
+
+
+def test_two_layers_are_free_and_one_is_not() -> None:
+    free = model_check_routers(tables_of(switch_ring(3), small(2, 1), 64))
+    assert (free.result, free.mode) == (Result.SUCCESS, "exhaustive")
+    assert free.message == "all states; 3 of 6 packets in 1 group(s) that share no link, the others hold up nobody"
+    stuck = model_check_routers(tables_of(switch_ring(3), small(1, 1), 64))
+    assert (stuck.result, stuck.mode) == (Result.DEADLOCK, "exhaustive")
+
+
+def test_buffers_that_hold_all_that_comes() -> None:
+    """Two packets of two flits may wait in a channel. The checker counts a third one, which is at its destination then."""
+    for flits, result, is_free in ((2, Result.DEADLOCK, False), (4, Result.SUCCESS, False), (6, Result.SUCCESS, True)):
+        machine = small(1, flits)
+        tables = tables_of(switch_ring(3), machine, 48)
+        assert model_check_routers(tables).result == result
+        assert deadlock_of_schedule(tables.schedule, machine, 48).free == is_free
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_the_example_by_random_runs(flow: str) -> None:
+    """A ring of four switches, one virtual channel of 8 flits: `verify` refuses it, and TLC says why without the checker."""
+    machine = small(1, 8)
+    (stuck,) = ct.model_check(schedule=tables_of(switch_ring(), machine, 2 * KIB), routers=True, flow=flow)
+    assert (stuck.result, stuck.mode, stuck.as_expected) == (Result.DEADLOCK, "simulation", False)
+    assert "is in 4>5 and waits for 5>6" in stuck.message
+
+
+def drawn(seed: int) -> Iterator[tuple[Schedule, Machine, int]]:
+    """Schedules for a small random network of switches, and one whose routes wait in a circle on purpose."""
+    rng = Random(seed)
+    while True:
+        cabling = drawn_cabling(rng)
+        if cabling.switches <= 5 and len(cabling.homes) <= 4:
+            break
+    topology, ends = cabling.topology(), len(cabling.homes)
+    flow_control = rng.choice(("wormhole", "cut-through"))
+    machine = small(rng.choice((1, 2)), rng.randint(1, 2) if flow_control == "wormhole" else 2, flow_control=flow_control)
+    size = machine.flit_bytes * ends
+    made = direct(topology, machine, size, "all-gather")
+    yield made, machine, size
+    for circle in circles(made):
+        yield circle, machine, size
+
+
+def check_drawn(seed: int) -> list[Result]:
+    """TLC's answers, compared with those of the checker, which are about sufficient conditions."""
+    found = []
+    for schedule, machine, size in drawn(seed):
+        checked = model_check_routers(lower(schedule, size, machine), time_limit=60.0)
+        free = deadlock_of_schedule(schedule, machine, size).free
+        assert checked.result in (Result.SUCCESS, Result.DEADLOCK, Result.UNKNOWN)
+        assert not free or checked.result is not Result.DEADLOCK, f"seed {seed}: {checked.message}"
+        found.append(Result(checked.result))
+    return found
+
+
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.slow)])
+def test_what_the_checker_calls_free_never_deadlocks(seeds: range) -> None:
+    found = [result for seed in seeds for result in check_drawn(seed)]
+    assert Result.SUCCESS in found
+
+
+def test_messages_that_hold_up_nobody_need_no_states() -> None:
+    checked = model_check_routers(tables_of("switch:4", small(1, 8), 64 * KIB))
+    assert (checked.result, checked.distinct_states) == (Result.SUCCESS, 0)
+    assert checked.message == "none of 12 packets waits in a channel for another one that it could hold up"
+
+
+def test_what_the_specification_does_not_have() -> None:
+    tables = tables_of(switch_ring(3), small(2, 1), 48)
+    for machine, message in (
+        (small(2, 8, vc_reuse="empty"), 'not supported for vc_reuse = "empty"'),
+        (replace(small(2, 8), router_cycles=0), "has no routers"),
+        (replace(small(2, 8), head_flits=0), "not supported for messages of one flit"),
+    ):
+        with pytest.raises(UnsupportedError, match=message):
+            model_check_routers(replace(tables, machine=machine))
+    with pytest.raises(UnsupportedError, match="too many for TLC in routers"):
+        model_check_routers(tables_of(switch_ring(4), small(1, 8), 64 << 20))
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ct.InputError, match="routers: it is about the messages of a schedule"):
+        ct.model_check(routers=True)

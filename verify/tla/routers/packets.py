@@ -1,0 +1,116 @@
+"""The packets of a schedule on their routes, and those of them that may wait for each other.
+
+Left out are channels that cannot be part of a circle of waits: those that every message takes first, and holds nothing while it
+waits for them, and those that every message takes last, and leaves by itself. So are messages with one channel left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, prod
+
+import networkx as nx
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.routers.framing import packet_lengths
+from certree.models.routers.transparency import has_routers
+from certree.models.tables.tables import Tables
+from certree.verify.deadlock.walks import schedule_vcs, schedule_walks
+
+# All states are checked of groups whose flits can be on their routes in at most so many ways; random runs beyond.
+# There are about eight times as many states.
+EXHAUSTIVE_PLACES = 1 << 14
+#: of the packets of a schedule: steps of a random run
+MOST_STEPS = 100_000
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A message, or a packet of one: its name, the kinds of its flits, its channels and for each the virtual channels that it may
+    take. `before`: the name of the packet in front of it, which takes the same route."""
+
+    name: str
+    kinds: tuple[str, ...]
+    channels: tuple[tuple[int, int], ...]
+    vcs: tuple[tuple[int, ...], ...]
+    before: str | None
+
+    @property
+    def places(self) -> int:
+        """In how many ways its flits, which keep their order, can be on its route, on virtual channels of its choice."""
+        return comb(len(self.kinds) + len(self.channels) + 1, len(self.channels) + 1) * prod(map(len, self.vcs))
+
+
+def packets_of(tables: Tables, framing: str) -> list[Packet]:
+    """All packets with their whole routes. UnsupportedError for what the specification does not have."""
+    schedule, machine, topology = tables.schedule, tables.machine, tables.topology
+    if not has_routers(machine):
+        raise UnsupportedError(f"machine {machine.name} has no routers in which messages could wait")
+    if machine.router.vc_reuse != "tail":
+        raise UnsupportedError('model checks of routers: not supported for vc_reuse = "empty"; allowed: "tail"')
+    if int(topology.pair_capacity.max(initial=1)) > 1:
+        raise UnsupportedError("model checks of routers: not supported for links of several lanes")
+    lengths = packet_lengths(tables.chunk_bytes, machine, framing)
+    if min(lengths) < 2:
+        raise UnsupportedError("model checks of routers: not supported for messages of one flit, head and tail at once")
+    kinds = [_kinds(flits, machine, framing) for flits in lengths]
+    walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), 1)
+    steps = 2 * int((walks.flits * (np.diff(walks.begin) + 1)).sum()) * sum(lengths)
+    if steps > MOST_STEPS:
+        raise UnsupportedError(
+            f"{int(walks.flits.sum())} messages of {sum(lengths)} flits are too many for TLC in routers: {steps} steps of flits "
+            f"and credits; allowed: {MOST_STEPS}; take a smaller message or network"
+        )
+    found = []
+    for walk in range(walks.count):
+        hops = range(int(walks.begin[walk]), int(walks.begin[walk + 1]))
+        pairs = [int(walks.pair[hop]) for hop in hops]
+        channels = tuple((int(topology.pair_src[pair]), int(topology.pair_dst[pair])) for pair in pairs)
+        vcs = tuple(tuple(vc for vc in range(machine.vc_count) if int(walks.mask[hop]) >> vc & 1) for hop in hops)
+        before: str | None = None
+        for message in range(int(walks.flits[walk])):
+            for part, kind in enumerate(kinds):
+                name = f"{'>'.join(map(str, walks.nodes(walk)))} {message * len(kinds) + part + 1}"
+                found.append(Packet(name, kind, channels, vcs, before))
+                before = name
+    return found
+
+
+def _kinds(flits: int, machine: Machine, framing: str) -> tuple[str, ...]:
+    """The kinds of a packet's flits: a head, then data, of a message with a sub-tail at the end of each sub-message."""
+    whole, body = machine.router.sub_message_flits, flits - 1
+    ends = {place for place in range(1, body) if framing == "message" and place % whole == 0}
+    return ("head", *("tail" if place == body else "subtail" if place in ends else "body" for place in range(1, flits)))
+
+
+def groups_of(packets: Sequence[Packet]) -> list[list[Packet]]:
+    """The packets that may wait in a channel for another one, in groups that share no channel."""
+    first = {packet.channels[0] for packet in packets} - {channel for packet in packets for channel in packet.channels[1:]}
+    last = {packet.channels[-1] for packet in packets} - {channel for packet in packets for channel in packet.channels[:-1]}
+    cut = []
+    for packet in packets:
+        kept = [hop for hop, channel in enumerate(packet.channels) if channel not in first | last]
+        if len(kept) > 1:
+            channels = tuple(packet.channels[hop] for hop in kept)
+            cut.append(Packet(packet.name, packet.kinds, channels, tuple(packet.vcs[hop] for hop in kept), packet.before))
+    together: nx.Graph[object] = nx.Graph()
+    for packet in cut:
+        together.add_edges_from((packet.name, channel) for channel in packet.channels)
+    parts = [set(part) for part in nx.connected_components(together)]
+    return [[packet for packet in cut if packet.name in part] for part in parts]
+
+
+def places_of(group: Sequence[Packet]) -> int:
+    """In how many ways the flits of a group can be on their routes, whatever the others do."""
+    return prod(packet.places for packet in group)
+
+
+def is_small(group: Sequence[Packet]) -> bool:
+    """Whether all states are checked."""
+    return places_of(group) <= EXHAUSTIVE_PLACES
+
+
+def longest_run(group: Sequence[Packet]) -> int:
+    """States of the longest run: each flit goes on, and each credit comes back, once for each channel; heads may take full ones."""
+    return 2 + sum((2 * len(packet.kinds) + 1) * (len(packet.channels) + 1) for packet in group)
