@@ -234,6 +234,10 @@ QueuedWhereItIs == \A n \in Nodes, m \in Machines, c \in Chunks :
 OneAtATime == \A n \in Nodes, c \in Chunks :
   InPhase(n, c) /\ Head(queue[n][MachineOf(n, c)]) # c => sent[n][c] = 0 /\ taken[n][c] = {}
 
+\* No message goes out before those that it needs have been taken.
+NeedsComeFirst == \A n \in Nodes, c \in Chunks :
+  place[n][c] \in DOMAIN Plan[c] => \A i \in 1..sent[n][c] : Sends[c][place[n][c]][n][i].needs \subseteq taken[n][c]
+
 \* What comes in is the message that is due, of those that come by its port the next of its sender: none is lost, doubled or overtaken.
 OnlyWhatIsDue == \A n \in Nodes, c \in Chunks :
   AtWork(n, c) => \A x \in Inputs[c][place[n][c]][n] : HasCome(n, c, x) =>

@@ -157,6 +157,11 @@ CompleteOrReported ==
 \* A node that opens new tables has counted all that the old ones expect.
 SwitchesWhenDone == [][\A n \in Nodes : epoch'[n] # epoch[n] => count[n][Open(n)] = Iterations]_vars
 
+\* ... and does not wait longer: its last message under the old ones has just had the time to land; early nodes open a slot before.
+SwitchesAtOnce == [][\A n \in Nodes : epoch'[n] # epoch[n] =>
+  \A m \in wire \union {entry.message : entry \in got} : m.from = n /\ m.epoch = epoch[n] /\ m.iteration = Iterations - 1 =>
+    m.slot + Delay = slot'[n] + (IF n \in Early /\ epoch[n] = 0 THEN 1 ELSE 0)]_vars
+
 \* All epochs are executed to their end.
 Ends == <>AllOver
 ===============================================================================

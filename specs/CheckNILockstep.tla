@@ -15,7 +15,7 @@
 (* first, in an order of their own; what they change at a node, its ports, *)
 (* is changed before the node looks.                                       *)
 (***************************************************************************)
-EXTENDS NILockstep, TLC
+EXTENDS NIProof, TLC
 
 \* Something has to happen at node n before time can go on.
 MustAct(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ now = Latest(m)

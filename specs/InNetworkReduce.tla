@@ -201,6 +201,14 @@ RightSum == \A h \in Hosts, q \in Numbers : got[h][q] \in {<<>>, <<OnceEach(q)>>
 SafeReuse == [][\A s \in Switches, i \in 0..Slots - 1 :
   LET q == slot[s][i].number IN slot'[s][i].number # q /\ q < Packets => \A h \in Hosts : got[h][q] # <<>>]_vars
 
+\* A switch sends on at once: a sum up when all its children are in it, a result to each child when it becomes known.
+EveryoneIsTold == [][\A s \in Switches, i \in 0..Slots - 1 :
+  LET x == slot[s][i]
+      y == slot'[s][i]
+      sends(way, n) == \E p \in flying' : p.way = way /\ p.node = n /\ p.number = y.number
+  IN  /\ y.result # <<>> /\ (x.result = <<>> \/ x.number # y.number) => \A n \in Nodes \ {Root} : Parent[n] = s => sends("down", n)
+      /\ s # Root /\ y.arrived # x.arrived /\ (\A n \in Nodes \ {Root} : Parent[n] = s => n \in y.arrived) => sends("up", s)]_vars
+
 \* Every host gets every result.
 EveryResultArrives == <>AllFinished
 

@@ -8,7 +8,7 @@ EXTENDS AceEngine
 
 CONSTANTS
   Kind,     \* "ring": in every phase a ring of all nodes; "torus": rings of two along the rows, then the columns, of 2x2;
-            \* "direct": everybody to everybody, behind a switch
+            \* "direct": everybody to everybody, behind a switch; "sums": so twice, first the parts, then the sum of all parts
   Plans,    \* "linear": phases in order; "circle": every second chunk goes through them backwards
   Loading,  \* "same": chunks in order at all nodes; "opposite": node 1 in reverse
   Ways,     \* 1: all chunks go around in the same direction; 2: every second one backwards
@@ -41,13 +41,18 @@ BeforeOf(c, p, n) == RoundFrom(p, n, IsBackward(c))
 \* The port at node m of what chunk c sends from node n in the k-th of its phases.
 PortOf(c, k, n, m) ==
   LET p == GivenPlan[c][k]
-      link == <<IF p \in Shared THEN 0 ELSE p, IF Kind = "direct" THEN "switch" ELSE IF IsBackward(c) THEN "backwards" ELSE "forwards">>
+      link == <<IF p \in Shared THEN 0 ELSE p, IF Kind \in {"direct", "sums"} THEN "switch" ELSE IF IsBackward(c) THEN "backwards" ELSE "forwards">>
   IN  IF Apart THEN <<m, p, n, GivenMachine[c][k]>> ELSE <<m, link>>
 
-\* A ring, in which each message but the first waits for the one before; or a message to each other node, at once.
+\* A ring, in which each message but the first waits for the one before; or a message to each other node, at once; or two, of which the
+\* second waits for the first of everybody else, which have other numbers as they go to other nodes.
+Part(n, i) == [to |-> (n + i) % Count, needs |-> {}]
+Sum(n, i) == [to |-> (n + i) % Count, needs |-> {<<(n + Count - j) % Count, j>> : j \in 1..Count - 1}]
+Ported(c, k, n, message) == [to |-> message.to, port |-> PortOf(c, k, n, message.to), needs |-> message.needs]
 GivenSends == [c \in Chunks |-> [k \in 1..Phases |-> [n \in Nodes |->
-  IF Kind = "direct"
-  THEN [i \in 1..Count - 1 |-> [to |-> (n + i) % Count, port |-> PortOf(c, k, n, (n + i) % Count), needs |-> {}]]
+  IF Kind = "direct" THEN [i \in 1..Count - 1 |-> Ported(c, k, n, Part(n, i))]
+  ELSE IF Kind = "sums"
+  THEN [i \in 1..2 * (Count - 1) |-> Ported(c, k, n, IF i < Count THEN Part(n, i) ELSE Sum(n, i - Count + 1))]
   ELSE LET next == NextOf(c, GivenPlan[c][k], n) IN [i \in 1..Steps |->
          [to |-> next, port |-> PortOf(c, k, n, next),
           needs |-> IF i = 1 THEN {} ELSE {<<BeforeOf(c, GivenPlan[c][k], n), i - 1>>}]]]]]
@@ -55,7 +60,7 @@ GivenSends == [c \in Chunks |-> [k \in 1..Phases |-> [n \in Nodes |->
 \* What comes by each port before any of it is taken: a message of each sender and state machine; and in a ring what is spare.
 Comes == UNION {UNION {UNION {{<<GivenSends[c][k][n][i].port, n, GivenMachine[c][k]>> : i \in DOMAIN GivenSends[c][k][n]}
   : n \in Nodes} : k \in 1..Phases} : c \in Chunks}
-GivenDepth == [x \in {way[1] : way \in Comes} |-> Cardinality({way \in Comes : way[1] = x}) + IF Kind = "direct" THEN 0 ELSE Spare]
+GivenDepth == [x \in {way[1] : way \in Comes} |-> Cardinality({way \in Comes : way[1] = x}) + IF Kind \in {"direct", "sums"} THEN 0 ELSE Spare]
 
 \* Chunks halve from the first phase to the second and are whole again at the end, as in reduce-scatter, all-reduce, all-gather.
 GivenSize == [p \in 1..Phases + 1 |-> IF p = 1 \/ p = Phases + 1 THEN 2 ELSE 1]
@@ -92,6 +97,16 @@ AsTheyCome(n, c, k) == k > 1 \/ \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\
 
 \* In place of HasRoom: no check whether the port is full.
 NeverLooks(n, c) == TRUE
+
+\* In place of Lacks: messages go out before those that they need have come; or when one of these has.
+LacksNothing(n, c) == {}
+LacksAllButOne(n, c) == IF Following(n, c).needs \intersect taken[n][c] # {} THEN {} ELSE Following(n, c).needs
+
+\* In place of Enqueued: a chunk that is handed over stands in no queue, and is never at work again.
+Vanishes(queues, n, c, k) == IF k = 1 THEN [queues EXCEPT ![n][Machine[c][k]] = Append(@, c)] ELSE queues
+
+\* In place of WithSent: what goes out never comes to a port.
+LosesSent(ports, n, c) == ports
 
 \* In place of WithoutTaken: a message that has been taken stays at the port.
 NotTaken(ports, x) == ports

@@ -19,6 +19,9 @@ NodeOneEarly(n, e) == e * Length - (IF n = 1 /\ e > 0 THEN 1 ELSE 0)
 \* In place of Length: the last messages are not waited for.
 WithoutDelay == Iterations
 
+\* In place of Length: a slot more than is needed.
+SlotMore == Iterations + Delay
+
 \* In place of Load: any image is taken.
 LoadAny(n, e) ==
   /\ bank' = [bank EXCEPT ![n][Closed(n)] = e]

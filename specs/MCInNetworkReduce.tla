@@ -11,6 +11,9 @@ MCStar == [h \in Hosts |-> Root]
 \* Switch "t" with hosts "a" and "b" below the root, host "c" at the root itself.
 MCTree == [n \in Nodes \ {Root} |-> IF n \in {"a", "b"} THEN "t" ELSE Root]
 
+\* A limit on the packets under way.
+FewUnderWay == Cardinality(flying) <= 3
+
 -------------------------------------------------------------------------------
 (* Wrong switches                                                            *)
 
@@ -44,6 +47,19 @@ PassesOnce(s, x, y, p) ==
   IF ~Same(p.number, y) \/ ~Complete(s, y) THEN {}
   ELSE IF y.result = <<>> THEN (IF IsNew(x, p.node) THEN {Up(s, y.number, y.sum)} ELSE {})
   ELSE IF Same(y.number, x) /\ x.result # <<>> THEN {Down(p.node, y.number, y.result[1])} ELSE Multicast(s, y.number, y.result[1])
+
+\* In place of Pass: a switch takes a result from above for whatever its place works on.
+PassesAny(s, p) ==
+  /\ slot' = [slot EXCEPT ![s][PlaceOf(p.number)].result = <<p.sum>>]
+  /\ flying' = flying \union Multicast(s, p.number, p.sum)
+  /\ UNCHANGED got
+
+\* In place of Pass: a switch keeps a result, and who needs it must ask.
+KeepsToItself(s, p) ==
+  LET i == PlaceOf(p.number)
+      x == slot[s][i]
+  IN  IF Same(p.number, x) /\ Complete(s, x) THEN slot' = [slot EXCEPT ![s][i].result = <<p.sum>>] /\ UNCHANGED <<got, flying>>
+      ELSE UNCHANGED vars
 
 \* In place of Added: a place that has its sum sends it and begins again at once.
 Forgets(s, x, p) ==

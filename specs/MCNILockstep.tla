@@ -49,8 +49,18 @@ PairInTurn == {Gather(0, 0, 1, 0), Gather(1, 0, 1, 2)}
 \* The same in steps 0 and 1.
 PairBackToBack == {Gather(0, 0, 1, 0), Gather(1, 0, 1, 1)}
 
-\* The root of both chunks.
-FromNode0 == [f \in 0..1 |-> 0]
+\* The root of all chunks.
+FromNode0 == [f \in Flows |-> 0]
+
+\* Two nodes, all chunks at once: over a link that carries one message at a time they queue.
+PairAtOnce == {Gather(f, 0, 1, 0) : f \in Flows}
+
+\* Two nodes, two chunks for each link in a slot; the root of every second chunk is node 0.
+PairTwice == UNION {{Reduce(f, (f + 1) % 2, f % 2, 0), Gather(f, f % 2, (f + 1) % 2, 1)} : f \in 0..3}
+InTurns == [f \in 0..3 |-> f % 2]
+
+\* Two chunks with the same root: the second is summed while the first is sent back.
+PairOverlapping == {Reduce(0, 1, 0, 0), Gather(0, 0, 1, 1), Reduce(1, 1, 0, 1), Gather(1, 0, 1, 2)}
 
 \* mesh:2x2 is a cycle of four nodes; its k-th.
 Around(k) == <<0, 1, 3, 2>>[(k % 4) + 1]
@@ -82,6 +92,9 @@ StarCrowded ==
 \* Three nodes in a line, a chunk of node 0 for both others and one of node 1: what goes from 0 to 2 comes to the link from 1 to 2 in
 \* the tick in which node 1 sends over it.
 LineAllGather == {Gather(0, 0, 2, 0), Gather(0, 0, 1, 1), Gather(1, 1, 0, 1), Gather(1, 1, 2, 1)}
+
+\* The same nodes, one sum: what comes from node 2 arrives after what node 1 sends, and may be reduced in the same time.
+LineSums == {Reduce(0, 1, 0, 0), Reduce(0, 2, 0, 0)}
 
 -------------------------------------------------------------------------------
 (* Tables that execute a schedule                                            *)
@@ -125,6 +138,28 @@ LinkPaths == [way \in {<<link[1], link[2], Nil>> : link \in DOMAIN Capacity} |->
 StarPaths == [way \in {<<a, b, 0>> : a, b \in 0..2} \ {<<n, n, 0>> : n \in 0..2} |-> << <<way[1], 3>>, <<3, way[2]>> >>]
 LinePaths == [way \in {<<link[1], link[2], Nil>> : link \in LineLinks} \union {<<0, 2, 0>>} |->
   IF way[3] = Nil THEN << <<way[1], way[2]>> >> ELSE << <<0, 1>>, <<1, 2>> >>]
+BackPaths == [way \in {<<link[1], link[2], Nil>> : link \in LineLinks} \union {<<2, 0, 0>>} |->
+  IF way[3] = Nil THEN << <<way[1], way[2]>> >> ELSE << <<2, 1>>, <<1, 0>> >>]
+
+-------------------------------------------------------------------------------
+(* Tables whose rows wait for numbers of arrivals                            *)
+
+\* Two nodes, one chunk: each sends its original to a scratch buffer of the other one and then adds, by its copy unit, what it got.
+CountedTable == [n \in 0..1 |-> <<
+  [op |-> "GATHER", flow |-> 0, wait |-> 0, from |-> 0, into |-> 1, children |-> {1 - n}, step |-> 0, route |-> Nil],
+  [op |-> "REDUCE", flow |-> 0, wait |-> 1, from |-> 1, into |-> 0, children |-> {n}, step |-> 1, route |-> Nil]>>]
+CountedArrivals == [n \in 0..1 |-> {<<0, 0, 1>>, <<0, 1, 1>>}]
+CountedPaths == [way \in {<<a, b, Nil>> : a, b \in 0..1} |-> << <<way[1], way[2]>> >>]
+CountedLinks == [link \in (0..1) \X (0..1) |-> 1]
+
+\* Four nodes, one chunk: an exchange with the first neighbour, then of sums with the second.
+BlocksTable == [n \in 0..3 |->
+  LET first == IF n % 2 = 0 THEN n + 1 ELSE n - 1
+      row(peer, wait, step) ==
+        [op |-> "REDUCE", flow |-> 0, wait |-> wait, from |-> 0, into |-> 0, children |-> {peer}, step |-> step, route |-> Nil]
+  IN  <<row(first, 0, 0), row((n + 2) % 4, 1, 1)>>]
+BlocksArrivals == [n \in 0..3 |-> {<<0, 0, 2>>}]
+
 -------------------------------------------------------------------------------
 (* The constants                                                             *)
 
@@ -133,12 +168,20 @@ MCTable == ScheduleTable
 MCArrivals == ScheduleArrivals
 MCSquare == [link \in SquareLinks |-> 1]
 MCPair == [link \in {<<0, 1>>, <<1, 0>>} |-> 1]
+MCPairOfTwo == [link \in {<<0, 1>>, <<1, 0>>} |-> 2]
 MCRing == [link \in RingLinks |-> 1]
 MCStar == [link \in StarLinks |-> 1]
 MCLine == [link \in LineLinks |-> 1]
 MCPath == LinkPaths
 MCStarPath == StarPaths
 MCLinePath == LinePaths
+MCBackPath == BackPaths
+MCCountedTable == CountedTable
+MCCountedArrivals == CountedArrivals
+MCCountedPath == CountedPaths
+MCCountedLinks == CountedLinks
+MCBlocksTable == BlocksTable
+MCBlocksArrivals == BlocksArrivals
 MCTravel == [way \in DOMAIN Path |-> <<2>>]
 MCTravelLong == [way \in DOMAIN Path |-> <<6>>]
 MCTravelRouted == [way \in DOMAIN Path |-> IF Len(Path[way]) = 1 THEN <<3>> ELSE <<5, 3>>]

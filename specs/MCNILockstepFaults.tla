@@ -14,6 +14,9 @@ NeverWaits(n) == TRUE
 \* In place of DependenciesHold: a bit for each arrival instead of a counter, so an early iteration vouches for all later ones.
 ArrivalBit(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, 0)
 
+\* In place of Least: where rows wait for numbers, those of the first iteration are enough for all.
+LeastOfFirst(n, arrival, iteration) == arrival[3]
+
 \* In place of Dependencies: the root gathers as soon as one child has reported.
 RootWaitsForOneChild(n, r) ==
   LET row == Table[n][r]
@@ -21,6 +24,24 @@ RootWaitsForOneChild(n, r) ==
   IN  CASE row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
         [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
         [] OTHER -> IF reduces = {} THEN {} ELSE {CHOOSE arrival \in reduces : TRUE}
+
+\* In place of Dependencies: the root gathers when its children have reported for all flows.
+RootWaitsForAllFlows(n, r) ==
+  LET row == Table[n][r]
+  IN  CASE row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
+        [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
+        [] OTHER -> {arrival \in Arrivals[n] : arrival[1] = "REDUCE"}
+
+\* In place of EntersAt: of the messages on a lane only the first to leave is waited for.
+EntersBehindFirst(link, lane) ==
+  LET leavings == Leavings(link, lane)
+  IN  IF leavings = {} THEN now ELSE CHOOSE t \in leavings : \A other \in leavings : t <= other
+
+\* In place of TurnAt: all take the first lane; or the one with the most to send.
+FirstLane(link) == [lane |-> 1, enters |-> EntersAt(link, 1)]
+FullestLane(link) ==
+  LET lane == CHOOSE best \in 1..Capacity[link] : \A other \in 1..Capacity[link] : EntersAt(link, other) <= EntersAt(link, best)
+  IN  [lane |-> lane, enters |-> EntersAt(link, lane)]
 
 \* In place of EntersAt: messages enter a lane that is still sending.
 EntersAtOnce(link, lane) == now
@@ -78,6 +99,10 @@ AdvancesPastRows(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step <= Upcomin
 \* In place of CanAdvance: the down-counter is not waited for.
 AdvancesBeforeZero(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step < Upcoming(n).slot /\ IsIdle(n)
 
+\* In place of Earliest: sums count like copies; in place of Latest: they may take a tick longer than the most.
+EarliestOfCopies(m) == ArrivesAt(m)
+LatestAndMore(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MaxReduceTicks + 1 ELSE 0
+
 \* In place of CanCount: messages count from the moment in which they are sent.
 CountsWhenSent(m) == now <= Latest(m) /\ IsFirstInUnit(m)
 
@@ -117,7 +142,11 @@ MissingLinkTable == [ScheduleTable EXCEPT ![2][RowNumber(2, "REDUCE", 0)].parent
 \* Node 1 passes flow 0 on without waiting for node 2.
 DroppedDependencyTable == [ScheduleTable EXCEPT ![1][RowNumber(1, "REDUCE", 0)].children = {}]
 
+\* Two nodes with scratch buffers: the sum does not wait for the original of the other node.
+CarelessTable == [n \in 0..1 |-> <<CountedTable[n][1], [CountedTable[n][2] EXCEPT !.wait = 0]>>]
+
 \* As constants, see MCNILockstep.
+MCCarelessTable == CarelessTable
 MCWrongParentTable == WrongParentTable
 MCMissingLinkTable == MissingLinkTable
 MCDroppedDependencyTable == DroppedDependencyTable

@@ -164,6 +164,19 @@ OnlyTail(w, k) == Flits[w][k] = "tail"
 \* In place of HandsOver: a body flit hands over too.
 EveryFlit(w, k) == k > 1
 
+\* In place of Eject: what has come is gone when it should be handed over.
+HandOverVanishes(c, u) ==
+  /\ buffer[c][u] # <<>>
+  /\ LET w == Head(buffer[c][u])[1]
+         k == Head(buffer[c][u])[2]
+     IN  /\ HopAt(w, c) = Len(Route[w])
+         /\ ejected' = [ejected EXCEPT ![w] = k]
+         /\ partial' = [partial EXCEPT ![w] = IF HandsOver(w, k) THEN <<>> ELSE @ \o Data(w, k)]
+         /\ arrived' = IF Flits[w][k] = "tail" THEN arrived \union {w} ELSE arrived
+  /\ buffer' = [buffer EXCEPT ![c][u] = Tail(@)]
+  /\ returning' = Released(c, u)
+  /\ UNCHANGED <<sent, owner, last, credits, handed>>
+
 \* In place of Data: the flit that ends a sub-message is not part of it.
 WithoutEnd(w, k) == IF k = 1 \/ Flits[w][k] \in {"subtail", "tail"} THEN <<>> ELSE <<k>>
 

@@ -265,6 +265,12 @@ HandsOverExactly ==
   \A w \in Worms : handed[w] = <<>> \/ \E k \in DOMAIN Flits[w] :
     Flits[w][k] \in {"subtail", "tail"} /\ handed[w] = SubMessage(w, k)
 
+\* Every sub-message whose end has come has been handed over, the last of them last.
+HandsOverEach ==
+  \A w \in Worms \ Endless :
+    LET ends == {k \in 1..ejected[w] : Flits[w][k] \in {"subtail", "tail"}}
+    IN  handed[w] = IF ends = {} THEN <<>> ELSE SubMessage(w, CHOOSE e \in ends : \A k \in ends : k <= e)
+
 \* Sub-messages are handed over as their last flit arrives, not later.
 HandsOverAtOnce == \A w \in Worms : \A i \in DOMAIN partial[w] : Flits[w][partial[w][i]] \notin {"subtail", "tail"}
 

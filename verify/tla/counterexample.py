@@ -20,6 +20,8 @@ _BLAME = {
     "ExactlyOnce": "adds a contribution a second time",
     "SumsInOrder": "counts before a sum that arrived earlier",
     "NothingCountsEarly": "counts before it can",
+    "NothingCountsLate": "counts later than it should",
+    "NoLaneLeftFree": "waits for a lane although another one is free",
     "LanesAreQueues": "takes a lane that is not free, or out of its turn",
     "StepsApart": "leaves neighbours further apart in steps than the stated bound",
     "StepsAsScheduled": "does what the schedule does not: what counts was not complete when it was sent",

@@ -85,6 +85,20 @@ def test_edits_of_schedules_are_found_in_one_run():
     assert set(kills.values()) <= {*asked.invariants, *asked.starts, *asked.steps, "no deadlock"}
 
 
+@pytest.mark.parametrize(
+    ("module", "whole", "model", "definition", "after", "found"),
+    [
+        ("AceEngine", "AceEngine", "MCAceEngineSums", "Lacks", " {}", "NeedsComeFirst"),
+        ("NILanes", "NILockstep", "MCNILockstepLineSums", "IsFirstInUnit", " TRUE", "SumsInOrder"),
+    ],
+)
+def test_names_of_modules_and_variables_of_their_parts_are_no_obstacle(module, whole, model, definition, after, found):
+    """A module may call its variables and properties as it likes, and definitions of one part may be steps of another."""
+    edited, steps = (module_of(name, source_of(name)) for name in (module, whole))
+    asked = asked_of(listed().models[model], steps)
+    assert kills_together(asked, edited, {1: Edit(module, definition, "", "", "", after)}) == {1: found}
+
+
 def test_edits_that_must_be_constants_and_whole_runs():
     module = module_of("AllReduce", source_of("AllReduce"))
     asked = asked_of(listed().models["MCAllReduceScatter"], module)

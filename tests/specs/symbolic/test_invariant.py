@@ -41,7 +41,7 @@ def test_every_rule_guard_and_conjunct_has_a_mutant():
 
 
 def test_the_specification_has_the_same_conjuncts():
-    text = (specs_folder() / "NILockstep.tla").read_text()
+    text = (specs_folder() / "NIProof.tla").read_text()
     (conjuncts,) = re.findall(r"^SlottedInvariant == (.*)$", text, re.MULTILINE)
     machine = Machine(World(None))
     assert set(conjuncts.split(" /\\ ")) == set(machine.conjuncts(machine.state))

@@ -34,17 +34,23 @@ EDITED = {
     "AllReduce": "MCAllReduce",
     "Schedule": "MCSchedule",
     "NITables": "MCNILockstep",
+    "NILanes": "MCNILockstep",
+    "NISequencer": "MCNILockstep",
     "NILockstep": "MCNILockstep",
     "SubPacketFlow": "MCSubPacketFlow",
     "InNetworkReduce": "MCInNetworkReduce",
     "AceEngine": "MCAceEngine",
+    "ScheduleBuffers": "MCScheduleBuffers",
+    "BankSwitch": "MCBankSwitch",
 }
 #: models with more states than this are not asked
-MOST_STATES = 35_000
+MOST_STATES = 60_000
 #: of the models, so many of the smallest are asked about edits that are run one by one
-MODELS_ALONE = 3
+MODELS_ALONE = 20
 _WORD = re.compile(r"\w+")
 _NOT_EDITED = {"vars", "Spec"}
+#: the parts of the interfaces' module; the last one has the specification
+_PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,14 @@ def models_for(module: str) -> list[Model]:
     return sorted(small, key=lambda model: model.expected.total_states)
 
 
-def survey(module: str, most: int = PER_DEFINITION, report: Callable[[str], None] | None = None) -> Iterator[Outcome]:
-    """What becomes of the edits of a module, at most `most` of each definition. Takes minutes."""
+def survey(module: str, most: int | None = None, report: Callable[[str], None] | None = None) -> Iterator[Outcome]:
+    """What becomes of the edits of a module, at most `most` of each definition (by default two, one in the parts of `NILockstep`).
+
+    Takes minutes."""
     tell = report or (lambda text: None)
+    most = most or (1 if module in _PARTS else PER_DEFINITION)
     parts = {name: module_of(name, source_of(name)) for name in _with(module)}
-    edited = parts[module]
+    edited, whole = parts[module], parts[_with(module)[-1]]
     steps = reached_from(parts, {"Spec"}) - _NOT_EDITED
     edits = edits_of(edited, steps & edited.definitions.keys(), most)
     fixed = _constant(parts, module)
@@ -84,37 +93,37 @@ def survey(module: str, most: int = PER_DEFINITION, report: Callable[[str], None
     for kills in (kills_together, kills_of_runs):
         for model in models_for(module):
             left = {number: edit for number, edit in together.items() if number not in found}
-            new = kills(asked_of(model, edited), edited, left) if left else {}
+            new = kills(asked_of(model, whole), edited, left) if left else {}
             found |= {number: (name, model.name) for number, name in new.items()}
             tell(f"{module}: {model.name} finds {len(new)} of {len(left)}")
     yield from (Outcome(edit, *found.get(number, ("", ""))) for number, edit in together.items())
     for edit in (edit for edit in edits if edit.definition in fixed):
-        outcome = _alone(edited, parts[_with(module)[-1]], edit, models_for(module))
+        outcome = _alone(edited, whole, edit, models_for(module))
         tell(f"{module}: {edit.definition}, {edit.kind}: {outcome.found or 'survives'}")
         yield outcome
 
 
 def _with(module: str) -> Sequence[str]:
     """The modules among which the definitions of steps are looked for."""
-    return ("NITables", "NILockstep") if EDITED[module] == "MCNILockstep" else (module,)
+    return _PARTS if module in _PARTS else (module,)
 
 
 def _constant(parts: Mapping[str, Module], module: str) -> set[str]:
     """The definitions that TLC must see as constants: of tables and fairness, and what assumptions and constants are made of."""
-    own = parts[module]
-    if not own.variables:
+    own, variables = parts[module], {name for part in parts.values() for name in part.variables}
+    changing = {name for name in own.definitions if _words(parts, name) & variables}
+    if not changing:
         return set(own.definitions)
-    changing = {name for name in own.definitions if _words(own, name) & set(own.variables)}
     given = set(_WORD.findall(" ".join(re.findall(r"\bINSTANCE .*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL)))) - changing
     assumed = given | set(re.findall(r"\w+", " ".join(re.findall(r"^ASSUME.*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL))))
     temporal = {name for name, definition in own.definitions.items() if definition.is_temporal}
     return (reached_from({module: own}, assumed) | temporal) - _NOT_EDITED
 
 
-def _words(module: Module, name: str) -> set[str]:
+def _words(parts: Mapping[str, Module], name: str) -> set[str]:
     """All words of a definition and of those that it uses."""
-    reached = reached_from({module.name: module}, {name})
-    return {word for each in reached for word in _WORD.findall(module.definitions[each].body)}
+    bodies = {each: definition.body for part in parts.values() for each, definition in part.definitions.items()}
+    return {word for each in reached_from(dict(parts), {name}) for word in _WORD.findall(bodies[each])}
 
 
 def _alone(module: Module, home: Module, edit: Edit, models: Sequence[Model]) -> Outcome:

@@ -179,19 +179,21 @@ def _watched(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> TlcRun:
     """All edits at once; each property prints the edit that violates it."""
     last = max(edits, default=0)
     lines = [f"Edits == {{{', '.join(map(str, [0, *edits]))}}}"]
-    lines += [f"ASSUME \\A place \\in 0..{2 * last + 10} : TLCSet(place + 1, 0)"]
-    lines += [f"Here == {WHICH} + 1", f"States == {WHICH} + {last + 3}"]
-    lines += ['Kill(name) == TLCSet(Here, 1) /\\ PrintT("edit " \\o ToString(' + WHICH + ') \\o " " \\o name)']
-    lines += ["IsOver == TLCGet(Here) = 1"]
+    lines += [f"ASSUME \\A whichRegister \\in 0..{2 * last + 10} : TLCSet(whichRegister + 1, 0)"]
+    lines += [f"EditsHere == {WHICH} + 1", f"EditsStates == {WHICH} + {last + 3}"]
+    lines += ['EditsKill(name) == TLCSet(EditsHere, 1) /\\ PrintT("edit " \\o ToString(' + WHICH + ') \\o " " \\o name)']
+    lines += ["EditsIsOver == TLCGet(EditsHere) = 1"]
     for name in (*asked.invariants, *asked.starts):
-        lines += [f'Watched{name} == IsOver \\/ {name} \\/ Kill("{name}")']
+        lines += [f'Watched{name} == EditsIsOver \\/ {name} \\/ EditsKill("{name}")']
     for name, (body, variables) in asked.steps.items():
         lines += [f"Step{name} ==", body]
-        lines += [f'Watched{name} == [][IsOver \\/ UNCHANGED {variables} \\/ Step{name} \\/ Kill("{name}")]_{variables}']
-    lines += [f'WatchedDeadlock == IsOver \\/ (ENABLED {asked.next}) \\/ Kill("{DEADLOCK}")']
+        lines += [f'Watched{name} == [][EditsIsOver \\/ UNCHANGED {variables} \\/ Step{name} \\/ EditsKill("{name}")]_{variables}']
+    lines += [f'WatchedDeadlock == EditsIsOver \\/ (ENABLED {asked.next}) \\/ EditsKill("{DEADLOCK}")']
     limit = STATES_TIMES * asked.model.expected.total_states + STATES_MORE
     lines += [
-        f'WithinLimit == ~IsOver /\\ TLCSet(States, TLCGet(States) + 1) /\\ (TLCGet(States) <= {limit} \\/ Kill("{ENDLESS}"))'
+        "WithinLimit ==",
+        "  /\\ ~EditsIsOver /\\ TLCSet(EditsStates, TLCGet(EditsStates) + 1)",
+        f'  /\\ TLCGet(EditsStates) <= {limit} \\/ EditsKill("{ENDLESS}")',
     ]
     config = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in asked.invariants)}"]
     watched = [f"Watched{name}" for name in (*asked.starts, *asked.steps)]

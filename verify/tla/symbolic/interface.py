@@ -270,7 +270,7 @@ class Machine:
     # -- the invariant ---------------------------------------------------------------------------------------------------------
 
     def conjuncts(self, state: State) -> dict[str, Formula]:
-        """The conjuncts of the invariant, by their names in NILockstep.tla."""
+        """The conjuncts of the invariant, by their names in NIProof.tla."""
         everyone, opens = self.world.all, self.opening
 
         def fired_row(k: Term) -> Term:
