@@ -20,7 +20,7 @@ from certree.api.settings import Tell, machine_for
 from certree.api.training.runs import Alternative, TrainingRun, run_settings
 from certree.api.training.settings import AUTO, FACTORS, TIMINGS, Settings, Timing, parse_factor, parse_methods, scaled
 from certree.api.training.timers import Known
-from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, unknown_name
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, located, unknown_name
 from certree.models.workload.queue import Order
 from certree.synth.method import load_methods
 
@@ -72,15 +72,15 @@ def _parsed(text: str, settings: Settings) -> Settings:
     if not equals or not value:
         raise InputError(f"what-if {text!r}: expected NAME=VALUE, such as method=ring")
     groups = {found.group for found in settings.workload.communications()}
-    if name in FACTORS:
-        factor = parse_factor(value, name)
-        return replace(settings, speeds=scaled(settings.speeds, name, factor))
     changes = _changes(settings)
-    if name in changes:
-        return changes[name](value)
-    if name in groups:
+    if name not in (*FACTORS, *changes, *groups):
+        raise InputError(unknown_name("what-if", name, [*FACTORS, *changes, *sorted(groups)]))
+    with located(f"what-if {text}"):
+        if name in FACTORS:
+            return replace(settings, speeds=scaled(settings.speeds, name, parse_factor(value, name)))
+        if name in changes:
+            return changes[name](value)
         return replace(settings, networks={**settings.networks, name: parsing.topology(value)})
-    raise InputError(unknown_name("what-if", name, [*FACTORS, *changes, *sorted(groups)]))
 
 
 def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:

@@ -112,6 +112,7 @@ class _Tables:
                     yield from self.transfers(step - 1, part, source)
                     yield from self.transfers(step - 1, rest, server) if is_first else self._arrivals(step, rest, server)
                     return
+        raise AssertionError(f"no part of set {chosen} at server {server} costs what the table says")
 
 
 def _parts(chosen: int) -> Iterator[int]:
