@@ -38,13 +38,14 @@ def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
     if schedule.slot_cycles is not None and is_made_for(schedule, message_bytes, machine):
         return schedule
     _refuse_several_paths(schedule)
-    order, slot = np.argsort(schedule.step, kind="stable"), 1
-    made_for = MadeFor(message_bytes, machine)
+    order = np.argsort(schedule.step, kind="stable")
+    still = replace(
+        schedule, step=np.zeros(schedule.transfers, np.int32), rounds=np.ones(1, np.int32), delay=1, slot_cycles=1,
+        waits=None, made_for=MadeFor(message_bytes, machine), certificate=None,
+    )  # fmt: skip
+    slot = 1 << (_fullest(fine_times(still)) // MOST_SLOTS).bit_length()
     while True:
-        still = replace(
-            schedule, step=np.zeros(schedule.transfers, np.int32), rounds=np.ones(1, np.int32), delay=1, slot_cycles=slot,
-            waits=None, made_for=made_for, certificate=None,
-        )  # fmt: skip
+        still = replace(still, slot_cycles=slot)
         step = _slots(fine_times(still), order.tolist())
         if (last := max(step, default=0)) < MOST_SLOTS:
             break
@@ -63,6 +64,14 @@ def _refuse_several_paths(schedule: Schedule) -> None:
         raise UnsupportedError(f"chunk {chunk} reaches node {node} twice; chunks of a demand have one path in tables and in times")
     if (schedule.pair[schedule.route < 0] < 0).any():
         raise UnsupportedError("a transfer has no link; verify the schedule first")
+
+
+def _fullest(times: FineTimes) -> int:
+    """Cycles that messages take on the fullest link."""
+    uses, capacity = times.reservations, times.schedule.topology.pair_capacity
+    load = np.zeros(len(capacity), np.int64)
+    np.add.at(load, uses.pair, times.length[uses.row])
+    return int((load // capacity).max(initial=0))
 
 
 def _slots(times: FineTimes, order: list[int]) -> list[int]:

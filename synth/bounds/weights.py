@@ -12,6 +12,7 @@ from certree.verify.bounds.witness import Instance
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH
 
 PASSES, PASS_WORK = 160, 1 << 26  # of multiplicative weights; endpoints times links that all of them may visit
+DEMAND_PASSES = 640  # where blocks differ in size
 STEPS = (1, 4)  # of multiplicative weights that are tried: one part in N
 
 Int64 = NDArray[np.int64]
@@ -30,7 +31,8 @@ def weighted_lengths(instance: Instance) -> list[Int64]:
         kind, capacity, owed = cayley.kind, cayley.capacity, {0: owed[0]}
     rows = [(source, target, amount) for source, ends in owed.items() for target, amount in ends.items() if target != source]
     source, target, amount = np.array(rows, np.int64).T
-    passes = max(2, min(PASSES, PASS_WORK // (len(owed) * len(topology.src))))
+    most = PASSES if instance.collective.demand is None else DEMAND_PASSES
+    passes = max(2, min(most, PASS_WORK // (len(owed) * len(topology.src))))
     offset = np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32)
     searched = []
     for parts in STEPS:

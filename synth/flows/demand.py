@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
-from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.flows.paths import SWEEPS, balanced_paths
+from certree.synth.flows.paths import balanced_paths
 from certree.synth.flows.slots import moves_of, slots_of
 from certree.synth.method import Request, require_shape
 from certree.verify.rules.contention import granule_rounds
 
 MOST_CHUNKS = 1 << 17  # that are routed one by one
-FEW_CHUNKS = 1 << 13  # up to which smaller chunks are tried, for one unit of effort
-LEAST_SWEEPS = 6
-PARTS = (1, 2, 4, 8, 16, 32, 64)  # of the largest block, that are tried
+FEW_CHUNKS = 1 << 15  # up to which smaller chunks are tried, for one unit of effort
+SWEEPS, LEAST_SWEEPS = 60, 6  # of rerouting, for effort 1: up to FEW_CHUNKS chunks, and of the most
+SHARES = (8, 2, 1)  # as many chunks are tried as these parts of the few; and at most
+MOST_PARTS = 128  # of the largest block; its powers of two are tried where they make few chunks
 
 Int64 = NDArray[np.int64]
 
@@ -26,27 +26,39 @@ Int64 = NDArray[np.int64]
 def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay: int) -> Schedule:
     """The schedule that takes least time of those whose chunks are as large as one of so many `parts` of the largest block.
 
-    Time is estimated: each step lasts its rounds and as long as a flit over the longest path. UnsupportedError for more than
+    Time is that of its transfers booked one after the other (`certree.models.fine.demand`). UnsupportedError for more than
     MOST_CHUNKS chunks, and where the request wants other numbers of chunks or steps.
     """
-    largest = int(demand.columns[2].max())
     best: tuple[int, Schedule] | None = None
-    for count in [parts] if parts else PARTS:
-        chunks = cut(demand, -(-largest // count))
-        limit = MOST_CHUNKS if best is None else FEW_CHUNKS * request.effort
-        if len(chunks[2]) > limit or (best is not None and len(chunks[2]) == best[1].chunks):
-            break
-        if request.chunks not in (None, len(chunks[2])):
+    for count in [parts] if parts else _choices(demand, FEW_CHUNKS * request.effort):
+        chunks = cut(demand, _size(demand, count))
+        if len(chunks[2]) > MOST_CHUNKS or request.chunks not in (None, len(chunks[2])):
             continue
         made = _in_chunks(request, chunks, delay)
-        time = _estimate(request, made)
+        time = request.cycles(made)
         if best is None or time < best[0]:
             best = (time, made)
     if best is None:
         wanted = "" if request.chunks is None else f", or not into the {request.chunks} that were asked for"
         raise UnsupportedError(f"flows cuts a demand into up to {MOST_CHUNKS} chunks{wanted}")
     require_shape(request, "flows", best[1].chunks, best[1].steps)
-    return best[1]
+    made = request.remember(best[1])
+    request.monitor.offer(made, best[0])
+    return made
+
+
+def _choices(demand: Demand, few: int) -> list[int]:
+    """Parts of the largest block: powers of two up to the first of SHARES, and for each of them as many as make no more chunks."""
+    granules, found = demand.columns[2], {1}
+    chunks = {parts: int((-(-granules // _size(demand, parts))).sum()) for parts in range(1, MOST_PARTS + 1)}
+    for share in SHARES:
+        found.add(max((parts for parts in chunks if chunks[parts] <= few // share), default=1))
+    powers = (1 << power for power in range(MOST_PARTS.bit_length()))
+    return sorted(found | {parts for parts in powers if chunks[parts] <= few // SHARES[0]})
+
+
+def _size(demand: Demand, parts: int) -> int:
+    return -(-int(demand.columns[2].max()) // parts)
 
 
 def cut(demand: Demand, size: int) -> tuple[Int64, Int64, Int64]:
@@ -61,7 +73,7 @@ def cut(demand: Demand, size: int) -> tuple[Int64, Int64, Int64]:
 def _in_chunks(request: Request, chunks: tuple[Int64, Int64, Int64], delay: int) -> Schedule:
     topology, (source, target, granules) = request.topology, chunks
     sweeps = max(LEAST_SWEEPS, SWEEPS * request.effort * FEW_CHUNKS // max(FEW_CHUNKS, len(source)))
-    paths = balanced_paths(topology, source.astype(np.int32), target.astype(np.int32), request.seed, sweeps)
+    paths = balanced_paths(topology, source.astype(np.int32), target.astype(np.int32), request.seed, sweeps, size=granules)
     moves = moves_of(topology, paths)
     own = np.arange(len(topology.pair_src), dtype=np.int32)
     slots = slots_of(moves, own, topology.pair_capacity, delay, 0, request.seed)
@@ -73,11 +85,3 @@ def _in_chunks(request: Request, chunks: tuple[Int64, Int64, Int64], delay: int)
         provenance=request.provenance("flows", {}, chunk_granules=int(granules.max())),
     )  # fmt: skip
     return replace(made, rounds=granule_rounds(made).astype(np.int32))
-
-
-def _estimate(request: Request, schedule: Schedule) -> int:
-    """About how many cycles it takes: rounds of a granule each, and for each step the way of a head over the longest path."""
-    machine, topology = request.machine, request.topology
-    hops = max(map(len, schedule.routes), default=1)
-    way = path_cycles(machine, int(link_cycles(topology, machine).max()), hops) + machine.head_flits
-    return int(schedule.rounds.sum(dtype=np.int64)) * topology.scale + schedule.steps * way

@@ -66,16 +66,25 @@ class Guide:
 
 
 def balanced_paths(
-    topology: Topology, source: Int32, target: Int32, seed: int, sweeps: int, guide: Guide | None = None, copies: int = 1
+    topology: Topology,
+    source: Int32,
+    target: Int32,
+    seed: int,
+    sweeps: int,
+    guide: Guide | None = None,
+    copies: int = 1,
+    size: Int64 | None = None,
 ) -> Paths:
     """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst.
 
-    With a `guide` for so many `copies` of all pairs also along its lengths; the better of the two.
+    With a `guide` for so many `copies` of all pairs also along its lengths; the better of the two. `size`: of each block, by
+    default 1; in a round a link carries its capacity.
     """
     kind = np.arange(len(topology.pair_src), dtype=np.int32)
-    least = least_period(topology, kind, topology.pair_capacity, source, target)
+    size = np.ones(len(source), np.int64) if size is None else size
+    least = least_period(topology, kind, topology.pair_capacity, source, target, size)
     goal = least if guide is None else max(least, guide.period(copies))
-    network = (topology, kind, topology.pair_capacity, source, target, seed, sweeps, goal)
+    network = (topology, kind, topology.pair_capacity, source, target, size, seed, sweeps, goal)
     found = _rerouted(*network, NO_LENGTH if guide is None else guide.weight)
     if guide is None or found.period == goal:
         return found
@@ -95,12 +104,22 @@ def translated_paths(cayley: Cayley, copies: int, seed: int, sweeps: int) -> Pat
 def folded_paths(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, seed: int, sweeps: int) -> Paths:
     """Paths between the nodes `source[i]` and `target[i]`, which load together all joined pairs of one `kind`; `capacity`: of each
     kind. O(sweeps · blocks · links · log nodes) at worst."""
-    goal = least_period(topology, kind, capacity, source, target)
-    return _rerouted(topology, kind, capacity, source, target, seed, sweeps, goal, NO_LENGTH)
+    size = np.ones(len(source), np.int64)
+    goal = least_period(topology, kind, capacity, source, target, size)
+    return _rerouted(topology, kind, capacity, source, target, size, seed, sweeps, goal, NO_LENGTH)
 
 
 def _rerouted(
-    topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, seed: int, sweeps: int, goal: int, length: Int64
+    topology: Topology,
+    kind: Int32,
+    capacity: Int64,
+    source: Int32,
+    target: Int32,
+    size: Int64,
+    seed: int,
+    sweeps: int,
+    goal: int,
+    length: Int64,
 ) -> Paths:
     offset = np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32)
     found, pairs, period = _native.route_pairs(
@@ -110,6 +129,7 @@ def _rerouted(
         np.ascontiguousarray(capacity, np.int64),
         np.ascontiguousarray(source, np.int32),
         np.ascontiguousarray(target, np.int32),
+        np.ascontiguousarray(size, np.int64),
         sweeps,
         goal,
         seed,
@@ -118,16 +138,18 @@ def _rerouted(
     return Paths(found, pairs, int(period))
 
 
-def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32) -> int:
+def least_period(topology: Topology, kind: Int32, capacity: Int64, source: Int32, target: Int32, size: Int64) -> int:
     """Rounds that no paths can do without: all hops over all links, and what leaves or enters a node over its links.
 
-    `kind`, `capacity`: class of each joined pair, and the capacity of each class. O(sources · links).
+    `kind`, `capacity`: class of each joined pair, and the capacity of each class; `size`: of each block. O(sources · links).
     """
-    hops = sum(int(topology.distances(node)[target[source == node]].sum()) for node in np.unique(source).tolist())
+    of_source = ((node, source == node) for node in np.unique(source).tolist())
+    hops = sum(int(topology.distances(node)[target[own]].astype(np.int64) @ size[own]) for node, own in of_source)
     ends = [(source, topology.pair_src), (target, topology.pair_dst)] if len(kind) == len(capacity) else []
     needs = [-(-int(hops) // int(capacity.sum()))]
     for blocks, ends_of_pairs in ends:
         width = np.bincount(ends_of_pairs, topology.pair_capacity, len(topology.kind)).astype(np.int64)
-        count = np.bincount(blocks, minlength=len(width))
+        count = np.zeros(len(width), np.int64)
+        np.add.at(count, blocks, size)
         needs.append(int((-(-count // np.maximum(width, 1))).max()))
     return max(1, *needs)

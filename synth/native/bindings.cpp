@@ -128,9 +128,9 @@ auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair
 
 // (offset, arc, period): see pair_router.hpp; offset has one entry where some target cannot be reached.
 auto route(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind, Column<int64_t> capacity, Column<int32_t> source,
-           Column<int32_t> target, int32_t sweeps, int64_t goal, uint64_t seed, Column<int64_t> length) {
+           Column<int32_t> target, Column<int64_t> size, int32_t sweeps, int64_t goal, uint64_t seed, Column<int64_t> length) {
   const RouterNetwork network{copy(offset), copy(head), copy(kind), copy(capacity), copy(length)};
-  const auto paths = route_pairs(network, copy(source), copy(target), sweeps, goal, seed, [] {
+  const auto paths = route_pairs(network, {copy(source), copy(target), copy(size)}, sweeps, goal, seed, [] {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   });
   return std::make_tuple(to_numpy(paths.offset, {paths.offset.size()}), to_numpy(paths.arc, {paths.arc.size()}), paths.period);
@@ -229,8 +229,8 @@ NB_MODULE(_native, module) {
              "seed"_a, "turn"_a, "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
   module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
-  module.def("route_pairs", &certree::route, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "sweeps"_a,
-             "goal"_a, "seed"_a, "length"_a,
+  module.def("route_pairs", &certree::route, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "size"_a,
+             "sweeps"_a, "goal"_a, "seed"_a, "length"_a,
              "Paths that load classes of arcs evenly: (offset, arc, rounds that the fullest class takes).");
   module.def("flow_lengths", &certree::lengths, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "amount"_a,
              "passes"_a, "first_parts"_a,

@@ -15,7 +15,7 @@ import certree.api as ct
 from certree.models.network.spec import parse_topology
 from tests.bench.personalized import measured
 
-NETWORKS = ("dgx1", "torus:4x4", "fattree:4x4", "torus:8x8")
+NETWORKS = ("dgx1", "torus:4x4", "fattree:4x4", "torus:8x8", "h100:8")
 TOKENS, EXPERTS, TOKEN_BYTES, MATRICES = 4096, 2, 4096, 4
 
 

@@ -58,7 +58,7 @@ def flows(request: Request, options: Options) -> AnySchedule:
     form=written all transfers, form=auto writes out up to a million.
     """
     if request.collective.demand is not None:
-        return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
+        return demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1)
     timed = list(_folded_through_switches(request, options["copies"], options["delay"]))
     if not timed:
         timed = [found for plan in plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]

@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kFull = 128;      // fill of a class that carries what fits into `goal` rounds
 constexpr int64_t kFullest = 180;   // larger fills weigh no more: its eighth power fits into 63 bits
 constexpr int64_t kHop = 16;        // weight of an empty arc; a full one weighs 2^12 more
+constexpr int64_t kStep = 512;      // goals come nearer to the least by one part in so many, at least by 1
 constexpr int64_t kOver = 1 << 14;  // weight of a class that would exceed its rounds, and what it remembers of each such sweep
 
 class Router {
@@ -31,8 +32,8 @@ class Router {
   // From now on only arcs that lead nearer to the target, or all of them.
   void keep_to_shortest(bool only) { shortest_only_ = only; }
 
-  // Whether there is a path; it is added to the load.
-  bool route(int32_t source, int32_t target, std::vector<int32_t>& path) {
+  // Whether there is a path; `size` is added to the load of its classes.
+  bool route(int32_t source, int32_t target, int64_t size, std::vector<int32_t>& path) {
     std::fill(distance_.begin(), distance_.end(), -1);
     std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> queue;
     distance_[source] = 0;
@@ -43,7 +44,7 @@ class Router {
       if (distance > distance_[node]) continue;
       if (node == target) break;
       for (int32_t arc = network_.offset[node]; arc < network_.offset[node + 1]; ++arc) {
-        const int64_t there = distance + weight(network_.kind[arc]);
+        const int64_t there = distance + weight(network_.kind[arc], size);
         const int32_t head = network_.head[arc];
         if (shortest_only_ && hops(head, target) != hops(node, target) - 1) continue;
         if (distance_[head] >= 0 && distance_[head] <= there) continue;
@@ -57,12 +58,12 @@ class Router {
     if (distance_[target] < 0) return false;
     for (int32_t node = target; node != source; node = from_[node]) path.push_back(via_[node]);
     std::reverse(path.begin(), path.end());
-    for (const auto arc : path) ++load_[network_.kind[arc]];
+    for (const auto arc : path) load_[network_.kind[arc]] += size;
     return true;
   }
 
-  void remove(const std::vector<int32_t>& path) {
-    for (const auto arc : path) --load_[network_.kind[arc]];
+  void remove(const std::vector<int32_t>& path, int64_t size) {
+    for (const auto arc : path) load_[network_.kind[arc]] -= size;
   }
 
   int64_t period() const {
@@ -91,10 +92,10 @@ class Router {
   size_t nodes() const { return network_.offset.size() - 1; }
   static int64_t rounds(int64_t load, int64_t capacity) { return (load + capacity - 1) / capacity; }
 
-  int64_t weight(int32_t kind) const {
-    int64_t fill = std::min(kFullest, (load_[kind] + 1) * kFull / (network_.capacity[kind] * goal_));
+  int64_t weight(int32_t kind, int64_t size) const {
+    int64_t fill = std::min(kFullest, (load_[kind] + size) * kFull / (network_.capacity[kind] * goal_));
     for (int i = 0; i < 3; ++i) fill *= fill;
-    const bool over = load_[kind] >= network_.capacity[kind] * goal_;
+    const bool over = load_[kind] + size > network_.capacity[kind] * goal_;
     return empty_[kind] + (fill >> 44) + history_[kind] + (over ? kOver : 0);
   }
 
@@ -135,8 +136,10 @@ class Router {
   std::vector<int64_t> empty_;
 };
 
-void shuffle(std::vector<int32_t>& order, Random& random) {
+// At random, larger ones first.
+void shuffle(std::vector<int32_t>& order, const std::vector<int64_t>& size, Random& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(static_cast<int32_t>(i))]);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) { return size[one] > size[other]; });
 }
 
 PairPaths packed(const std::vector<std::vector<int32_t>>& paths, int64_t period) {
@@ -151,32 +154,33 @@ PairPaths packed(const std::vector<std::vector<int32_t>>& paths, int64_t period)
 
 }  // namespace
 
-PairPaths route_pairs(const RouterNetwork& network, const std::vector<int32_t>& source, const std::vector<int32_t>& target,
-                      int32_t sweeps, int64_t goal, uint64_t seed, const std::function<void()>& each_sweep) {
+PairPaths route_pairs(const RouterNetwork& network, const RouterPairs& pairs, int32_t sweeps, int64_t goal, uint64_t seed,
+                      const std::function<void()>& each_sweep) {
+  const auto& [source, target, size] = pairs;
   Random random(seed);
   Router router(network, goal);
   router.keep_to_shortest(network.length.empty());
   std::vector<int32_t> order(source.size());
   std::iota(order.begin(), order.end(), 0);
   std::vector<std::vector<int32_t>> paths(source.size());
-  shuffle(order, random);
+  shuffle(order, size, random);
   for (const auto i : order) {
-    if (!router.route(source[i], target[i], paths[i])) return {};
+    if (!router.route(source[i], target[i], size[i], paths[i])) return {};
   }
   auto best = packed(paths, router.period());
   for (int32_t sweep = 0; sweep < sweeps && best.period > goal; ++sweep) {
     each_sweep();
     if (sweep == sweeps / 2) router.keep_to_shortest(false);
-    shuffle(order, random);
+    shuffle(order, size, random);
     const int64_t peak = router.period();
     for (const auto i : order) {
       if (sweep % 2 == 1 && !router.at_peak(paths[i], peak)) continue;
-      router.remove(paths[i]);
-      router.route(source[i], target[i], paths[i]);
+      router.remove(paths[i], size[i]);
+      router.route(source[i], target[i], size[i], paths[i]);
     }
     if (router.period() < best.period) best = packed(paths, router.period());
     router.remember();
-    router.aim_at(std::max(goal, best.period - 1));
+    router.aim_at(std::max(goal, best.period - std::max<int64_t>(1, goal / kStep)));
   }
   return best;
 }

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import certree.api as ct
+from certree.models.fine.demand import booked
+from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import parse_collective
@@ -14,6 +16,7 @@ from certree.models.schedule.default_shares import chunk_owners
 from certree.synth.flows.paths import balanced_paths, least_period, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.symmetric.cayley import cayley_of
+from tests.bench.demands import mixture
 
 AT_THE_BOUND = [
     ("torus:4x4", "1/2"),
@@ -100,10 +103,44 @@ def test_paths_between_all_pairs(seed):
     assert ends(topology, paths) == list(zip(source.tolist(), target.tolist(), strict=True))
     assert paths.period == max(-(-loads(topology, paths) // topology.pair_capacity))
     own = np.arange(len(topology.pair_src), dtype=np.int32)
-    assert least_period(topology, own, topology.pair_capacity, source, target) <= paths.period
+    size = np.ones(len(source), np.int64)
+    assert least_period(topology, own, topology.pair_capacity, source, target, size) <= paths.period
     again = balanced_paths(topology, source, target, seed, 24)
     assert (again.pair == paths.pair).all()
     assert balanced_paths(topology, source, target, seed, 0).period >= paths.period
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_of_blocks_that_differ_in_size(seed):
+    """The period is what the fullest link takes for the sizes; no more than with paths for equal ones."""
+    _, topology = random_network(seed)
+    nodes = len(topology.kind)
+    source, target = chunk_owners(topology, parse_collective("all-to-all"), nodes * (nodes - 1))
+    size = np.random.default_rng(seed).integers(1, 1000, len(source))
+    paths = balanced_paths(topology, source, target, seed, 24, size=size)
+    load = np.zeros(len(topology.pair_src), np.int64)
+    np.add.at(load, paths.pair, np.repeat(size, np.diff(paths.offset)))
+    assert paths.period == max(-(-load // topology.pair_capacity))
+    own = np.arange(len(topology.pair_src), dtype=np.int32)
+    assert least_period(topology, own, topology.pair_capacity, source, target, size) <= paths.period
+    evenly = balanced_paths(topology, source, target, seed, 24)
+    blind = np.zeros(len(load), np.int64)
+    np.add.at(blind, evenly.pair, np.repeat(size, np.diff(evenly.offset)))
+    assert paths.period <= max(-(-blind // topology.pair_capacity))
+
+
+@pytest.mark.parametrize(("network", "most"), [("dgx1", 1.01), ("torus:4x4", 1.005), ("fattree:4x4", 1.01)])
+def test_a_mixture_of_experts_near_its_time_bound(network, most):
+    topology = parse_topology(network)
+    demand = ct.demand(mixture(len(topology.endpoints), 1).tolist(), topology)
+    made = ct.synthesize(topology, ct.collective("alltoallv", demand=demand))
+    cycles, bound = made_cycles(made), ct.verify(made).quality.time[1]
+    assert bound <= cycles <= most * bound
+
+
+def made_cycles(made):
+    """Of its transfers, booked one after the other."""
+    return fine_times(booked(made, made.made_for.message_bytes, made.made_for.machine)).cycles
 
 
 @pytest.mark.parametrize("inwards", [True, False])
