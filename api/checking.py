@@ -106,7 +106,7 @@ def verify(
 
 def _require_no_trust(trust: str | None) -> None:
     if trust is not None:
-        raise InputError(f"trust {trust} is for bundles; of anything else everything is recomputed")
+        raise InputError(f"trust {trust} is for bundles; for anything else everything is recomputed")
 
 
 def certify(

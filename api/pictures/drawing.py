@@ -105,7 +105,7 @@ def picture(
     if view == BOUND:
         return views.network_bound(network, title, asked)
     if view not in (None, NETWORK):
-        raise InputError(f"view {view!r} is of schedules; of a network there are: {NETWORK}, {BOUND}")
+        raise InputError(f"view {view!r} is for schedules; views of a network: {NETWORK}, {BOUND}")
     from certree.models.pictures.network import network_picture
 
     return network_picture(network, undamaged(network))

@@ -159,7 +159,7 @@ def make_schedule(
     """The schedule of a method, by default that of Table 5. Its rings have two directions, taken in turn: two `ways`."""
     name = method or HIERARCHICAL.get(collective.kind)
     if name is None:
-        raise InputError(f"{collective.kind} needs a method; only {' and '.join(HIERARCHICAL)} have one of their own here")
+        raise InputError(f"{collective.kind} needs a method; only {' and '.join(HIERARCHICAL)} have a default")
     request = Request(topology, collective, size, machine_for(topology, None), options=options)
     schedule = written_out(load_methods()[name](request))
     made_with = schedule.provenance.get("options", {})

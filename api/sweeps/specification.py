@@ -110,7 +110,7 @@ def _named(fields: Fields, name: str, read: Callable[[str], Any], default: list[
 def _distinct(fields: Fields, name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     for index, value in enumerate(values):
         if value in values[:index]:
-            fields.refuse(f"{name}: {value} stands there twice")
+            fields.refuse(f"{name}: {value} is listed twice")
     return values
 
 

@@ -61,7 +61,7 @@ def links_of_ports(topology: Topology, node: Int32, route: Int32, ports: NDArray
             raise TableFormatError(f"route {number} is {line}; a route is a port or more, then eject to the end of the line")
         for port in line[:length]:
             if (at, port) not in links_of:
-                raise TableFormatError(f"route {number} takes port {port} of node {at}, which has none of that number")
+                raise TableFormatError(f"route {number} takes port {port} of node {at}, which has no such port")
             links.append(links_of[at, port])
             at = heads[links[-1]]
         routes.append(tuple(links))

@@ -29,9 +29,9 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 def read_msccl(data: bytes, where: str) -> Program:
     """The program in an XML file.
 
-    InputError, with line, element and attribute, for a file that is not well-formed, attributes that are missing, and numbers that
-    are no rank, thread block, step or place in a buffer. Whether the program is right, and within the limits of the executor, is
-    for `certree.verify.programs`.
+    InputError, with line, element and attribute, for a file that is not well-formed, attributes that are missing, and numbers of
+    ranks, thread blocks, steps or places in a buffer that do not exist. `certree.verify.programs` checks whether the program is
+    right, and within the limits of the executor.
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: {len(data)} bytes; allowed: up to {MAX_BYTES}")

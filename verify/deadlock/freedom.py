@@ -176,7 +176,7 @@ def deadlock(walks: Walks, machine: Machine, *, any_size: bool = False) -> Freed
     """Whether packets on these walks can deadlock in the routers of the machine, at any timing; interfaces always consume.
 
     Free where the channels can be numbered so that every packet waits only for larger numbers than it holds, which is enough for
-    wormhole and for cut-through. A channel whose buffer holds all flits that may ever come to it is nobody's obstacle, provided
+    wormhole and for cut-through. A channel whose buffer holds all flits that may ever come to it is not an obstacle, provided
     that a VC may be taken when the last tail has left (`vc_reuse = "tail"`). On machines without routers messages wait in memory,
     and nothing deadlocks. `any_size`: whatever the message size, so that no buffer counts as deep. The conditions are sufficient,
     not necessary. O(hops of all walks, log).

@@ -107,7 +107,7 @@ def verify_command(
         show(bundle_report(verdict), bundle_words, kind="bundle", as_json=as_json, then=("import", path, "-o", "schedule.json"))
         return 0 if verdict.valid else 1
     if trust is not None:
-        raise InputError(f"{path}: --trust is for bundles; of anything else everything is recomputed")
+        raise InputError(f"{path}: --trust is for bundles; for anything else everything is recomputed")
     if is_frontier(path):
         if size is not None or machine is not None:
             raise InputError(f"{path}: a frontier is of steps and rounds; --size and --params do not apply")

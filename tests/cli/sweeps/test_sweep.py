@@ -156,7 +156,7 @@ def test_the_example_is_complete():
         ({"sizs": ["1KiB"]}, "spec.toml: unknown field 'sizs'; known: title, networks"),
         ({"sizes": None}, "spec.toml: sizes is missing"),
         ({"sizes": ["1 furlong"]}, "spec.toml: sizes: size '1 furlong'"),
-        ({"sizes": ["1KiB", "1024B"]}, "sizes: 1024 stands there twice"),
+        ({"sizes": ["1KiB", "1024B"]}, "sizes: 1024 is listed twice"),
         ({"networks": ["tours:4x4"]}, "spec.toml: networks: unknown topology 'tours:4x4'"),
         ({"networks": "ring:4"}, "networks is 'ring:4'; expected a list"),
         ({"methods": ["rign"]}, "did you mean 'ring'?"),

@@ -170,7 +170,7 @@ BAD_SPECS = {
     "more than 262144 cables": "jellyfish:1000000x3x1",
     "'x' boxes; allowed: whole numbers from 1 to 4096": "h100:x",
     "boxes; allowed": "a100:0 nvl72:5000",
-    "a fabric joins boxes; one box has none": "h100:1@switch",
+    "a fabric joins boxes; one box needs none": "h100:1@switch",
     "fabric 'mesh'; allowed: rails (": "h100:2@mesh",
     "fabric 'leafx'; allowed": "h100:4@leafx",
     "leaf switches of 3 boxes; allowed: a divisor of 4 below it": "h100:4@leaf3",

@@ -40,7 +40,7 @@ def boxes_of(family: str, arguments: str, box: Box) -> Topology:
         raise TopologyError(f"{name}: {number!r} boxes; allowed: whole numbers from 1 to {MAX_BOXES}")
     boxes, gpus = int(number), box.gpus
     if at and boxes == 1:
-        raise TopologyError(f"{name}: a fabric joins boxes; one box has none")
+        raise TopologyError(f"{name}: a fabric joins boxes; one box needs none")
     leaves = _leaves(name, fabric, boxes, gpus * box.interface) if fabric.startswith("leaf") else None
     if leaves is None and fabric not in ("", "rails", "switch"):
         raise TopologyError(f"{name}: fabric {fabric!r}; allowed: {FABRICS}")
