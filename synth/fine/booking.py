@@ -22,6 +22,7 @@ from certree.synth.fine.order import Order
 from certree.synth.fine.program import Program, Way, parallel_links
 
 Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
 
 _REFUSED = {
     1: "transfers wait for each other in a circle: no order without more buffers",
@@ -98,6 +99,25 @@ class Booked:
         return int(self.landed.max(initial=0))
 
 
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """By row: of those that can leave in the same cycle that of the lowest `priority` goes first, and none leaves before its cycle
+    `release`. A row whose links are taken books them for later at once, or, `patient`, only when they are free."""
+
+    priority: Int64
+    release: Int64
+    patient: bool = False
+
+    @classmethod
+    def first_of(cls, priority: Int64, *, patient: bool = False) -> "Turns":
+        """The lowest first, without waiting."""
+        return cls(priority, np.zeros(len(priority), np.int64), patient)
+
+    def of_rows(self, block: NDArray[Any]) -> "Turns":
+        """Those of rows that each have the turn of a block."""
+        return Turns(self.priority[block], self.release[block], self.patient)
+
+
 class Booking:
     """The list scheduler for some rows. O(rows + hops)."""
 
@@ -119,17 +139,25 @@ class Booking:
             ],
         )
 
-    def run(self, costs: Costs, priority: NDArray[np.int64] | None = None, *, patient: bool = False) -> Booked:
-        """The booking; of rows that can leave in the same cycle that of the lowest `priority` first, by default in their order. A
-        row whose links are taken books them for later at once, or, `patient`, only when they are free.
-        UnsupportedError where transfers that have to leave together meet on a link. O(rows · hops · log rows)."""
-        priority = np.arange(self.rows, dtype=np.int64) if priority is None else priority
-        times = (costs.ser, costs.red, costs.ends, costs.start, costs.slot)
-        hop = np.array(costs.hop, np.int64)[self._links]
-        outcome, fire, landed, link, reads = self._jobs.book(*times, hop, priority, patient)
+    def run(self, costs: Costs, turns: Turns | None = None) -> Booked:
+        """The booking; by default in the order of the rows. UnsupportedError where transfers that have to leave together meet on a
+        link. O(rows · hops · log rows)."""
+        turns = Turns.first_of(np.arange(self.rows, dtype=np.int64)) if turns is None else turns
+        outcome, fire, landed, link, reads = self._jobs.book(*self._cycles(costs), turns.priority, turns.release, turns.patient)
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
         return Booked(fire, landed, link, reads.astype(np.bool_))
+
+    def searched(self, costs: Costs, turns: Turns, groups: tuple[Int32, Int32], tries: int, bound: int, seed: int) -> Turns:
+        """The best turns that a local search finds from some on; it stops at an end of `bound`. `groups`: by row its family and
+        its part of the message (`synth/native/fine/fine_search.hpp`). O(tries) times `run`."""
+        where = self._cycles(costs)
+        _, priority, release = self._jobs.search(*where, turns.priority, turns.release, turns.patient, *groups, tries, bound, seed)
+        return Turns(priority, release, turns.patient)
+
+    def _cycles(self, costs: Costs) -> tuple[list[int], Int64]:
+        times = [costs.ser, costs.red, costs.ends, costs.start, costs.slot]
+        return times, np.array(costs.hop, np.int64)[self._links]
 
 
 def _column(values: Sequence[int]) -> Int32:

@@ -4,8 +4,8 @@ Along a dimension a chunk is *scattered*, summed up at the member of each group 
 every member sends what it has to all others, and all have the sum. What was scattered is gathered again at the end, the last
 dimension first. One dimension of all ranks, exchanged: the one-shot all-reduce. Scattered: two shots.
 
-On rings of links sums can be passed on by neighbours, and an exchange can begin among neighbours: then everyone needs one sum from
-each group of them, from the member that is nearest.
+On rings of links sums can be passed on by neighbours, and an exchange can begin with swaps among neighbours: then everyone needs
+one sum from each other group of them, from the member that is nearest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,9 @@ class Piece:
 
     `run`: what is scattered comes round the ring of a dimension, both ways, along runs of that many neighbours who add it up on its
     way; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
-    exchanged, along one run. `near`: an exchange begins in groups of that many neighbours, where that divides the ring; 1: there
-    are none. `mirrored`: of an even ring, the node that is opposite sends back instead of ahead, and groups begin one further.
+    exchanged, along one run. `swaps`: an exchange begins with swaps of sums with one neighbour, or with 2 with the other one then:
+    in the first, everyone has the sum of 2, in the second, of 4, where these numbers divide the ring. `mirrored`: of an even ring,
+    the node that is opposite sends back instead of ahead, and pairs begin one further.
     """
 
     order: tuple[int, ...]
@@ -40,7 +41,7 @@ class Piece:
     run: int = 0
     passed: bool = False
     mirrored: bool = False
-    near: int = 1
+    swaps: int = 0
 
     def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """(step, hops) of both ways round a ring."""
@@ -55,9 +56,9 @@ class Piece:
         """Messages one after the other from that many hops away."""
         return (hops - 1) % self.run + 1
 
-    def group(self, size: int) -> int:
-        """Neighbours in a group of a ring; 1 where there are none."""
-        return self.near if size % self.near == 0 and self.near < size else 1
+    def swaps_on(self, size: int) -> int:
+        """Swaps on a ring of that size."""
+        return next((swaps for swaps in range(self.swaps, 0, -1) if size % (2 * swaps) == 0 and size > 2 * swaps), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ class Levels:
         """All transfers, and the endpoint at which each chunk is summed up, where all dimensions are scattered."""
         stages, count, roots = Stages(self._kinds if self.turns else None), self.chunks_of_a_piece, []
         for number, piece in enumerate(self.pieces):
-            share = self._shares(piece, count)
+            share, stages.part = self._shares(piece, count), number
             self._add(stages, piece, np.arange(count) + number * count, share)
             roots.append(self.nodes[share @ np.cumprod((1, *self.sizes[:-1]))])
         return stages, np.concatenate(roots)
@@ -112,7 +113,7 @@ class Levels:
             scattered = np.isin(np.arange(len(sizes)), piece.order[: piece.scattered])
             turned = np.where(scattered, self._shares(piece, count)[chunk % count] - digits, 0) % sizes
             same = chunk % count // prod(sizes[scattered].tolist())
-            group = digits % [piece.group(size) for size in self.sizes]
+            group = digits % [1 + (piece.swaps_on(size) > 0) for size in self.sizes]
             found = (turned * sizes + group) @ np.cumprod([1, *(sizes[:-1] ** 2)]) + same * prod(self.sizes) ** 2
             kind = np.where(chunk // count == number, found, kind)
         return kind
@@ -127,37 +128,36 @@ class Levels:
             if self.sums and scatters and piece.run:
                 self._pass_in(stages, piece, dimension, chunk[index], place, share[index, dimension])
             elif self.sums and scatters:
-                self._scatter(stages, dimension, chunk[index], place, share[index, dimension])
+                self._scatter(stages, piece, dimension, chunk[index], place, share[index, dimension])
             elif self.sums and piece.passed:
                 self._pass_sums(stages, piece, dimension, chunk[index], place)
-            elif self.sums and piece.group(self.sizes[dimension]) > 1:
-                self._exchange_nearby(stages, piece, dimension, chunk[index], place)
+            elif self.sums and piece.swaps_on(self.sizes[dimension]):
+                self._swap_and_exchange(stages, piece, dimension, chunk[index], place)
             elif self.sums:
-                self._exchange(stages, dimension, chunk[index], place)
+                self._exchange(stages, piece, dimension, chunk[index], place)
             fixed += [dimension] * scatters
         while self.spreads and fixed:
             index, place = self._holders(share, fixed)
             if piece.run:
                 self._pass_out(stages, piece, fixed.pop(), chunk[index], place)
             else:
-                self._to_others(stages, fixed.pop(), chunk[index], place, Op.COPY)
+                self._to_others(stages, piece, fixed.pop(), chunk[index], place, Op.COPY)
 
     def _pass_in(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
         """Sums go along runs from both halves of a ring to the member whose share it is."""
         size = self.sizes[dimension]
         away = share - self._places[place, dimension]
         for waits, step, hops in self._runs(piece, dimension):
-            here = away * step % size == hops
-            to = self._along(place[here], dimension, step * (hops - piece.next_to(hops)))
-            last = min(piece.run, size // 2) - 1
-            stages.add(chunk[here], Op.REDUCE, self.nodes[place[here]], self.nodes[to], stage=stages.stage + last - waits)
+            here, last = away * step % size == hops, min(piece.run, size // 2) - 1
+            self._send(stages, dimension, chunk[here], Op.REDUCE, place[here], step * (hops - piece.next_to(hops)), at=last - waits)
         stages.stage += size // 2
 
     def _pass_out(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
         """The way back of `_pass_in`."""
         for waits, step, hops in self._runs(piece, dimension):
-            here, there = (self._along(place, dimension, step * count) for count in (piece.next_to(hops), hops))
-            stages.add(chunk, Op.COPY, self.nodes[here], self.nodes[there], stage=stages.stage + waits)
+            first = piece.next_to(hops)
+            here = self._along(place, dimension, step * first)
+            self._send(stages, dimension, chunk, Op.COPY, here, step * (hops - first), at=waits)
         stages.stage += self.sizes[dimension] // 2
 
     def _runs(self, piece: Piece, dimension: int) -> Iterator[tuple[int, int, int]]:
@@ -189,37 +189,52 @@ class Levels:
         index, place = np.nonzero((self._places[None, :, fixed] == share[:, None, fixed]).all(axis=2))
         return index, place
 
-    def _scatter(self, stages: Stages, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
+    def _scatter(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
         away = (share - self._places[place, dimension]) % self.sizes[dimension]
-        for shift in range(1, self.sizes[dimension]):
-            here = away == shift
-            stages.add(chunk[here], Op.REDUCE, self.nodes[place[here]], self.nodes[self._along(place[here], dimension, shift)])
+        for shift in self._shifts(piece, dimension):
+            here = away == shift % self.sizes[dimension]
+            self._send(stages, dimension, chunk[here], Op.REDUCE, place[here], shift)
         stages.stage += 1
 
-    def _exchange(self, stages: Stages, dimension: int, chunk: Int64, place: Int64) -> None:
+    def _exchange(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
         stages.add(chunk, Op.COPY, self.nodes[place], self.nodes[place], 0, ORIGINAL)
         stages.stage += 1
-        self._to_others(stages, dimension, chunk, place, Op.REDUCE, ORIGINAL)
+        self._to_others(stages, piece, dimension, chunk, place, Op.REDUCE, ORIGINAL)
 
-    def _exchange_nearby(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
-        """An exchange among neighbours, then of the sums of groups, each from the nearest member of its group."""
-        size, here = self.sizes[dimension], self.nodes[place]
-        digit = self._places[place, dimension]
-        width, first = piece.group(size), int(piece.mirrored)
-        for inner, outer in ((1, width), (width, size)):
-            if (original := ORIGINAL if outer > 2 else 0) != 0:
-                stages.add(chunk, Op.COPY, here, here, 0, original)
-                stages.stage += 1
-            sources = np.array([_nearest(member, inner, outer, size) for member in range(size)])
-            for source in sources.T:
-                shift = source[(digit - first) % size] + first - digit
-                stages.add(chunk, Op.REDUCE, self.nodes[self._along(place, dimension, shift)], here, original, 0)
+    def _swap_and_exchange(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
+        """Swaps with one neighbour, or with both; then the sums of the other groups, each from the nearest of those who have it."""
+        size, here, swaps = self.sizes[dimension], self.nodes[place], piece.swaps_on(self.sizes[dimension])
+        odd = (self._places[place, dimension] - piece.mirrored) % size % 2
+        for swap in range(swaps):
+            to = self._along(place, dimension, (1 - 2 * odd) * (-1) ** swap)
+            stages.add(chunk, Op.REDUCE, here, self.nodes[to])
             stages.stage += 1
-
-    def _to_others(self, stages: Stages, dimension: int, chunk: Int64, place: Int64, op: Op, buffer: int = 0) -> None:
-        for shift in range(1, self.sizes[dimension]):
-            stages.add(chunk, op, self.nodes[place], self.nodes[self._along(place, dimension, shift)], buffer, 0)
+        original = ORIGINAL if size > 4 * swaps else 0  # one other group: its sum is swapped, too
+        if original:
+            stages.add(chunk, Op.COPY, here, here, 0, original)
+            stages.stage += 1
+        for shifts in zip(_others(size, swaps, 0), _others(size, swaps, 1), strict=True):
+            stages.add(chunk, Op.REDUCE, self.nodes[self._along(place, dimension, np.array(shifts)[odd])], here, original, 0)
         stages.stage += 1
+
+    def _to_others(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, op: Op, buffer: int = 0) -> None:
+        for shift in self._shifts(piece, dimension):
+            self._send(stages, dimension, chunk, op, place, shift, buffer)
+        stages.stage += 1
+
+    def _shifts(self, piece: Piece, dimension: int) -> list[int]:
+        """How far the others of a group are, ahead or back."""
+        size = self.sizes[dimension]
+        return [shift if not (piece.mirrored and 2 * shift == size) else -shift for shift in range(1, size)]
+
+    def _send(
+        self, stages: Stages, dimension: int, chunk: Int64, op: Op, place: Int64, shift: int, buffer: int = 0, *, at: int = 0
+    ) -> None:
+        """To those who are that far along a dimension, `at` so many stages later; half a ring far on the way ahead or back."""
+        to, size = self._along(place, dimension, shift), self.sizes[dimension]
+        is_opposite = self.turns and 2 * abs(shift) == size > 2
+        via = self.nodes[self._along(place, dimension, 1 if shift > 0 else -1)] if is_opposite else None
+        stages.add(chunk, op, self.nodes[place], self.nodes[to], buffer, 0, stage=stages.stage + at, via=via)
 
     def _along(self, place: Int64, dimension: int, shift: int | Int64) -> Int64:
         """The places that far along a dimension."""
@@ -228,12 +243,12 @@ class Levels:
         return np.asarray(place + ((digit + shift) % self.sizes[dimension] - digit) * stride)
 
 
-def _nearest(member: int, inner: int, outer: int, size: int) -> list[int]:
-    """Of each other group of `inner` neighbours in a group of `outer` on a ring the member that is nearest, the nearest first."""
-    start = member // outer * outer
-    groups = (range(one, one + inner) for one in range(start, start + outer, inner) if one != member // inner * inner)
+def _others(size: int, swaps: int, odd: int) -> list[int]:
+    """After so many swaps, how far ahead the nearest node with the sum of each other group is, the nearest first."""
+    own = -odd if swaps == 1 else odd - 1  # of the two nodes with the sum of a node's group, the first
+    firsts = range(own + 2 * swaps, own + size, 2 * swaps)
 
-    def hops(other: int) -> int:
-        return min((member - other) % size, (other - member) % size)
+    def hops(shift: int) -> int:
+        return min(shift % size, -shift % size)
 
-    return sorted((min(group, key=hops) for group in groups), key=hops)
+    return sorted((min(first, first + 1, key=hops) for first in firsts), key=hops)

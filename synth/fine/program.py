@@ -14,7 +14,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
 
 Way = tuple[int, ...]
-COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block")
+COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block", "family", "part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +23,8 @@ class Program:
 
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root`, `chunk_target` as in `Schedule`. A row reads its source
     in stage `reads`, before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`:
-    one number for rows that do the same at different nodes, and so can be moved together. `ways`: the numbers of the links that
-    each row passes; of a local row none.
+    one number for rows that do the same at different nodes, and so can be moved together; `family`: one for similar ones of one
+    `part` of the message. `ways`: the numbers of the links that each row passes; of a local row none.
     """
 
     topology: Topology
@@ -39,6 +39,8 @@ class Program:
     reads: Int32
     writes: Int32
     block: Int32
+    family: Int32
+    part: Int32
     ways: tuple[Way, ...]
     chunk_target: Int32 | None = None
 
@@ -64,32 +66,53 @@ class Program:
 
 class Stages:
     """Rows of a program, added block by block; the columns of a block are broadcast against each other. `kinds(chunk, src)`: a
-    number by row; of those that are added together rows with different ones are different blocks."""
+    number by row; of those that are added together rows with different ones are different blocks. `part`: of the message, that of
+    what is added; None: each chunk is one."""
 
     def __init__(self, kinds: Callable[[Any, Any], Any] | None = None) -> None:
         self._blocks: list[tuple[NDArray[Any], ...]] = []
         self._kinds, self._next = kinds, 0
         self.stage = 0
+        self.part: int | None = None
 
-    def add(self, chunk: Any, op: Any, src: Any, dst: Any, src_buffer: Any = 0, dst_buffer: Any = 0, *, stage: Any = None) -> None:
-        """One block, in the current stage unless another one is given."""
+    def add(
+        self,
+        chunk: Any,
+        op: Any,
+        src: Any,
+        dst: Any,
+        src_buffer: Any = 0,
+        dst_buffer: Any = 0,
+        *,
+        stage: Any = None,
+        via: Any = None,
+    ) -> None:
+        """One block, in the current stage unless another one is given; `via`: nodes that routes pass first, where they are no
+        longer then."""
         stage = self.stage if stage is None else stage
         kind = 0 if self._kinds is None else self._kinds(chunk, src)
         number = np.unique(kind, return_inverse=True)[1].reshape(np.shape(kind)) + self._next
         self._next = int(np.max(number, initial=self._next)) + 1
-        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, number)
+        part = chunk if self.part is None else self.part
+        first = dst if via is None else via
+        columns = (chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, number, len(self._blocks), part, first)
+        block = np.broadcast_arrays(*columns)
         self._blocks.append(tuple(column.ravel() for column in block))
 
     def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
         """The program of all blocks; `ways(src, dst)` gives the links of each row between two nodes."""
         columns: dict[str, Any] = {
             name: np.concatenate(parts).astype(np.int8 if name == "op" else np.int32)
-            for name, parts in zip(COLUMNS, zip(*self._blocks, strict=True), strict=True)
+            for name, parts in zip((*COLUMNS, "via"), zip(*self._blocks, strict=True), strict=True)
         }
-        moving = np.flatnonzero(columns["src"] != columns["dst"])
-        found: list[Way] = [()] * len(columns["src"])
-        for row, way in zip(moving.tolist(), ways(columns["src"][moving], columns["dst"][moving]), strict=True):
+        src, via, dst = columns["src"], columns.pop("via"), columns["dst"]
+        moving, turning = np.flatnonzero(src != dst), np.flatnonzero(via != dst)
+        found: list[Way] = [()] * len(src)
+        for row, way in zip(moving.tolist(), ways(src[moving], via[moving]), strict=True):
             found[row] = way
+        ahead, straight = ways(via[turning], dst[turning]), ways(src[turning], dst[turning])
+        for row, rest, way in zip(turning.tolist(), ahead, straight, strict=True):
+            found[row] = way if len(way) < len(found[row] + rest) else found[row] + rest
         root = chunk_root if collective.is_rooted else np.full(len(chunk_root), NO_ROOT)
         return Program(topology, collective, np.asarray(root, np.int32), **columns, ways=tuple(found))
 
@@ -103,11 +126,13 @@ def program_of(schedule: Schedule) -> Program:
     buffers = (nothing if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer))
     src_buffer, dst_buffer = (np.tile(column, copies) for column in buffers)
     src, dst = np.tile(schedule.src, copies), np.tile(schedule.dst, copies)
+    chunk = (np.tile(schedule.chunk, copies) + number * np.int32(schedule.chunks)).astype(np.int32)
+    together = np.unique(step, return_inverse=True)[1].astype(np.int32)
     return Program(
         schedule.topology,
         schedule.collective,
         np.tile(schedule.chunk_root, copies),
-        (np.tile(schedule.chunk, copies) + number * np.int32(schedule.chunks)).astype(np.int32),
+        chunk,
         np.tile(schedule.op, copies),
         src,
         dst,
@@ -115,7 +140,9 @@ def program_of(schedule: Schedule) -> Program:
         dst_buffer,
         step,
         (step + np.int32(schedule.delay - 1)).astype(np.int32),
-        np.unique(step, return_inverse=True)[1].astype(np.int32),
+        together,
+        together,
+        chunk,
         _ways_of(schedule) * copies,
         None if schedule.chunk_target is None else np.tile(schedule.chunk_target, copies),
     )

@@ -14,16 +14,16 @@ from certree.models.network.routing import DIRECT
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Booking, Costs, rows_of
-from certree.synth.fine.order import NONE, Order, order_of
+from certree.synth.fine.booking import Booked, Costs, Turns
+from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import Program, distinct
-from certree.synth.fine.search import end_of, rests, searched
+from certree.synth.fine.search import Trial, searched, tried
 from certree.synth.method import Request, require_shape
 
 Int64 = NDArray[np.int64]
 
 MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
-FIRST_WORK = 160_000  # rows and hops after which no further program is booked, for effort 1
+FIRST_WORK = 300_000  # rows and hops after which no further program is booked, for effort 1
 FINALISTS = 3  # programs that are booked in other orders
 FAR = Fraction(5, 4)  # times as long as the best schedule so far: no other order makes up for that
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
@@ -31,30 +31,31 @@ MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A program, its label, what it has to wait for, and its best booking in those orders in which all programs are tried;
-    `least`: `least_cycles`."""
+    """A program, its label, and its best booking of a few; `least`: `least_cycles`."""
 
     label: str
-    program: Program
-    order: Order
-    booking: Booking
-    booked: Booked
+    trial: Trial
+    best: tuple[Turns, Booked]
     least: int
+
+    @property
+    def end(self) -> int:
+        """The cycle in which everything has landed."""
+        return min(self.best[1].end, self.trial.first.end)
 
 
 def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
     """The fastest of some programs in fine slots, for the request's size and machine, each as early as list scheduling gets it.
 
-    `programs`: what the provenance says of it, and the program. Each is booked in the order of its rows, and the longest rest
-    first. From the fastest few a local search over orders of blocks starts (`synth.fine.search`). Within no time it is the first
-    program.
+    `programs`: what the provenance says of it, and the program. Each is booked with a few turns of its transfers. From the fastest
+    few a search for better turns starts (`synth.fine.search`). Within no time it is the first program.
     Programs are left out whose links alone take as long as the best schedule so far, that of the monitor as well. UnsupportedError
     where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
     booking.
     """
     if request.topology.reducing.any():
         raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
-    tried: list[_Tried] = []
+    choices: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
     for label, program in programs:
@@ -71,23 +72,24 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             refused = refused or f"{method} is not faster than {limit} cycles here"
             continue
         try:
-            found = _tried(label, program, costs, bound)
+            trial = Trial.of(program, costs)
+            found = _Tried(label, trial, tried(trial, request), bound)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
-        tried.append(found)
-        cycles = request.machine.ni_start_cycles + found.booked.end
+        choices.append(found)
+        cycles = request.machine.ni_start_cycles + found.end
         limit = cycles if limit is None else min(limit, cycles)
         spent += program.rows + hops
         if request.monitor.expired or spent > FIRST_WORK * request.effort:
             break
-    if not tried:
+    if not choices:
         raise UnsupportedError(refused)
-    tried.sort(key=lambda found: found.booked.end)
-    if bar is not None and tried[0].booked.end > bar * FAR:
+    choices.sort(key=lambda found: found.end)
+    if bar is not None and choices[0].end > bar * FAR:
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
     made, least = None, 0
-    for found in tried[:FINALISTS]:
+    for found in choices[:FINALISTS]:
         if made is None or request.machine.ni_start_cycles + found.least < least:
             finished = _finished(request, found, method, options)
             cycles = fine_times(finished).cycles
@@ -98,26 +100,18 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     return request.offer(made)
 
 
-def _tried(label: str, program: Program, costs: Costs, bound: int) -> _Tried:
-    """A program in the order of its rows, and the longest rest first."""
-    order = order_of(program)
-    booking = Booking(rows_of(program), order)
-    booked = booking.run(costs)
-    rest = rests(program, order, booked)
-    others = (booking.run(costs, -rest, patient=patient) for patient in (False, True))
-    return _Tried(label, program, order, booking, min(booked, *others, key=end_of), bound)
-
-
 def _finished(request: Request, found: _Tried, method: str, options: Mapping[str, Any]) -> Schedule:
     """A program in the best order that is found for it."""
-    slot = -(-found.booked.end // MOST_SLOTS)
-    costs = _costs(request, found.program, slot)
+    trial, best, least, slot = found.trial, found.best, found.least, -(-found.end // MOST_SLOTS)
+    program = trial.program
     if slot > 1:
-        found = _tried(found.label, found.program, costs, least_cycles(found.program, costs))
-    best = searched(request, found.program, found.order, found.booking, costs, (found.booked, found.least))
+        costs = _costs(request, program, slot)
+        trial, least = Trial.of(program, costs), least_cycles(program, costs)
+        best = tried(trial, request)
+    booked = searched(trial, request, best, least)
     made_for = MadeFor(request.message_bytes, request.machine)
     provenance = request.provenance(method, options, program=found.label)
-    return schedule_of(found.program, found.order, best, slot, made_for, provenance)
+    return schedule_of(program, trial.order, booked, slot, made_for, provenance)
 
 
 def _costs(request: Request, program: Program, slot: int) -> Costs:

@@ -1,101 +1,168 @@
-"""A local search for the order in which the list scheduler takes the blocks of a program."""
+"""The turns in which the list scheduler takes the transfers of a program: several starts, and a local search from the best.
 
+What waits a little can help: messages that reach a node over all its links in one cycle each wait for the sums of all of them,
+those that come one after the other do not. So in some starts what comes over one link to a node leaves later than over another.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.synth.fine.booking import Booked, Booking, Costs
-from certree.synth.fine.order import Order, gates_of
+from certree.models.network.topology import Topology
+from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rows_of
+from certree.synth.fine.order import Order, gates_of, order_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.turned import turned
 from certree.synth.method import Request
 
 Int64 = NDArray[np.int64]
 
-WORK = 600_000  # rows and hops that are booked for effort 1 where all rows are, and
-TURNED_WORK = 2_000_000  # where one of each block is
-MOST_ORDERS, MOST_TURNED = 128, 2048  # likewise; a search ends when a quarter of them in a row have brought nothing
-LONGEST_PART = 1 << 9  # of an order, that is moved
+WORK = 4_000_000  # rows and hops that are booked for effort 1, half of them in starts
+MOST_STARTS, MOST_TRIES = 512, 2048
+FIRST_STARTS, FIRST_WORK = 32, 100_000  # of each program
+BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
-def searched(request: Request, program: Program, order: Order, booking: Booking, costs: Costs, start: tuple[Booked, int]) -> Booked:
-    """The best booking of a program that is found from one on (`start`, with a lower bound on its end, at which the search stops).
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A program that is booked: `order`, what waits for what; `whole`, all its rows, and `few`, one of each block, where blocks are
+    turned into each other, else all rows as well; `block`: of each row that in `few`. `first`: `whole` in the order of the rows."""
 
-    The first orders of blocks are those of the longest rest, and of the first booking. In each try a part of an order comes to
-    another place. Where blocks are turned into each other, the search books one row of each.
-    """
-    best, bound = start
-    block, size = program.block, np.maximum(np.bincount(program.block), 1)
-    mean = [np.bincount(block, by).astype(np.int64) // size for by in (-rests(program, order, best), best.fire)]
-    orders = [np.argsort(np.argsort(by, kind="stable"), kind="stable") for by in mean]
-    ends = [_both(booking, costs, turn[block]) for turn in orders]
-    turn = min(zip(ends, orders, strict=True), key=lambda one: one[0].end)[1]
-    best = min(best, *ends, key=end_of)
-    if best.end <= bound or request.monitor.expired:
-        return best
-    search = _Search(request, costs, booking, block, MOST_ORDERS, WORK)
-    if (one := _one_of_each(program, order, booking, costs, turn)) is not None:
-        search = _Search(request, costs, one, np.arange(len(turn)), MOST_TURNED, TURNED_WORK)
-    return min(best, _both(booking, costs, search.run(turn, bound)[block]), key=end_of)
+    program: Program
+    costs: Costs
+    order: Order
+    whole: Booking
+    first: Booked
+    few: Booking
+    block: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, program: Program, costs: Costs) -> "Trial":
+        """Errors as `Booking.run`."""
+        order = order_of(program)
+        whole = Booking(rows_of(program), order)
+        first = whole.run(costs)
+        few = _one_of_each(program, order, whole, costs)
+        every = np.arange(program.rows, dtype=np.int32)
+        return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
+
+    def starts(self, seed: int) -> Iterator[Turns]:
+        """Turns without end: the order of rows, the longest rest first, then with links or parts of the message that wait, at
+        random."""
+        yield Turns.first_of(np.arange(self.few.rows, dtype=np.int64))
+        rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
+        yield from (Turns.first_of(rest, patient=patient) for patient in (False, True))
+        fire = self._mean(self.first.fire)
+        yield from (Turns.first_of(fire, patient=patient) for patient in (False, True))
+        rng, ports, quarter = np.random.default_rng(seed), int(link.max(initial=0)) + 1, -(-self.costs.red // 4)
+        for number in range(1 << 30):
+            waits = (
+                rng.permutation(ports) * (quarter * (1 + number % 4))
+                if number % 3
+                else rng.integers(self.costs.ser + 1, size=ports)
+            )
+            later = rng.integers(1 + rng.integers(1, 3 * self.costs.ser), size=int(part.max()) + 1) * (number % 2)
+            for patient in (False, True):
+                yield Turns(rest + later[part], waits[link].astype(np.int64), patient)
+
+    @property
+    def groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Family and part of each row of `few`."""
+        return self._numbered(self.program.family), self._numbered(self.program.part)
+
+    def booked(self, turns: Turns) -> Booked:
+        """All rows, with the turns of their blocks."""
+        return self.whole.run(self.costs, turns.of_rows(self.block))
+
+    @cached_property
+    def first_rows(self) -> Int64:
+        """Of each block the first row."""
+        return np.unique(self.block, return_index=True)[1]
+
+    def _numbered(self, column: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.unique(column[self.first_rows], return_inverse=True)[1].astype(np.int32)
+
+    def _mean(self, values: Int64) -> Int64:
+        """By row of `few`, that of its block."""
+        total = np.zeros(len(self.first_rows), np.int64)
+        np.add.at(total, self.block, values)
+        return np.asarray(total // np.bincount(self.block))
+
+    @cached_property
+    def _link(self) -> Int64:
+        """By row of `few`, the number of its last link among those into the same node."""
+        place = _places(self.program.topology)
+        ways = (self.program.ways[row] for row in self.first_rows.tolist())
+        return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
 
 
-def _one_of_each(program: Program, order: Order, booking: Booking, costs: Costs, turn: Int64) -> Booking | None:
+def _places(topology: Topology) -> list[int]:
+    """By link its number among those into the same node."""
+    order = np.argsort(topology.dst, kind="stable")
+    ends = topology.dst[order]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) - np.searchsorted(ends, ends)
+    return [int(one) for one in place]
+
+
+def _one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -> Booking | None:
     """A booking of one row for each block; None where its times are not those of all."""
     rows = turned(program, order)
     if rows is None:
         return None
-    one = Booking(*rows)
+    one, turn = Booking(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
     for patient in (False, True):
+        turns = Turns.first_of(turn, patient=patient)
         try:
-            few = one.run(costs, turn, patient=patient)
+            if (one.run(costs, turns).fire[program.block] != whole.run(costs, turns.of_rows(program.block)).fire).any():
+                return None
         except UnsupportedError:
-            return None
-        if (few.fire[program.block] != booking.run(costs, turn[program.block], patient=patient).fire).any():
             return None
     return one
 
 
-def _both(booking: Booking, costs: Costs, priority: Int64) -> Booked:
-    """The better of both ways to book."""
-    return min((booking.run(costs, priority, patient=patient) for patient in (False, True)), key=end_of)
+def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
+    """The best of a few starts."""
+    count = max(2, min(FIRST_STARTS, FIRST_WORK // trial.few.work))
+    return _best_start(trial, request, count)
 
 
-def end_of(booked: Booked) -> int:
-    """The cycle in which everything has landed."""
-    return booked.end
+def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int) -> Booked:
+    """The best booking that is found from one on: from many starts, and by a local search. It ends at a cycle of `bound`."""
+    turns, best = start
+    if best.end <= bound or request.monitor.expired:
+        return best
+    work = WORK * request.effort // (2 * trial.few.work)
+    turns, best = min((start, _best_start(trial, request, min(MOST_STARTS, work))), key=lambda one: rank_of(one[1]))
+    tries, batch = min(MOST_TRIES * request.effort, work), max(1, BATCH // trial.few.work)
+    for number, done in enumerate(range(0, tries, batch)):
+        if request.monitor.expired:
+            break
+        seed = ((request.seed << 16) + number) % (1 << 64)
+        turns = trial.few.searched(trial.costs, turns, trial.groups, min(batch, tries - done), bound, seed)
+    return min(best, trial.booked(turns), trial.first, key=rank_of)
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """`block`: that of each row of the booking; `most`: orders, and `work`: rows and hops for effort 1."""
+def _best_start(trial: Trial, request: Request, count: int) -> tuple[Turns, Booked]:
+    best: tuple[tuple[int, int], Turns] | None = None
+    for number, turns in enumerate(trial.starts(request.seed)):
+        if number >= count or (best is not None and request.monitor.expired):
+            break
+        with suppress(UnsupportedError):  # in some turns those that leave together meet
+            rank = rank_of(trial.few.run(trial.costs, turns))
+            best = (rank, turns) if best is None or rank < best[0] else best
+    turns = Turns.first_of(trial.first.fire[trial.first_rows]) if best is None else best[1]
+    return turns, trial.booked(turns)
 
-    request: Request
-    costs: Costs
-    booking: Booking
-    block: NDArray[Any]
-    most: int
-    work: int
 
-    def run(self, turn: Int64, bound: int) -> Int64:
-        """The best turns of blocks that are found from some on, until something ends at the bound."""
-        request, current = self.request, np.argsort(turn).tolist()
-        rng = np.random.default_rng(request.seed)
-        least, idle = _both(self.booking, self.costs, turn[self.block]).end, 0
-        for _ in range(min(self.most, self.work * request.effort // (2 * self.booking.work))):
-            if request.monitor.expired or least <= bound or idle > self.most // 4:
-                break
-            first, place, width = rng.integers(len(current), size=3).tolist()
-            last = first + 1 + min(width, LONGEST_PART) // (1 << int(rng.integers(1, LONGEST_PART.bit_length())))
-            part, rest = current[first:last], current[:first] + current[last:]
-            moved = rest[:place] + part + rest[place:]
-            end = _both(self.booking, self.costs, np.argsort(moved)[self.block]).end
-            idle = 0 if end < least else idle + 1
-            if end <= least:
-                least, current = end, moved
-        return np.argsort(current)
+def rank_of(booked: Booked) -> tuple[int, int]:
+    """The cycle in which everything has landed; then, less what needs no copy."""
+    return booked.end, -int(booked.reads_original.sum())
 
 
 def rests(program: Program, order: Order, booked: Booked) -> Int64:

@@ -59,13 +59,16 @@ def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str,
     yield from programs(request, layout, pieces)
 
 
+#: of pieces on rings: neighbours in a run, swaps, and how many times as many pieces as there are dimensions and ways round
+EXCHANGED = ((0, 0, 1), (0, 1, 2), (0, 1, 1))
+SHARED = ((2, 1, 1), (LONG, 1, 2), (2, 1, 2), (LONG, 2, 2), (1, 0, 1), (LONG, 1, 1), (LONG, 2, 1))
+
+
 def _on_rings(orders: list[tuple[int, ...]], scattered: int) -> Iterator[tuple[Piece, ...]]:
     """Pieces that use links between neighbours, where all dimensions are rings."""
-    for run in (2, LONG, 1) if scattered else (0,):
-        parts = tuple(Piece(order, scattered, run, False, mirrored, 2) for mirrored in (False, True) for order in orders)
-        yield parts
-        if run > 1:
-            yield parts * 2
+    for run, swaps, times in SHARED if scattered else EXCHANGED:
+        if scattered < len(orders) or not swaps or swaps == 1:
+            yield tuple(Piece(order, scattered, run, False, back, swaps) for back in (False, True) for order in orders) * times
 
 
 def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program]]:
@@ -102,7 +105,7 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
         if levels.chunks_of_a_piece * len(pieces) > MOST_CHUNKS:
             continue
         stages, roots = levels.rows()
-        uses_rings = pieces[0].run or pieces[0].passed or pieces[0].near > 1
+        uses_rings = pieces[0].run or pieces[0].passed or pieces[0].swaps
         choices_of_routes = (("default routes", default_ways), ("even routes", even_ways))
         for name, find in choices_of_routes[: 1 if uses_rings else 2]:
             program = stages.program(request.topology, collective, roots, find(request.topology))
@@ -117,5 +120,5 @@ def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
     first = " ".join(str(piece.order[0]) for piece in pieces)
     piece = pieces[0]
     runs = f" in runs of {piece.run}" if 0 < piece.run < LONG else " in runs" if piece.run else ""
-    others = ", passed on" if piece.passed else f", groups of {piece.near}" if piece.near > 1 else ""
+    others = ", passed on" if piece.passed else f", groups of {2 * piece.swaps}" if piece.swaps else ""
     return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {piece.scattered} scattered{runs}{others}"

@@ -158,6 +158,8 @@ def _program(request: Request, routing: _Routing, moves: Moves) -> Program:
         columns["step"],
         columns["step"],
         np.tile(np.arange(len(first), dtype=np.int32), images),
+        columns["step"],
+        columns["chunk"],
         tuple((link,) if at == DIRECT else routes[at] for at, link in zip(columns["route"].tolist(), links, strict=True)),
         target,
     )

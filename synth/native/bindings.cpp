@@ -1,14 +1,17 @@
 // Python bindings of the synthesizer's kernels.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
 #include "fine/fine_booking.hpp"
+#include "fine/fine_search.hpp"
 #include "flows/flow_lengths.hpp"
 #include "flows/pair_router.hpp"
 #include "packing/branching_packing.hpp"
@@ -157,19 +160,40 @@ FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> add
           parts[3],  copy(original_of), parts[4],   copy(group), copy(lanes), parts[5], nodes};
 }
 
+// Cycles of ser, red, ends, start and slot, and of each link.
+FineCosts make_costs(const std::array<int64_t, 5>& times, const Column<int64_t>& hop) {
+  return {times[0], times[1], times[2], times[3], times[4], copy(hop)};
+}
+
 // (outcome, fire, landed, link, reads_original): see fine_booking.hpp.
-auto book_jobs(const FineJobs& jobs, int64_t ser, int64_t red, int64_t ends, int64_t start, int64_t slot, Column<int64_t> hop,
-               Column<int64_t> priority, bool patient) {
-  const FineCosts costs{ser, red, ends, start, slot, copy(hop)};
-  const auto order = copy(priority);
+auto book_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
+               Column<int64_t> earliest, bool patient) {
+  const auto costs = make_costs(cycles, hop);
+  const FineTurns turns{copy(priority), copy(earliest)};
   FineTimes times;
   {
     nb::gil_scoped_release release;
-    times = book(jobs, costs, order, patient);
+    times = book(jobs, costs, turns, patient);
   }
   const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
   return std::make_tuple(static_cast<int32_t>(times.outcome), column(times.fire), column(times.landed), column(times.link),
                          column(times.reads_original));
+}
+
+// (end, priority, release): see fine_search.hpp.
+auto search_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
+                 Column<int64_t> earliest, bool patient, Column<int32_t> family, Column<int32_t> part, int64_t tries, int64_t bound,
+                 uint64_t seed) {
+  const auto costs = make_costs(cycles, hop);
+  const FineTurns turns{copy(priority), copy(earliest)};
+  const FineGroups groups{copy(family), copy(part)};
+  FineFound found;
+  {
+    nb::gil_scoped_release release;
+    found = search(jobs, costs, turns, patient, groups, tries, bound, seed);
+  }
+  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(found.end, column(found.turns.priority), column(found.turns.release));
 }
 
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
@@ -245,9 +269,11 @@ NB_MODULE(_native, module) {
             new (self) certree::FineJobs(certree::make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged));
           },
           "src"_a, "dst"_a, "adds"_a, "needs"_a, "original_of"_a, "group"_a, "lanes"_a, "nodes"_a, "ragged"_a)
-      .def("book", &certree::book_jobs, "ser"_a, "red"_a, "ends"_a, "start"_a, "slot"_a, "hop"_a, "priority"_a, "patient"_a,
+      .def("book", &certree::book_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a,
            "List scheduling: (0, or 1 where transfers wait in a circle, or 2 where some that leave together meet; fire, landed, "
-           "link, whether the original is read).");
+           "link, whether the original is read). `cycles`: ser, red, ends, start, slot.")
+      .def("search", &certree::search_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a, "family"_a, "part"_a,
+           "tries"_a, "bound"_a, "seed"_a, "Local search: (end, priority, release) of the best turns found.");
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")
       .def(

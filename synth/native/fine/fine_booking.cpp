@@ -92,17 +92,17 @@ class Lanes {
 // One run of the list scheduler.
 class Run {
  public:
-  Run(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient)
+  Run(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient)
       : jobs_(jobs),
         costs_(costs),
-        priority_(priority),
+        priority_(turns.priority),
         patient_(patient),
         lanes_(jobs, costs),
         needs_(jobs.needs),
         waits_(jobs.src.size(), 0),
         group_waits_(jobs.groups.offset.size() - 1),
         open_at_(jobs.needs.size(), 0),
-        ready_(jobs.src.size(), 0),
+        ready_(turns.release),
         latency_(jobs.src.size(), 0),
         copy_unit_(jobs.nodes, 0),
         unit_(jobs.nodes, 0),
@@ -287,8 +287,8 @@ class Run {
 
 }  // namespace
 
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient) {
-  return Run(jobs, costs, priority, patient).run();
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient) {
+  return Run(jobs, costs, turns, patient).run();
 }
 
 }  // namespace certree

@@ -39,6 +39,11 @@ struct FineCosts {
   std::vector<int64_t> hop;
 };
 
+// By transfer: of those that can leave in one cycle the lowest `priority` goes first, and none leaves before its cycle `release`.
+struct FineTurns {
+  std::vector<int64_t> priority, release;
+};
+
 enum class Booking { done, circle, meeting };
 
 // By transfer: when it leaves and lands, the link of a way of one link, and whether it reads the original instead of a copy.
@@ -54,6 +59,6 @@ struct FineTimes {
 // Gaps between earlier bookings are used. A transfer whose links are taken books them for later at once, or, `patient`, comes
 // again when they are free, behind others that are more urgent and may not have been ready before. Time O(transfers · hops · (log
 // transfers + bookings passed over)).
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const std::vector<int64_t>& priority, bool patient);
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient);
 
 }  // namespace certree

@@ -9,10 +9,11 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs, rows_of
+from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
 from certree.synth.fine.schedule import schedule_of
+from certree.synth.fine.search import Trial, searched, tried
 from certree.synth.fine.shots import by_dimension, flat
 from certree.synth.fine.ways import default_ways, even_ways
 from certree.verify.checker import verify_schedule
@@ -80,6 +81,34 @@ def test_originals_are_read_where_they_are_at_first():
     schedule = make("one-shot", "switch:4", message_bytes=256, options={"groups": "all"})
     assert schedule.buffers == 2
     assert (schedule.step[schedule.src_buffer == 0] == 0).all()
+
+
+def test_nothing_leaves_before_its_release():
+    """A transfer that waits fires in that cycle or later, what does not depend on it when it did before."""
+    request = ask("torus:3x3", message_bytes=4096)
+    _, program = next(iter(by_dimension(request, 0)))
+    costs = Costs.of(program, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
+    booking = Booking(rows_of(program), order_of(program))
+    first, none = booking.run(costs), np.zeros(program.rows, np.int64)
+    moving = np.flatnonzero((first.fire == 0) & (program.src != program.dst))
+    release = none.copy()
+    release[moving[0]] = 40
+    later = booking.run(costs, Turns(np.arange(program.rows), release))
+    assert later.fire[moving[0]] >= 40
+    assert (later.fire >= release).all()
+    assert (later.fire[moving[1:]] == 0).sum() >= len(moving) - 2
+
+
+def test_a_search_finds_no_worse_turns_and_the_same_again():
+    request = ask("torus:2x8", message_bytes=20_000)
+    label, program = next(one for one in by_dimension(request, 1) if "in runs, groups of 4" in one[0])
+    costs = Costs.of(program, chunk_bytes_of(20_000, len(program.chunk_root), 1, request.machine), request.machine)
+    trial = Trial.of(program, costs)
+    assert trial.few.rows < program.rows, label
+    start = tried(trial, request)
+    found = [searched(trial, request, start, 0) for _ in range(2)]
+    assert found[0].end <= start[1].end <= trial.first.end
+    assert (found[0].fire == found[1].fire).all()
 
 
 @pytest.mark.parametrize("find", [default_ways, even_ways])

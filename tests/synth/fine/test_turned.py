@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs, rows_of
+from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.schedule import schedule_of
 from certree.synth.fine.shots import by_dimension
@@ -13,7 +13,7 @@ from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make
 
 
-@pytest.mark.parametrize("network", ["torus:4x4", "torus:3x6"])
+@pytest.mark.parametrize("network", ["torus:4x4", "torus:3x6", "torus:3x8"])
 @pytest.mark.parametrize("scattered", [0, 1])
 def test_all_ways_on_rings_are_valid_and_turned(network, scattered):
     """Valid in any order of blocks, and in each the times of one row are those of its block."""
@@ -25,13 +25,13 @@ def test_all_ways_on_rings_are_valid_and_turned(network, scattered):
             continue
         order = order_of(program)
         costs = Costs.of(program, chunk_bytes_of(5000, len(program.chunk_root), 1, request.machine), request.machine)
-        turn = rng.permutation(int(program.block.max()) + 1)
-        found = Booking(rows_of(program), order).run(costs, turn[program.block])
+        turns = Turns.first_of(rng.permutation(int(program.block.max()) + 1))
+        found = Booking(rows_of(program), order).run(costs, turns.of_rows(program.block))
         verdict = verify_schedule(schedule_of(program, order, found, 1, made_for, {}))
         assert verdict.valid, (label, verdict.violations)
         rows = turned(program, order)
         assert rows is not None, label
-        same += bool((Booking(*rows).run(costs, turn).fire[program.block] == found.fire).all())
+        same += bool((Booking(*rows).run(costs, turns).fire[program.block] == found.fire).all())
     assert same > 0
 
 
