@@ -156,30 +156,46 @@ def _alternative_words(found: dict[str, Any]) -> str:
 
 def write_timeline(run: TrainingRun, path: Path, *, force: bool = False) -> None:
     """Write the run in the Trace Event Format, which ui.perfetto.dev draws: a track for computing, one for waiting, and one for
-    each network, in microseconds. InputError where the file exists or cannot be written."""
+    each network, or as many as it serves collectives at once, in microseconds. InputError where the file exists or cannot be
+    written."""
     events = [
         _name("process_name", _ACCELERATOR, 0, "accelerator"),
         _name("process_name", _NETWORKS, 0, "networks"),
         _name("thread_name", _ACCELERATOR, 0, "compute"),
         _name("thread_name", _ACCELERATOR, 1, "wait"),
     ]
-    groups = sorted({entry.communication.group for entry in run.training.collectives})
-    events += [_name("thread_name", _NETWORKS, number, group) for number, group in enumerate(groups)]
-    drawn = sorted(_slices(run, groups), key=lambda event: (event["ts"], event["pid"], event["tid"], event["name"]))
+    drawn = list(_computing(run))
+    for number, (name, slices) in enumerate(_networks(run)):
+        events.append(_name("thread_name", _NETWORKS, number, name))
+        drawn += [_slice(_NETWORKS, number, *one) for one in slices]
+    drawn.sort(key=lambda event: (event["ts"], event["pid"], event["tid"], event["name"]))
     document = {"traceEvents": events + drawn, "displayTimeUnit": "ns"}
     write_atomically(path, json.dumps(document, separators=(",", ":")).encode(), force=force)
 
 
-def _slices(run: TrainingRun, groups: list[str]) -> Iterator[dict[str, Any]]:
+def _computing(run: TrainingRun) -> Iterator[dict[str, Any]]:
     layers = run.settings.workload.layers
     for span in run.training.spans:
         track = 0 if span.act is Act.COMPUTE else 1
         yield _slice(_ACCELERATOR, track, span.begin, span.end, f"{layers[span.layer].name} {span.phase}")
+
+
+def _networks(run: TrainingRun) -> Iterator[tuple[str, list[tuple[Fraction, Fraction, str]]]]:
+    """Tracks with what is served on them, (begin, end, name): slices of one track must not overlap."""
+    served: dict[str, list[tuple[Fraction, Fraction, str]]] = {}
     for entry in run.training.collectives:
         asked = entry.communication
-        name = f"{layers[entry.layer].name} {asked.kind}, {size_words(asked.bytes)}"
-        for begin, end in entry.served:
-            yield _slice(_NETWORKS, groups.index(asked.group), begin, end, name)
+        name = f"{run.settings.workload.layers[entry.layer].name} {asked.kind}, {size_words(asked.bytes)}"
+        served.setdefault(asked.group, []).extend((begin, end, name) for begin, end in entry.served)
+    for group in sorted(served):
+        tracks: list[list[tuple[Fraction, Fraction, str]]] = []
+        for one in sorted(served[group]):
+            free = next((track for track in tracks if track[-1][1] <= one[0]), None)
+            if free is None:
+                tracks.append([one])
+            else:
+                free.append(one)
+        yield from ((group if not number else f"{group}, {number + 1}", track) for number, track in enumerate(tracks))
 
 
 def _name(what: str, process: int, track: int, name: str) -> dict[str, Any]:

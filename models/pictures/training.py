@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import accumulate, pairwise
 
 from certree.models.common.shown import printable
-from certree.models.pictures.colours import GREY, GRID, INK
+from certree.models.pictures.colours import GREY, GRID, INK, shade
 from certree.models.pictures.svg import Sheet
 from certree.models.workload.training import Training
 from certree.models.workload.workload import Act, Phase
@@ -20,10 +21,11 @@ Piece = tuple[Fraction, Fraction, str, str]  # begin, end, colour, hint
 
 def training_picture(training: Training, title: str) -> str:
     """SVG of all iterations: a row of computing by phase, one of waiting, and one for each group of nodes, whose network serves
-    collectives in two colours in turn. Pieces narrower than a unit of the picture are merged by colour. O(spans + collectives)."""
+    collectives in two colours in turn, or, where it serves several at once, in shades for their number. Pieces narrower than a unit
+    of the picture are merged by colour. O(spans + collectives)."""
     groups = sorted({entry.communication.group for entry in training.collectives})
     tracks: list[tuple[str, list[Piece]]] = [("compute", list(_computing(training))), ("wait", list(_waiting(training)))]
-    tracks += [(f"network {group}" if group != "all" else "network", list(_served(training, group))) for group in groups]
+    tracks += [(f"network {group}" if group != "all" else "network", _served(training, group)) for group in groups]
     sheet, whole = Sheet(), max(training.seconds, Fraction(1, 10**12))
     bottom = len(tracks) * (ROW + SPACE)
     _axis(sheet, training, whole, bottom)
@@ -31,7 +33,8 @@ def training_picture(training: Training, title: str) -> str:
         top = number * (ROW + SPACE)
         sheet.text(-8, top + ROW / 2, printable(name), anchor="end", fill=INK)
         _row(sheet, pieces, whole, top)
-    _legend(sheet, bottom + 34, idles=any(span.act is Act.IDLE for span in training.spans))
+    at_once = any(colour not in SERVED for _, pieces in tracks[2:] for *_, colour, _ in pieces)
+    _legend(sheet, bottom + 34, idles=any(span.act is Act.IDLE for span in training.spans), at_once=at_once)
     sheet.text(-NAMES, -34, printable(title), size=14, anchor="start", font_weight="bold", fill=INK)
     return sheet.render()
 
@@ -50,14 +53,30 @@ def _waiting(training: Training) -> Iterable[Piece]:
             yield span.begin, span.end, IDLE, "idle in the pipeline"
 
 
-def _served(training: Training, group: str) -> Iterable[Piece]:
+def _served(training: Training, group: str) -> list[Piece]:
+    """Collectives in turn; or, where several are under way at once, how many there are."""
     mine = [entry for entry in training.collectives if entry.communication.group == group]
-    pieces = [
+    pieces = sorted(
         (begin, end, SERVED[number % 2], f"{training.workload.layers[entry.layer].name}: {entry.communication.kind}")
         for number, entry in enumerate(mine)
         for begin, end in entry.served
+    )
+    return _at_once(pieces) if any(one[1] > two[0] for one, two in pairwise(pieces)) else pieces
+
+
+def _at_once(pieces: list[Piece]) -> list[Piece]:
+    """A piece for each number of pieces that lie over each other, the darker the more there are."""
+    changes: dict[Fraction, int] = {}
+    for begin, end, _, _ in pieces:
+        changes[begin] = changes.get(begin, 0) + 1
+        changes[end] = changes.get(end, 0) - 1
+    times = sorted(changes)
+    counts = list(accumulate(changes[time] for time in times))
+    return [
+        (begin, end, shade(count / max(counts)), f"{count} collectives under way")
+        for begin, end, count in zip(times, times[1:], counts, strict=False)
+        if count
     ]
-    return sorted(pieces)
 
 
 def _row(sheet: Sheet, pieces: list[Piece], whole: Fraction, top: float) -> None:
@@ -114,11 +133,11 @@ def _words(seconds: Fraction) -> str:
     return f"{float(seconds * scale):.4g} {unit}"
 
 
-def _legend(sheet: Sheet, y: float, *, idles: bool) -> None:
+def _legend(sheet: Sheet, y: float, *, idles: bool, at_once: bool) -> None:
     entries = [(colour, str(phase)) for phase, colour in PHASES.items()]
     entries += [(WAITING, "waiting for a collective"), *([(IDLE, "idle in the pipeline")] if idles else [])]
     x = 0.0
-    for colour, words in [*entries, (SERVED[0], "collectives in turn")]:
+    for colour, words in [*entries, (shade(0.5), "collectives at once") if at_once else (SERVED[0], "collectives in turn")]:
         sheet.box(x, y - 6, 14, 12, rounding=2, fill=colour)
         sheet.text(x + 20, y, words, size=10, anchor="start", fill=INK)
         x += 46 + 7 * len(words)

@@ -87,3 +87,12 @@ def test_command(tmp_path):
     assert "Embedding" in (tmp_path / "r.html").read_text()
     assert certree(*command).code == 2  # it exists
     assert certree(*command, "--force").code == 0
+
+
+def test_collectives_at_once_are_counted():
+    run = ct.train("astra-resnet50", "ace-torus:2x2x1", timing="endpoints", iterations=1)
+    svg, served = svg_of(run), [interval for one in run.training.collectives for interval in one.served]
+    most = max(sum(begin <= at < end for begin, end in served) for at, _ in served)
+    counts = [int(count) for count in re.findall(r"<title>(\d+) collectives under way", svg)]
+    assert 1 < max(counts) <= most
+    assert "collectives at once" in svg

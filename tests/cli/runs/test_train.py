@@ -179,3 +179,16 @@ def test_groups_that_share_links_take_turns():
     alone = ct.train("astra-resnet50", "ring:2", method="ring", iterations=1, what_if=["links=shared"])
     assert alone.alternatives[0].seconds == alone.seconds
     assert ", groups take turns" in certree(*command, "--shared-links").out
+
+
+def test_slices_of_a_track_do_not_overlap(tmp_path):
+    """Endpoints serve collectives at once, each on a track of its own; Perfetto draws only slices that do not cross."""
+    command = ("train", "astra-resnet50", "ace-torus:2x2x1", "--timing", "endpoints", "--iterations", "1")
+    assert certree(*command, "--trace", tmp_path / "t.json").code == 0
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X" and event["pid"] == 1]
+    assert len(slices) == 54
+    assert len({event["tid"] for event in slices}) > 1
+    for track in {event["tid"] for event in slices}:
+        mine = sorted((event["ts"], event["ts"] + event["dur"]) for event in slices if event["tid"] == track)
+        assert all(one[1] <= two[0] + 1e-6 for one, two in pairwise(mine))
