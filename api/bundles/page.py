@@ -21,9 +21,9 @@ lists the SHA-256 of every member.
 |---|---|---|
 """
 _TAIL = """
-Trusted in every case: the program that checks, and that the versions in `bundle.json` and the notes in `provenance` of the
-schedule are true, which nothing depends on. A hash protects against damage, not against a forger, who would write it again; but
-each item above is checked by itself; it does not matter who made the file.
+Trusted in every case: the program that checks; the versions in `bundle.json` and the notes in `provenance` of the schedule, on
+which nothing depends. A hash protects against damage, not against a forger, who can compute it again. But each item above is
+checked by itself, so it does not matter who made the file.
 """
 
 
