@@ -24,7 +24,7 @@ def svg_of(run):
 
 
 def drawn(svg, *colours):
-    """Width of all boxes of these colours, in units of the picture; legends are no wider than 14."""
+    """Width of all boxes of these colours, in units of the picture; legends are at most 14 wide."""
     found = 0.0
     for colour in colours:
         found += sum(map(float, re.findall(rf'<rect x="[^"]*" y="[^"]*" width="([^"]*)" height="22"[^>]*fill="{colour}"', svg)))

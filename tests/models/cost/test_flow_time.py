@@ -60,7 +60,7 @@ def test_no_sharing_is_shorter_than_the_busiest_link(network, method):
 )
 @pytest.mark.parametrize("communicators", ["senders", "fan-in"])
 def test_one_switch_is_table_2(method, profile, options, communicators):
-    """With a start-up of server, switch and server, in every sharing: all flows of a step are alike there."""
+    """With a start-up of server, switch and server, in every sharing: all flows of a step are equal there."""
     schedule = make(method, "switch:12", options=options)
     expected = profile.seconds(MIDDLE, SERVER, 3 * SERVER.alpha_seconds, FLOATS)
     for sharing in READINGS["sharing"]:

@@ -37,7 +37,7 @@ def every_plan(timer):
         children = tree.children[switch]
         equal = len({len(tree.servers(child)) for child in children}) == 1
         types = (
-            [(name, maker()) for name, _, maker in plan_types(len(children))] if equal else [("acps", direct_plan(len(children)))]
+            [(name, build()) for name, _, build in plan_types(len(children))] if equal else [("acps", direct_plan(len(children)))]
         )
         some = []
         for (name, plan), senders in product(types, product(*(timer.senders(switch, child) for child in children))):
@@ -84,8 +84,8 @@ def test_bounds_are_below_what_they_bound(network, sharing):
     draw = np.random.default_rng(8)
     for switch in timer.tree.order:
         children = timer.tree.children[switch]
-        for _, _, maker in plan_types(len(children)):
-            plan = maker()
+        for _, _, build in plan_types(len(children)):
+            plan = build()
             for _ in range(2):
                 senders = [timer.senders(switch, child)[draw.integers(len(timer.senders(switch, child)))] for child in children]
                 held = [timer.option(switch, child, one) for child, one in zip(children, senders, strict=True)]
