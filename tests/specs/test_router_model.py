@@ -15,6 +15,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import deadlock_of_schedule
 from certree.verify.tla.routers.model import model_check_routers
+from certree.verify.tla.routers.packets import packets_of
 from certree.verify.tla.tlc import Result
 from tests.verify.deadlock.drawn import circles, drawn_cabling
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
@@ -48,7 +49,7 @@ def test_the_example_by_random_runs(flow: str) -> None:
     machine = small(1, 8)
     (stuck,) = ct.model_check(schedule=tables_of(switch_ring(), machine, 2 * KIB), routers=True, flow=flow)
     assert (stuck.result, stuck.mode, stuck.as_expected) == (Result.DEADLOCK, "simulation", False)
-    assert "is in 4>5 and waits for 5>6" in stuck.message
+    assert "is in 4>5 and waits for 5>6" in stuck.trace
 
 
 def drawn(seed: int) -> Iterator[tuple[Schedule, Machine, int]]:
@@ -86,6 +87,13 @@ def test_what_the_checker_calls_free_never_deadlocks(seeds: range) -> None:
     assert Result.SUCCESS in found
 
 
+def test_flits_are_those_of_the_routers() -> None:
+    """As `flit_code` in hw/core/routers/packet.hpp: a sub-tail every 16 flits, the head included."""
+    (first, *_) = packets_of(tables_of(switch_ring(3), small(2, 16), 3 * 39 * 16), "message")
+    assert [place for place, kind in enumerate(first.kinds) if kind != "body"] == [0, 15, 31, 39]
+    assert [first.kinds[place] for place in (0, 15, 31, 39)] == ["head", "subtail", "subtail", "tail"]
+
+
 def test_messages_that_hold_up_nobody_need_no_states() -> None:
     checked = model_check_routers(tables_of("switch:4", small(1, 8), 64 * KIB))
     assert (checked.result, checked.distinct_states) == (Result.SUCCESS, 0)
@@ -101,6 +109,9 @@ def test_what_the_specification_does_not_have() -> None:
     ):
         with pytest.raises(UnsupportedError, match=message):
             model_check_routers(replace(tables, machine=machine))
+    long = tables_of(switch_ring(3), small(2, 16), 4 * KIB)
+    with pytest.raises(UnsupportedError, match=r"16 flits are too many for cut-through, which .*, and buffers have 8"):
+        model_check_routers(replace(long, machine=small(2, 8, flow_control="cut-through")))
     with pytest.raises(UnsupportedError, match="too many for TLC in routers"):
         model_check_routers(tables_of(switch_ring(4), small(1, 8), 64 << 20))
 

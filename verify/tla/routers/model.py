@@ -32,7 +32,8 @@ def model_check_routers(tables: Tables, framing: str = "message", time_limit: fl
     runs: list[TlcRun] = []
     for group in groups:
         simulation = None if is_small(group) else Simulation(SIMULATION_RUNS, longest_run(group), seed)
-        runs.append(_model(group, tables.machine).run(time_limit=time_limit, simulation=simulation))
+        left = max(1.0, time_limit - sum(run.seconds for run in runs))
+        runs.append(_model(group, tables.machine).run(time_limit=left, simulation=simulation))
         if runs[-1].result is not Result.SUCCESS:
             break
     result = runs[-1].result if runs else Result.SUCCESS
@@ -74,7 +75,7 @@ def _model(group: Sequence[Packet], machine: Machine) -> Generated:
         chosen={"Channels": "GivenChannels"},
         definitions=(
             f"GivenChannels == {channels}",
-            # packets of one route are the same but for their names, so one order of them is enough
+            # their interface sends packets of one route one after the other; which message is first makes no difference
             f"InTurns == {' '.join(in_turn) or 'TRUE'}",
         ),
         constraint="InTurns" if is_small(group) else "",  # a random run would end where the order is another
@@ -87,7 +88,9 @@ def _message(packets: Sequence[Packet], groups: Sequence[Sequence[Packet]], runs
     if not groups:
         return f"none of {len(packets)} packets waits in a channel for another one that it could hold up"
     if runs[-1].result is Result.DEADLOCK:
-        return f"deadlock of packets in routers: {'; '.join(_waits(groups[len(runs) - 1], runs[-1].trace[-1]))}"
+        return "packets wait for each other, and nothing can move"
+    if runs[-1].result is Result.UNKNOWN:
+        return f"no answer in the time limit; {len(runs) - 1} of {len(groups)} groups of packets are done"
     if runs[-1].result is not Result.SUCCESS:
         return runs[-1].broken
     how = "all states" if all(map(is_small, groups)) else f"{SIMULATION_RUNS} random runs, seed {seed}, of groups that are large"

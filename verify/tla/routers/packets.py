@@ -12,7 +12,6 @@ import networkx as nx
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import Machine
 from certree.models.routers.framing import packet_lengths
 from certree.models.routers.transparency import has_routers
 from certree.models.tables.tables import Tables
@@ -54,7 +53,14 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
     lengths = packet_lengths(tables.chunk_bytes, machine, framing)
     if min(lengths) < 2:
         raise UnsupportedError("model checks of routers: not supported for messages of one flit, head and tail at once")
-    kinds = [_kinds(flits, machine, framing) for flits in lengths]
+    sub_message = machine.router.sub_message_flits if len(lengths) == 1 else 0  # of a chunk in one packet, as in runs
+    whole = min(sub_message or max(lengths), max(lengths))
+    if machine.router.flow_control == "cut-through" and whole > machine.vc_buffer_flits:
+        raise UnsupportedError(
+            f"{whole} flits are too many for cut-through, which moves them on when a buffer holds them all, and buffers have "
+            f"{machine.vc_buffer_flits}"
+        )
+    kinds = [_kinds(flits, sub_message) for flits in lengths]
     walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), 1)
     steps = 2 * int((walks.flits * (np.diff(walks.begin) + 1)).sum()) * sum(lengths)
     if steps > MOST_STEPS:
@@ -77,11 +83,10 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
     return found
 
 
-def _kinds(flits: int, machine: Machine, framing: str) -> tuple[str, ...]:
-    """The kinds of a packet's flits: a head, then data, of a message with a sub-tail at the end of each sub-message."""
-    whole, body = machine.router.sub_message_flits, flits - 1
-    ends = {place for place in range(1, body) if framing == "message" and place % whole == 0}
-    return ("head", *("tail" if place == body else "subtail" if place in ends else "body" for place in range(1, flits)))
+def _kinds(flits: int, sub_message: int) -> tuple[str, ...]:
+    """The kinds of a packet's flits: a head and data; every `sub_message` flits, if not 0, a sub-tail; and the tail."""
+    ends = set(range(sub_message, flits, sub_message)) if sub_message else set()
+    return ("head", *("tail" if place == flits else "subtail" if place in ends else "body" for place in range(2, flits + 1)))
 
 
 def groups_of(packets: Sequence[Packet]) -> list[list[Packet]]:
