@@ -58,8 +58,9 @@ def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int,
         line = lines[row, destination]
         slot = int(tables.step[row]) + iteration * period
         events.add((fired, node, 0, slot, number, iteration))
-        events.add((first, node, 1, starts[message], starts[message], -1))
-        events.add((first + flits[row] - 1, node, 2, starts[message], starts[message], -1))
+        if message in starts:  # a local transfer takes no lane
+            events.add((first, node, 1, starts[message], starts[message], -1))
+            events.add((first + flits[row] - 1, node, 2, starts[message], starts[message], -1))
         events.add((usable, destination, 3, line, line, iteration))
         done[node] = max(done[node], fired + 1)
         done[destination] = max(done[destination], usable)

@@ -19,6 +19,7 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.monitor import Monitor
 from certree.synth.virtual_channels import with_channels
+from certree.verify.deadlock.verdicts import refusal
 from certree.verify.order.punctual import lateness
 
 _Made = TypeVar("_Made", bound=AnySchedule)
@@ -89,6 +90,13 @@ class Request:
             return fine_times(schedule).cycles
         plan, timing = slotted(schedule, self.message_bytes, self.machine)
         return schedule_cycles(plan, timing, self.machine)
+
+    def require_runnable(self, schedule: AnySchedule) -> None:
+        """Raise UnsupportedError for a schedule that the machine does not take: routes that may deadlock, messages that may be
+        late."""
+        refused = refusal(schedule, self.machine, self.message_bytes)
+        if refused is not None:
+            raise UnsupportedError(refused)
 
     def offer(self, schedule: _Made) -> _Made:
         """Hand a finished candidate to the monitor, which compares closed forms; candidates without one are ignored. Returns it,

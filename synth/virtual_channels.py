@@ -25,7 +25,7 @@ def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
 
     O(hops of the routes) where no layers are needed.
     """
-    if isinstance(schedule, SymmetricSchedule) or not schedule.routes or schedule.buffers > 1:
+    if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
         return schedule
     plain = schedule if schedule.virtual_channel is None else replace(schedule, virtual_channel=None)
     for known in (plain, schedule):

@@ -151,6 +151,7 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"cycles": None, "reason": None, "published": method.published}
     try:
         schedule = method(request)
+        request.require_runnable(schedule)
         found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
         found["schedule"] = any_schedule_document(schedule)
         if form is None:

@@ -40,6 +40,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
             continue
         try:
             schedule = METHODS[name](replace(inner, options=options))
+            request.require_runnable(schedule)
             cycles = form.cycles(schedule)
         except (UnsupportedError, UndecidedError) as error:
             considered[label] = str(error)

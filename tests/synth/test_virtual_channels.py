@@ -80,6 +80,24 @@ def test_layers_agree_with_lanes_where_buffers_are_deep(layered: Schedule) -> No
     assert exact.cycles == exact.closed_form_cycles == ct.simulate(layered, machine=machine, engine="lanes").cycles
 
 
+def test_fine_slots_and_several_buffers_get_layers(tmp_path: Path) -> None:
+    """Around a ring of eight, routes of three links and more close a circle."""
+    made = ct.synthesize("mesh:3x3,without-node=4", method="one-shot", size="1KiB")
+    assert isinstance(made, Schedule)
+    assert (made.buffers > 1, made.slot_cycles) == (True, 1)
+    assert made.virtual_channel is not None
+    assert ct.verify(made).valid
+    tables = ct.export(made, folder=tmp_path / "t")
+    assert {ct.simulate(tables, engine=engine).cycles for engine in ("fast", "flit")} == {ct.simulate(made).closed_form_cycles}
+
+
+def test_auto_passes_over_routes_that_may_deadlock() -> None:
+    """With one virtual channel of 8 flits, fine slots keep their routes, which are not free."""
+    made = ct.synthesize("mesh:3x3,without-node=4", size="1KiB", machine=replace(TWO, vc_count=1))
+    assert ct.verify(made).valid
+    assert made.provenance["auto"]["considered"]["one-shot"].startswith("deadlock: ")
+
+
 def test_too_few_channels_leave_routes_plain_and_refused() -> None:
     schedule = direct(switch_ring(), small(vcs=1))
     assert schedule.virtual_channel is None

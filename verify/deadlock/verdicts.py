@@ -17,6 +17,17 @@ def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine
     `race_of`."""
     if not verdict.valid:
         return verdict
+    findings = _on_machine(schedule, machine, message_bytes)
+    return verdict if not findings.rules else findings.verdict()
+
+
+def refusal(schedule: AnySchedule, machine: Machine, message_bytes: int) -> str | None:
+    """Why a valid schedule cannot run on a machine, by the rules of `verdict_on_machine`; None where it can."""
+    found = _on_machine(schedule, machine, message_bytes).verdict().violations
+    return f"{found[0].rule}: {found[0].message}" if found else None
+
+
+def _on_machine(schedule: AnySchedule, machine: Machine, message_bytes: int) -> Findings:
     findings = Findings()
     try:
         freedom = deadlock_of_schedule(schedule, machine, message_bytes)
@@ -26,7 +37,7 @@ def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine
     else:
         if freedom.agreement is not None:
             report_late(*race_of_schedule(schedule, machine, message_bytes), freedom.agreement, findings)
-    return verdict if not findings.rules else findings.verdict()
+    return findings
 
 
 @check(Subject.TABLES, Stage.FURTHER)

@@ -28,12 +28,14 @@ from tests.hw.counted import blocks, exchanges
 from tests.hw.tables.test_forged_tables import cut, rewrite
 from tests.hw.trees import MULTITREE, ROUTED, tree_schedule
 from tests.rtl.tools import lint, verilator
+from tests.synth.execution import make
 
 SCHEDULES = {
     "trees": lambda: tree_schedule("mesh:2x3", CollectiveKind.ALL_REDUCE, 3, delay=2, repeats=3, seed=1),
     "routed": lambda: ROUTED,
     "blocks": lambda: blocks("ring:4", CollectiveKind.ALL_TO_ALL, 1, 1, 2, 3),
     "buffers": lambda: exchanges(2, 2, 2, 3, 2),
+    "local": lambda: make("one-shot", "full:3", message_bytes=3000),
 }
 each = pytest.mark.parametrize("name", SCHEDULES)
 
