@@ -56,7 +56,7 @@ def in_table(change: Callable[[dict], object]) -> Callable[[str], str]:
 
 
 FORGED_ROUTES = {
-    "an-unknown-port": (lambda t: t["routes"][0].__setitem__(0, 7), r"route 0 takes port 7 of node \d, which has none"),
+    "an-unknown-port": (lambda t: t["routes"][0].__setitem__(0, 7), r"route 0 takes port 7 of node \d, which has no such port"),
     "an-empty-route": (lambda t: t["routes"][0].clear(), r"route 0 is \[-1, .*\]; a route is a port or more, then eject"),
     "cut-short": (lambda t: t["routes"][0].pop(), r"table row \d+ .* takes route \d, which leads from node \d to node \d"),
     "one-more": (lambda t: t["routes"].append([0]), r"route \d+ is taken by no row"),
