@@ -22,6 +22,7 @@ from certree.synth.symmetric.cayley import Cayley
 from certree.verify.bounds.witness import Instance
 
 SWEEPS = 24  # of rerouting, for effort 1
+FEW_BLOCKS = 1 << 14  # up to so many first without a guide
 EMPTY, LENGTH = 16, 1 << 15  # what an empty joined pair costs the router: at least, and more on average by the lengths of a guide
 
 Int64 = NDArray[np.int64]
@@ -77,18 +78,19 @@ def balanced_paths(
 ) -> Paths:
     """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst.
 
-    With a `guide` for so many `copies` of all pairs also along its lengths; the better of the two. `size`: of each block, by
-    default 1; in a round a link carries its capacity.
+    With a `guide` for so many `copies` of all pairs also along its lengths, where paths may have more hops; the better of the two.
+    `size`: of each block, by default 1; in a round a link carries its capacity.
     """
     kind = np.arange(len(topology.pair_src), dtype=np.int32)
     size = np.ones(len(source), np.int64) if size is None else size
     least = least_period(topology, kind, topology.pair_capacity, source, target, size)
     goal = least if guide is None else max(least, guide.period(copies))
     network = (topology, kind, topology.pair_capacity, source, target, size, seed, sweeps, goal)
-    found = _rerouted(*network, NO_LENGTH if guide is None else guide.weight)
-    if guide is None or found.period == goal:
-        return found
-    return min(found, _rerouted(*network, NO_LENGTH), key=lambda paths: paths.period)
+    if guide is None:
+        return _rerouted(*network, NO_LENGTH)
+    lengths = [NO_LENGTH, guide.weight] if len(source) <= FEW_BLOCKS else [guide.weight, NO_LENGTH]
+    found = _rerouted(*network, lengths[0])
+    return found if found.period == goal else min(found, _rerouted(*network, lengths[1]), key=lambda paths: paths.period)
 
 
 def translated_paths(cayley: Cayley, copies: int, seed: int, sweeps: int) -> Paths:

@@ -13,7 +13,7 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.synth.flows.fold import Fold
-from certree.synth.flows.paths import SWEEPS, Guide, Paths, balanced_paths, translated_paths
+from certree.synth.flows.paths import FEW_BLOCKS, SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.graphs.cuts import best_cut
 from certree.synth.method import Request
@@ -24,7 +24,7 @@ MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
 MOST_ROUTED = 1 << 19  # the same where the number of copies is given
 FREE_BLOCKS = 1 << 11  # through switches: that are also routed one by one where a fold is above the bound, in several copies
-FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
+LEAST_SWEEPS = 6  # beyond FEW_BLOCKS, where there is one copy
 MANY_BLOCKS = 1 << 15  # up to so many in more copies where their rounds are nearly whole
 FEW_NODES, SEEDS = 256, 4  # that look the same, for which paths are looked for several times
 WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for

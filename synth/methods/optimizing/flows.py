@@ -16,8 +16,8 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.fold import fold_of
-from certree.synth.flows.paths import SWEEPS, Guide
-from certree.synth.flows.plan import COPIES, FEW_BLOCKS, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
+from certree.synth.flows.paths import FEW_BLOCKS, SWEEPS, Guide
+from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number

@@ -66,6 +66,14 @@ def test_rounds_that_are_nearly_whole(network, collective, most):
     assert made.bandwidth_time <= Fraction(101, 100) * ct.bound(network, collective, root=root).bandwidth
 
 
+@pytest.mark.parametrize("network", ["dgx2,without-link=0-16", "dgx1"])
+def test_no_longer_ways_than_needed(network):
+    """Paths with more hops at the same rate cost time: each step waits for the longest."""
+    made = ct.synthesize(network, "all-to-all", method="flows", size="64MiB")
+    cycles, bound = ct.simulate(made).cycles, ct.verify(made).quality.time[1]
+    assert bound <= cycles <= 1.001 * bound
+
+
 def random_network(seed: int):
     """A connected network of 5 to 9 endpoints with capacities of 1 to 3 that differ by direction."""
     draw = np.random.default_rng(seed)
