@@ -139,7 +139,7 @@ def layout_document(widths: Widths) -> str:
         low = sum(field.bits for field in fields)
         lines = [
             f"## {title} (`{files}`)",
-            f"{low} bits, {hex_digits(fields)} hex digits per line.",
+            f"{low} bits, {hex_digits(fields)} hex digits a line.",
             "",
             "| field | bits | width | nil |",
             "|---|---|---|---|",
