@@ -8,10 +8,10 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
-from certree.api.training.changes import alternatives, parse_changes
 from certree.api.training.runs import TrainingRun, run_settings
 from certree.api.training.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
 from certree.api.training.timers import Known
+from certree.api.training.what_if import alternatives, parse_changes
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.machine.endpoint import Endpoint, load_endpoint
@@ -55,7 +55,7 @@ def train(
     of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links; without
     it, as if none used a link of another. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
     accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or
-    "bandwidth=2" (`certree.api.training.changes`). Raises InputError and UnsupportedError.
+    "bandwidth=2" (`certree.api.training.what_if`). Raises InputError and UnsupportedError.
 
     >>> import certree.api as ct
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
