@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, prod
 
-import networkx as nx
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
@@ -91,6 +90,8 @@ def _kinds(flits: int, sub_message: int) -> tuple[str, ...]:
 
 def groups_of(packets: Sequence[Packet]) -> list[list[Packet]]:
     """The packets that may wait in a channel for another one, in groups that share no channel."""
+    import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
+
     first = {packet.channels[0] for packet in packets} - {channel for packet in packets for channel in packet.channels[1:]}
     last = {packet.channels[-1] for packet in packets} - {channel for packet in packets for channel in packet.channels[:-1]}
     cut = []
