@@ -190,7 +190,7 @@ class Tier(StrEnum):
     ALWAYS = "always"
     LEAN = "where published algorithms are tried"
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
-    SMALL = "there, among FINE_ENDPOINTS endpoints, on direct networks up to FINE_BYTES: it makes fine slots, message by message"
+    SMALL = "among FINE_ENDPOINTS endpoints, on direct networks up to FINE_BYTES: it makes fine slots, message by message"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 

@@ -19,8 +19,9 @@ from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
+from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
-from certree.synth.methods.auto import candidates, picked
+from certree.synth.methods.auto import candidates, ended, picked
 from certree.synth.monitor import Monitor
 
 AUTO = "auto"
@@ -124,16 +125,32 @@ class Spread:
                 return None
             reasons = "; ".join(dict.fromkeys(found["reason"] for found in self._found.values()))
             raise UnsupportedError(f"no method applies: {reasons}" if self.method == AUTO else reasons)
-        _, seed, place = min(timed)
-        schedule = any_schedule_from_document(self._found[seed, place]["schedule"], "the schedule of a worker")
         if self.method != AUTO or self.request.collective.demand is not None:
-            return schedule
+            _, seed, place = min(timed)
+            return _schedule(self._found[seed, place])
+        ends = [self._end(seed, interrupted=interrupted) for seed in range(self.request.seed, self.request.seed + self.seeds)]
+        return min((end for end in ends if end is not None), key=lambda end: end[0])[1]
+
+    def _end(self, seed: int, *, interrupted: bool) -> tuple[int, AnySchedule] | None:
+        """(cycles, schedule) that auto picks for one seed; None where it has found nothing yet."""
         labels = {one.place: one.label for one in self._candidates(seed)}
-        those = {labels[place]: found for place, found in self._of_seed(seed).items()}
-        considered = {label: found["reason"] or f"{found['cycles']} cycles" for label, found in those.items()}
-        times = {label: found["cycles"] for label, found in those.items() if found["cycles"] is not None}
-        form = self.request.form or Form("in slots", self.request.cycles)
-        return picked(replace(self.request, seed=seed), form, considered, times, labels[place], schedule)
+        found = self._of_seed(seed)
+        considered = {labels[place]: one["reason"] or f"{one['cycles']} cycles" for place, one in found.items()}
+        times = {labels[place]: one["cycles"] for place, one in found.items() if one["cycles"] is not None}
+        if not times:
+            return None
+        least, place = min((one["cycles"], place) for place, one in found.items() if one["cycles"] is not None)
+        best, request = (least, labels[place], _schedule(found[place])), replace(self.request, seed=seed)
+        if not interrupted:
+            made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
+            equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
+            best = ended(request, considered, times, best, equal)
+        form = request.form or Form("in slots", request.cycles)
+        return best[0], picked(request, form, considered, times, best[1], best[2])
+
+
+def _schedule(found: Mapping[str, Any]) -> AnySchedule:
+    return any_schedule_from_document(found["schedule"], "the schedule of a worker")
 
 
 def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Automatic choice: the schedule with the fewest cycles of all applicable methods, in slots by closed form or as requested."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
 
@@ -14,6 +15,8 @@ from certree.synth.ranks.embedding import MOST_CHANNELS
 PAIRWISE_ENDPOINTS = 4096
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
+#: the label of schedules with slots of one length in fine slots, which come last
+PACED = "retime:from=paced"
 
 
 @method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True, takes_demand=True)
@@ -23,9 +26,10 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
-    DENSE_ENDPOINTS, Tier.SMALL, which makes fine slots, among FINE_ENDPOINTS: on direct networks for messages up to FINE_BYTES,
-    behind switches for all. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method
-    that reached it. A demand is left to `flows`, which alone makes schedules for one.
+    DENSE_ENDPOINTS. Tier.SMALL, which makes fine slots, is tried among FINE_ENDPOINTS: on direct networks for messages up to
+    FINE_BYTES, behind switches for all. There the candidates with slots of one length come last once more, in fine slots: each
+    transfer as early as in a paced run. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops
+    after the method that reached it. A demand is left to `flows`, which alone makes schedules for one.
     """
     if request.collective.demand is not None:
         return METHODS["flows"](request)
@@ -34,6 +38,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
     best: tuple[int, str, AnySchedule] | None = None
+    equal: list[tuple[str, AnySchedule]] = []
     for label, name, options in candidates(request):
         if best is not None and request.monitor.expired:
             considered[label] = "not tried: time limit"
@@ -50,10 +55,37 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.report(f"{label}: {cycles} cycles")
         if best is None or cycles < best[0]:
             best = (cycles, label, schedule)
+        if may_be_paced(request, schedule):
+            equal.append((label, schedule))
     if best is None:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
+    best = ended(request, considered, times, best, equal)
     return picked(request, form, considered, times, best[1], best[2])
+
+
+def ended(
+    request: Request,
+    considered: dict[str, str],
+    times: dict[str, int],
+    best: tuple[int, str, AnySchedule],
+    equal: Sequence[tuple[str, AnySchedule]],
+) -> tuple[int, str, AnySchedule]:
+    """The best (cycles, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
+
+    `equal`: candidates that `may_be_paced`, in their order.
+    """
+    if not equal or request.monitor.expired:
+        return best
+    made = best_paced(request, equal, best[0])
+    if made is None:
+        considered[PACED] = f"none of {len(equal)} schedules takes fewer than {best[0]} cycles in fine slots"
+        return best
+    label, cycles = f"{PACED}:of={made.provenance['options']['of']}", request.cycles(made)
+    considered[label], times[label] = f"{cycles} cycles", cycles
+    request.monitor.offer(made, cycles)
+    request.monitor.report(f"{label}: {cycles} cycles")
+    return cycles, label, made
 
 
 def picked(
@@ -99,7 +131,7 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
         case Tier.DENSE:
             return not is_searched and is_small(request)
         case Tier.SMALL:
-            return not is_searched and takes_fine_slots(request)
+            return takes_fine_slots(request)
     return False
 
 

@@ -18,7 +18,7 @@ from certree.synth.ranks.staged import scatter_and_gather
     SYMMETRIC_KINDS,
     options={**ROUNDS, "factors": FACTORS, "bidirectional": flag(False)},
     order=11,
-    variants=[Variant({"bidirectional": "true"}, in_auto=False)],
+    variants=[Variant({"bidirectional": "true"})],
 )
 def blueconnect(request: Request, options: Options) -> Schedule:
     """Ring reduce-scatters along each dimension in turn, the most local first, then the all-gathers in reverse.

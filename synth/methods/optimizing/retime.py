@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import written_out
@@ -30,7 +30,10 @@ def _is_worth_retiming(request: Request) -> bool:
 @method(
     "retime",
     SYMMETRIC_KINDS,
-    options={"of": Option(str, "multitree", "a method or a schedule file"), "from": choice("slots", "paced")},
+    options={
+        "of": Option(str, "multitree", "a method, with its options after commas, or a schedule file"),
+        "from": choice("slots", "paced"),
+    },
     published=False,
     tier=Tier.ALWAYS,
     order=94,
@@ -42,13 +45,16 @@ def _is_worth_retiming(request: Request) -> bool:
 def retime(request: Request, options: Options) -> Schedule:
     """The trees of another schedule in new slots: phases overlap, latency hides behind later slots, iterations may repeat.
 
-    Options: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
+    Options: of=METHOD (multitree by default), of=METHOD,OPTION=VALUE or of=FILE.json names the schedule; it is returned itself when
+    nothing is faster.
     from=paced: the transfers of any schedule in fine slots, each as early as what it carries is there and its links are free, as in
     a paced run, but without contention; the schedule itself where its slots are not slower.
     """
     source = _source(request, options["of"])
     if options["from"] == "paced":
         alone = replace(request, monitor=request.monitor.watching())
+        if source.slot_cycles is not None:
+            return source
         fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program_of(source))], "retime", options)
         return fine if request.cycles(fine) < request.cycles(source) else source
 
@@ -60,10 +66,15 @@ def retime(request: Request, options: Options) -> Schedule:
     return best if request.cycles(best) < request.cycles(source) else source
 
 
-def _source(request: Request, name: str) -> Schedule:
-    others = [other for other in METHODS if not METHODS[other].uses_others]
+def _source(request: Request, text: str) -> Schedule:
+    others = [other for other in METHODS if other != "auto"]
+    name, *given = text.split(",")
     if name in others:
-        return written_out(METHODS[name](replace(request, options={}, steps=None)))
+        pairs = [one.partition("=") for one in given]
+        if not all(key and equals for key, equals, _ in pairs):
+            raise InputError(f"retime: option of={text!r}: expected METHOD, or METHOD,OPTION=VALUE")
+        return written_out(METHODS[name](replace(request, options={key: value for key, _, value in pairs}, steps=None)))
+    name = text
     if not name.endswith((".json", ".json.gz", ".npz")):
         raise UnsupportedError(
             f"retime: option of={name!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"

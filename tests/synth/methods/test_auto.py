@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from certree.hw.engines.runs import Options as RunOptions
+from certree.hw.run import run
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth import method
+from certree.synth.fine import paced
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.optimizing import retime
@@ -115,7 +118,10 @@ def test_methods_with_most_transfers_are_left_out_of_large_networks(monkeypatch:
 
 
 def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
-    assert set(make("auto", "torus:3x4").provenance["auto"]["considered"]) == TIERS[Tier.ALWAYS] | {"retime:of=symmetric"}
+    large = make("auto", "torus:3x4", message_bytes=1 << 21).provenance["auto"]["considered"]
+    assert set(large) == TIERS[Tier.ALWAYS] | {"retime:of=symmetric"}
+    middle = make("auto", "torus:3x4", message_bytes=1 << 17).provenance["auto"]["considered"]
+    assert {name.split(":")[0] for name in middle} == TIERS[Tier.ALWAYS] | TIERS[Tier.SMALL]
     small = make("auto", "torus:3x4", message_bytes=1 << 10).provenance["auto"]["considered"]
     assert {name.split(":")[0] for name in small} == set(METHODS) - TIERS[Tier.NAMED]
     assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
@@ -124,7 +130,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
 def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
     monkeypatch.undo()
-    made = make("auto", "torus:4x4", message_bytes=1 << 18)
+    made = make("auto", "torus:4x4", message_bytes=1 << 21)
     assert (made.provenance["auto"]["why"].split(": ")[0], verify_schedule(made).valid) == ("retime:of=symmetric", True)
     for network, collective in (("torus:4x4", "all-gather"), ("torus:4x5", "all-reduce"), ("switch:4", "all-reduce")):
         monkeypatch.setattr(retime, "RETIMED_ENDPOINTS", 16)
@@ -181,6 +187,33 @@ def test_fine_slots_for_large_messages_too_behind_switches(network: str, *, trie
     assert TIERS[Tier.SMALL].isdisjoint(made.provenance["auto"]["considered"]) != tried
 
 
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(
+    ("network", "size", "by"), [("hier-torus:2x2x4", 1 << 18, "packing"), ("bigraph:2x4", 1 << 16, "multitree")]
+)
+def test_schedules_with_equal_slots_come_last_in_fine_slots(network: str, size: int, by: str) -> None:
+    """They take no longer than a paced run of the same transfers. The method and options of the provenance make the same."""
+    request = ask(network, message_bytes=size)
+    made = load_methods()["auto"](request)
+    assert made.provenance["auto"]["why"].split(": ")[0] == f"{auto.PACED}:of={by}"
+    source = load_methods()[by](request)
+    simulated = run(source, RunOptions(mode="paced", without_routers=True), message_bytes=size, machine=request.machine)
+    assert verify_schedule(made).valid
+    assert request.cycles(made) <= simulated.cycles < request.cycles(source)
+    alone = load_methods()["retime"](replace(request, options=made.provenance["options"]))
+    assert request.cycles(alone) == request.cycles(made)
+
+
+def test_many_iterations_stay_in_equal_slots() -> None:
+    """Written out they would take a row each: 25,920 transfers in place of 480."""
+    request = ask("mesh:4x4", message_bytes=1 << 20)
+    repeated = replace(load_methods()["packing"](request), certificate=None)
+    assert repeated.repeats > 1
+    few = replace(repeated, repeats=paced.REPEATED_ROWS * 16 // repeated.transfers)
+    assert paced.may_be_paced(request, few)
+    assert not paced.may_be_paced(request, replace(few, repeats=few.repeats + 1))
+
+
 def test_several_side_by_side_where_endpoints_have_several_links() -> None:
     """Six planes: one message would use one of them."""
     made = make("auto", "dgx2", "all-gather", message_bytes=1 << 10).provenance["auto"]["considered"]
@@ -229,6 +262,6 @@ def test_methods_are_tried_in_one_order() -> None:
 
 def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "PAIRWISE_ENDPOINTS", 8)
-    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["netreduce", "symmetric"]
+    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["netreduce", "symmetric", auto.PACED]
     with pytest.raises(UnsupportedError, match=r"no method applies: netreduce: .*; symmetric: "):
         make("auto", "mesh:3x3", "all-gather")
