@@ -2,13 +2,14 @@
 
 import sys
 
-from tests.bench import candidates, choice, demands, exact, headline, packing, personalized, scale, simulator, small_blocks, sweeps
+from tests.bench import candidates, choice, demands, exact, headline, packing, personalized, scale, simulator, sweeps
+from tests.bench.small import blocks, curve
 
 
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, small_blocks, demands):
+    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, blocks, demands, curve):
         module.run(smoke)
         print(flush=True)
 
