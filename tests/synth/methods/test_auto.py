@@ -194,14 +194,17 @@ def test_fine_slots_for_large_messages_too_behind_switches(network: str, *, trie
 def test_schedules_with_equal_slots_come_last_in_fine_slots(network: str, size: int, by: str) -> None:
     """They take no longer than a paced run of the same transfers. The method and options of the provenance make the same."""
     request = ask(network, message_bytes=size)
-    made = load_methods()["auto"](request)
-    assert made.provenance["auto"]["why"].split(": ")[0] == f"{auto.PACED}:of={by}"
     source = load_methods()[by](request)
+    made = paced.best_paced(request, [(by, source)], request.cycles(source))
+    assert made is not None
     simulated = run(source, RunOptions(mode="paced", without_routers=True), message_bytes=size, machine=request.machine)
     assert verify_schedule(made).valid
     assert request.cycles(made) <= simulated.cycles < request.cycles(source)
     alone = load_methods()["retime"](replace(request, options=made.provenance["options"]))
     assert request.cycles(alone) == request.cycles(made)
+    assert paced.best_paced(request, [(by, source)], request.cycles(made)) is None
+    *_, last = load_methods()["auto"](request).provenance["auto"]["considered"]
+    assert last.startswith(auto.PACED)
 
 
 def test_many_iterations_stay_in_equal_slots() -> None:
