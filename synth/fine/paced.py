@@ -16,9 +16,11 @@ from certree.synth.fine.program import Program, program_of
 from certree.synth.fine.schedule import in_fine_slots, least_cycles
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
+from certree.synth.virtual_channels import with_channels
 
 MOST_ROWS = 1 << 15  # transfers of all iterations: more of them are left in slots of one length
 REPEATED_ROWS = 1 << 8  # likewise for each endpoint, where iterations repeat: written out they take a row each in tables
+MOST_REFUSED = 2  # schedules that the machine does not take, after which no other one is looked at
 
 
 def may_be_paced(request: Request, schedule: AnySchedule) -> bool:
@@ -52,16 +54,27 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
         if least < bar:
             ranked.append((least, label, program))
     ranked.sort(key=lambda one: one[0])
-    alone = replace(request, monitor=Monitor(request.monitor.deadline, request.monitor.report, bar), chunks=None)
-    try:
-        made = in_fine_slots(alone, [(label, program) for _, label, program in ranked], "retime", {})
-    except UnsupportedError:
-        return None
-    if request.cycles(made) >= bar:
-        return None
-    source = made.provenance["program"].replace(":", ",")  # as option `of` of method retime names it
-    provenance = request.provenance("retime", {"of": source, "from": "paced"}, program=f"transfers of {source}")
-    return replace(made, provenance=provenance)
+    programs = {label: program for _, label, program in ranked}
+    for _ in range(MOST_REFUSED + 1):
+        alone = replace(request, monitor=Monitor(request.monitor.deadline, request.monitor.report, bar), chunks=None)
+        try:
+            made = in_fine_slots(alone, programs.items(), "retime", {})
+        except UnsupportedError:
+            return None
+        label = made.provenance["program"]
+        made = written_out(with_channels(made, request.machine))
+        try:
+            request.require_runnable(made)
+            cycles = request.cycles(made)
+        except UnsupportedError:  # its routes may deadlock, or only slots keep it in order and messages may be late
+            del programs[label]
+            continue
+        if cycles >= bar:
+            return None
+        source = label.replace(":", ",")  # as option `of` of method retime names it
+        provenance = request.provenance("retime", {"of": source, "from": "paced"}, program=f"transfers of {source}")
+        return replace(made, provenance=provenance)
+    return None
 
 
 def chain_cycles(program: Program, costs: Costs) -> int:

@@ -210,6 +210,19 @@ def test_schedules_with_equal_slots_come_last_in_fine_slots(network: str, size: 
     assert last.startswith(auto.PACED)
 
 
+@pytest.mark.usefixtures("_without_exact")
+def test_fine_slots_that_rely_on_time_are_passed_over() -> None:
+    """Partners exchange in one cycle, and the machine's routers may make messages late: the next schedule is taken."""
+    request = ask("ace-torus:2x2x2", message_bytes=1000)
+    pairs, trees = (load_methods()[name](request) for name in ("recursive-doubling", "multitree"))
+    assert paced.best_paced(request, [("recursive-doubling", pairs)], 10**6) is None
+    made = paced.best_paced(request, [("recursive-doubling", pairs), ("multitree", trees)], 10**6)
+    assert made is not None
+    assert made.provenance["options"]["of"] == "multitree"
+    chosen = load_methods()["auto"](request)
+    request.require_runnable(chosen)
+
+
 def test_many_iterations_stay_in_equal_slots() -> None:
     """Written out they would take a row each: 25,920 transfers in place of 480."""
     request = ask("mesh:4x4", message_bytes=1 << 20)
