@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
@@ -28,7 +29,10 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
     if machine.router.interfaces == "node" and has_routers(machine) and _shares_interfaces(schedule):
         return SHARED_INTERFACE
     layers = layer_count(schedule.virtual_channel)
-    effect = pipeline_effect(schedule.topology, machine, min(packets), is_far=has_routes(schedule), layers=layers)
+    has_room = slot_cycles is not None and _fit_buffers(schedule, machine, packets)
+    effect = pipeline_effect(
+        schedule.topology, machine, min(packets), is_far=has_routes(schedule), layers=layers, has_room=has_room
+    )
     if effect is not None and slot_cycles is not None and _are_alone(schedule, machine, packets, slot_cycles):
         return None
     return effect
@@ -51,15 +55,40 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
     return left <= slot_cycles and machine.vc_buffer_flits >= min(loop, in_loop)
 
 
-def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool, layers: int = 1) -> str | None:
+def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -> bool:
+    """Whether fine slots send so little over each link that no sender ever lacks a credit, though buffers may be smaller than the
+    loop of a credit: all flits of the messages that use a link within that loop fit into one buffer. False where iterations repeat
+    or messages are several packets. O(uses of links, log)."""
+    made_for = schedule.made_for
+    if schedule.slot_cycles is None or made_for is None or made_for.machine != machine or len(packets) > 1:
+        return False
+    times, loop = fine_times(schedule), _loop(schedule.topology, machine)
+    if times.period is not None:
+        return False
+    uses = times.reservations
+    order = np.lexsort((uses.entry, uses.pair))
+    flits = times.length[uses.row[order]]
+    if not len(flits):
+        return True
+    span = int(uses.entry.max()) + 1
+    key = uses.pair[order] * span + uses.entry[order]
+    first = np.maximum(uses.pair[order] * span, key - loop - int(flits.max()))  # earlier ones have left, and their credits are back
+    sent = np.concatenate(([0], np.cumsum(flits)))
+    within = sent[1:] - sent[np.searchsorted(key, first)]
+    return int(within.max()) <= machine.vc_buffer_flits
+
+
+def pipeline_effect(
+    topology: Topology, machine: Machine, flits: int, *, is_far: bool, layers: int = 1, has_room: bool = False
+) -> str | None:
     """The effect that the pipeline and the buffers of the routers may have on packets of at least `flits` flits that share no lane
     with packets from another lane; None: no effect, or no router that the flit engine could run. `is_far`: whether any packet goes
-    over several links; `layers`: into which their virtual channels are divided. O(links)."""
+    over several links; `layers`: into which their virtual channels are divided; `has_room`: no buffer is ever full. O(links)."""
     if not has_routers(machine):
         return None
     router, loop = machine.router, _loop(topology, machine)
     route, vc, _, _ = router.stages(machine.router_cycles)
-    if machine.vc_buffer_flits < loop:
+    if machine.vc_buffer_flits < loop and not has_room:
         return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"

@@ -32,7 +32,7 @@ def agreement_of_schedule(
     try:
         plan = in_fine_slots_if_needed(written_out(schedule), message_bytes, machine)
         if plan.slot_cycles is not None:
-            return schedule_effect(plan, machine, lengths)
+            return schedule_effect(plan, machine, lengths, plan.slot_cycles)
         plan, timing = slotted(plan, message_bytes, machine)
     except InputError:  # too large to be written out, or without slots
         return effect

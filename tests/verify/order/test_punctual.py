@@ -86,6 +86,18 @@ def test_fine_slots_rely_on_time_in_the_same_way(tmp_path: Path) -> None:
         ct.simulate(shared)
 
 
+def test_fine_slots_whose_messages_fit_into_buffers() -> None:
+    """Links so long that buffers do not cover the loop of a credit: short messages never need one that is not there."""
+    small, large = (ct.synthesize("ace-torus:2x2x2", method="two-shot", size=size) for size in (1000, "1MiB"))
+    for made, agrees in ((small, True), (large, False)):
+        assert isinstance(made, Schedule)
+        assert made.slot_cycles is not None
+        assert ct.deadlock(made).agrees == agrees
+    exact = ct.simulate(small, engine="flit")
+    assert (exact.late, exact.cycles) == (0, exact.closed_form_cycles)
+    assert ct.simulate(small).engine == "fast"
+
+
 def test_auto_takes_what_the_machine_can_run() -> None:
     """mixed-shot has the fewest cycles by closed form, but relies on slots, and these routers make messages late."""
     made = ct.synthesize("torus:4x4", size="1KiB", machine="booksim2")
