@@ -111,12 +111,13 @@ def require_in_time(source: Tables | Plan, options: Options) -> None:
     if options.mode != "slotted":
         return
     why, clocks = None, options.clocks
-    if clocks is not None and not clocks.are_equal and not _has_guards(source, clocks):
+    differ = clocks is not None and not clocks.are_equal
+    if clocks is not None and differ and not _has_guards(source, clocks):
         why = "clocks differ"
     elif options.others is not None:
         why = "other packets share the routers"
     elif not options.without_routers:
-        why = router_effect(source, options.framing, in_time=True)
+        why = router_effect(source, options.framing, in_time=not differ)
     if why is None:
         return
     findings = Findings()

@@ -29,10 +29,10 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
     if machine.router.interfaces == "node" and has_routers(machine) and _shares_interfaces(schedule):
         return SHARED_INTERFACE
     layers = layer_count(schedule.virtual_channel)
-    has_room = slot_cycles is not None and _fit_buffers(schedule, machine, packets)
-    effect = pipeline_effect(
-        schedule.topology, machine, min(packets), is_far=has_routes(schedule), layers=layers, has_room=has_room
-    )
+    is_far, flits = has_routes(schedule), min(packets)
+    effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers)
+    if effect is not None and slot_cycles is not None and _fit_buffers(schedule, machine, packets):
+        effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers, has_room=True)
     if effect is not None and slot_cycles is not None and _are_alone(schedule, machine, packets, slot_cycles):
         return None
     return effect

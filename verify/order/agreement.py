@@ -16,8 +16,7 @@ def agreement_of_schedule(
     """The effect that routers may add to the closed form of a schedule; None: both agree to the cycle (`schedule_effect`).
 
     `framing`: of chunks, "message" or "packet"; None: of whole messages. `slot_cycles`: of its tables, by default as long as
-    needed. A symmetric schedule is written out where its slots may
-    matter, if it is not too large. O(transfers log transfers).
+    needed. A symmetric schedule is written out where its slots may matter, if it is not too large. O(transfers log transfers).
     """
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
     lengths = packet_lengths(chunk, machine, framing or "message")
