@@ -19,6 +19,7 @@ from certree.models.cost.fitting.measurements import CO_LOCATED_PS
 
 Float32 = NDArray[np.float32]
 LOOPBACK = "127.0.0.1"
+ENDED_EARLY = "a server process of the benchmark ended early"
 START_SECONDS = 60  # until all servers have found each other
 
 
@@ -46,7 +47,7 @@ class Servers:
                 self._processes.append(process)
             ports = [self._answer(pipe) for pipe in self._pipes]
             for pipe in self._pipes:
-                pipe.send(ports)
+                self._ask(pipe, ports)
             for pipe in self._pipes:
                 self._answer(pipe)
         except BaseException:
@@ -60,16 +61,22 @@ class Servers:
     def time(self, benchmark: str, number: int, floats: int, repetitions: int) -> list[float]:
         """Seconds from the start of the first to the end of the last of `number` servers, for each run after one warm-up run."""
         for pipe in self._pipes[:number]:
-            pipe.send((benchmark, number, floats, repetitions + 1))
+            self._ask(pipe, (benchmark, number, floats, repetitions + 1))
         taken = [self._answer(pipe) for pipe in self._pipes[:number]]
         return [max(run) for run in list(zip(*taken, strict=True))[1:]]
+
+    def _ask(self, pipe: Connection, request: object) -> None:
+        try:
+            pipe.send(request)
+        except ConnectionError:
+            raise CertreeError(ENDED_EARLY) from None
 
     def _answer(self, pipe: Connection) -> object:
         """The answer of a server; a failure arrives as text."""
         try:
             answer = pipe.recv()
         except (EOFError, ConnectionError):
-            raise CertreeError("a server process of the benchmark ended early") from None
+            raise CertreeError(ENDED_EARLY) from None
         if isinstance(answer, str):
             raise CertreeError(f"a server process of the benchmark failed: {answer}")
         return answer

@@ -86,3 +86,13 @@ def test_wrong_benchmarks_are_refused(changes: dict[str, object], reason: str) -
     usual = {"servers": (4,), "vectors": (2,), "floats": (100,), "repetitions": 1, "threads": 1}
     with pytest.raises(InputError, match=re.escape(reason)):
         Benchmarks(**{**usual, **changes})  # type: ignore[arg-type]
+
+
+def test_servers_that_ended_before_they_were_asked() -> None:
+    """The pipe to them is broken when the request is sent, not when the answer is read."""
+    with Servers([2]) as servers:
+        for process in servers._processes:
+            process.terminate()
+            process.join()
+        with pytest.raises(CertreeError, match="a server process of the benchmark ended early"):
+            servers.time("exchange", 2, 10, 1)
