@@ -18,8 +18,7 @@ from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.formats import load_formats
 from certree.hw.formats.systemverilog import TRACE_FILE
-from certree.hw.formats.systemverilog.images import local_number, period_of
-from certree.hw.formats.systemverilog.sizes import lanes_of
+from certree.hw.formats.systemverilog.images import lanes_of, local_number, period_of
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.clocks import Clocks
 from certree.models.tables.tables import Tables

@@ -1,7 +1,7 @@
 // Reads the rows in the order in which they fire, period after period, and hands those that are enabled to the window (E2).
 //
 // In period q a row serves iteration q - stage, and is disabled unless that is one of the iterations: prologue and epilogue. What a
-// row waits for is looked up line by line; arrivals that count meanwhile are seen as well.
+// row waits for, sums of one flow or one copy (A3, A4), is looked up line by line; arrivals that count meanwhile are seen as well.
 module certree_ni_fetch #(
     parameter int unsigned PORTS = certree_ni_pkg::RX_LANES + 1,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
@@ -36,7 +36,8 @@ module certree_ni_fetch #(
     // window
     input  logic                        is_full,
     output logic                        push,
-    output logic [SLOT_BITS-1:0]        push_slot,       // counted from the start
+    output logic                        is_idle,         // all rows are handed over, or there is an error
+    output logic [SLOT_BITS-1:0]        push_slot,       // counted from the opening of the bank
     output logic [ITERATION_BITS-1:0]   push_iteration,
     output logic [WAIT_BITS-1:0]        push_missing,    // lines that the row still waits for, after this cycle
     output logic                        has_bad_parity,
@@ -65,6 +66,7 @@ module certree_ni_fetch #(
   wire                  is_looking = state == LOOK && looked != lines;
   wire                  is_last = (INDEX_BITS + 1)'(index) + 1'b1 == rows;
 
+  assign is_idle = state == IDLE;
   assign read = state == READ;
   assign read_index = index;
   assign look_line = first_line + LINE_BITS'(looked);
@@ -72,19 +74,21 @@ module certree_ni_fetch #(
   assign push_slot = turn_slot + SLOT_BITS'(row[certree_ni_pkg::SLOT_ROW_SLOT_LSB+:certree_ni_pkg::SLOT_BITS]);
   assign push_iteration = iteration[ITERATION_BITS-1:0];
 
-  // Lines that become complete in this cycle: those looked up before, and the one that is looked up now.
-  logic [WAIT_BITS-1:0] fresh;
-  logic                 is_here;
+  // The line that becomes complete in this cycle, one at most: one looked up before, or that which is looked up now.
+  logic                 is_fresh, is_here;
+  wire                  has_sum = arrive[PORTS-1] && arrive_count[(PORTS-1)*COUNT_BITS+:COUNT_BITS] == need;
+  wire [LINE_BITS-1:0]  sum_place = arrive_line[(PORTS-1)*LINE_BITS+:LINE_BITS] - first_line;
   always_comb begin
-    fresh = '0;
-    is_here = look_count >= need;
-    for (int unsigned p = 0; p < PORTS; p++) begin
-      if (arrive[p] && arrive_count[p*COUNT_BITS+:COUNT_BITS] == need) begin
-        if (32'(LINE_BITS'(arrive_line[p*LINE_BITS+:LINE_BITS] - first_line)) < 32'(looked)) fresh = fresh + 1'b1;
-        if (arrive_line[p*LINE_BITS+:LINE_BITS] == look_line) is_here = 1'b1;
+    is_fresh = has_sum && 32'(sum_place) < 32'(looked);
+    is_here = look_count >= need || (has_sum && 32'(sum_place) == 32'(looked));
+    for (int unsigned p = 0; p < PORTS - 1; p++) begin
+      if (arrive[p] && arrive_count[p*COUNT_BITS+:COUNT_BITS] == need && arrive_line[p*LINE_BITS+:LINE_BITS] == first_line) begin
+        if (looked != 0) is_fresh = 1'b1;
+        else is_here = 1'b1;
       end
     end
   end
+  wire [WAIT_BITS-1:0] fresh = WAIT_BITS'(is_fresh);
   assign push_missing = missing - fresh;
 
   assign has_bad_parity = state == DECODE && parity_error;

@@ -38,18 +38,19 @@ module certree_ni_lane #(
   logic [QUEUE*BODY_BITS-1:0] queue;
   logic [FILL_BITS-1:0]       queued;
   logic [BODY_BITS-1:0]       current, following;
-  logic [ADDR_BITS-1:0]       addr;               // read next
   logic                       is_busy, has_data;  // `has_data`: what this flit carries is here
   logic [FLIT_BITS-1:0]       flit;
 
   wire is_last = 32'(flit) == FLITS - 1;
-  wire [FLIT_BITS-1:0] wanted = has_data ? flit + 1'b1 : flit;  // the flit whose data are read now
-  wire wants_data = is_busy && 32'(wanted) >= HEAD && 32'(wanted) < FLITS;
+  // The data of the next flit are read while this one is sent, or those of this one until they are here.
+  wire wants_data = is_busy && (!has_data || (!is_last && 32'(flit) + 1 >= HEAD));
   wire takes_next = !is_busy || (has_data && is_last);
+  wire leaves = takes_next && queued != 0;                // the queue
+  wire enters = enqueue && !(takes_next && queued == 0);  // the queue
 
   assign is_full = 32'(queued) == QUEUE;
   assign read_valid = wants_data;
-  assign read_addr = addr;
+  assign read_addr = current[ADDR_LSB+:ADDR_BITS];
   assign following = queued != 0 ? queue[BODY_BITS-1:0] : header;
   assign tx_valid = is_busy && has_data;
   assign tx_first = tx_valid && flit == 0;
@@ -62,7 +63,6 @@ module certree_ni_lane #(
       queue <= '0;
       queued <= '0;
       current <= '0;
-      addr <= '0;
       is_busy <= 1'b0;
       has_data <= 1'b0;
       flit <= '0;
@@ -77,17 +77,17 @@ module certree_ni_lane #(
         has_data <= 1'b1;
         is_busy <= queued != 0 || enqueue;
         current <= following;
-        addr <= following[ADDR_LSB+:ADDR_BITS];
       end else begin
         if (has_data) flit <= flit + 1'b1;
         has_data <= !wants_data || read_ready;
-        if (read_valid && read_ready) addr <= addr + 1'b1;
+        if (read_valid && read_ready) current[ADDR_LSB+:ADDR_BITS] <= current[ADDR_LSB+:ADDR_BITS] + 1'b1;  // its header has left
       end
 
-      if (takes_next && queued != 0) queue <= queue >> BODY_BITS;
-      queued <= queued + FILL_BITS'(enqueue && !(takes_next && queued == 0)) - FILL_BITS'(takes_next && queued != 0);
+      queued <= queued + FILL_BITS'(enters) - FILL_BITS'(leaves);
       for (int unsigned place = 0; place < QUEUE; place++) begin
-        if (enqueue && !(takes_next && queued == 0) && 32'(queued) - 32'(takes_next) == place) begin
+        if (leaves && place + 1 < QUEUE && place + 1 < 32'(queued)) begin
+          queue[place*BODY_BITS+:BODY_BITS] <= queue[(place+1)%QUEUE*BODY_BITS+:BODY_BITS];
+        end else if (enters && 32'(queued) - 32'(leaves) == place) begin
           queue[place*BODY_BITS+:BODY_BITS] <= header;
         end
       end

@@ -2,17 +2,14 @@
 // lane. A chunk is ready REDUCE_START_CYCLES after it is complete and occupies the unit for REDUCE_CHUNK_CYCLES; then it counts.
 module certree_ni_reducer #(
     parameter int unsigned LANES = certree_ni_pkg::RX_LANES,
-    parameter int unsigned QUEUE = 2 * certree_ni_pkg::RX_LANES,
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned LANE_BITS = certree_ni_pkg::RX_LANE_BITS,
     parameter int unsigned GRANULES = certree_ni_pkg::SUM_GRANULES,
-    parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS,
-    parameter int unsigned START_BITS = certree_ni_pkg::REDUCE_START_BITS
+    parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS
 ) (
     input  logic                          clk,
     input  logic                          rst,
-    input  logic [ADDR_BITS-1:0]          staging_base,
     // from the receivers
     input  logic [LANES-1:0]              push,
     input  logic [LANES*LINE_BITS-1:0]    push_line,
@@ -33,31 +30,53 @@ module certree_ni_reducer #(
     // scoreboard
     output logic                          is_done,         // a chunk counts at the end of this cycle
     output logic [LINE_BITS-1:0]          done_line,
-    output logic                          is_overrun       // more chunks than the staging area holds
+    output logic [LANES-1:0]              has_two,         // both places of a lane are taken
+    output logic [LANES-1:0]              has_more         // a chunk of the lane waits or is added after this cycle
 );
   localparam int unsigned SIZE = certree_ni_pkg::CHUNK_GRANULES;
   localparam int unsigned BEATS = (SIZE + GRANULES - 1) / GRANULES;
   localparam int unsigned BEAT_BITS = $clog2(BEATS + 1);
   localparam int unsigned BUSY_BITS = $clog2(certree_ni_pkg::REDUCE_CHUNK_CYCLES + 1);
-  localparam int unsigned JOB_BITS = START_BITS + LANE_BITS + 1;
-  localparam int unsigned FILL_BITS = $clog2(QUEUE + 1);
+  localparam int unsigned START = certree_ni_pkg::REDUCE_START_CYCLES;
+  localparam int unsigned PLACE_BITS = certree_ni_pkg::STAGED_BITS;
+  localparam int unsigned QUEUE = 2 * LANES;  // cycles in which chunks came and that have not all begun
+  localparam int unsigned TARGET_BITS = LINE_BITS + ADDR_BITS;
 
-  logic [QUEUE*JOB_BITS-1:0] queue, queue_next;
-  logic [FILL_BITS-1:0]      queued, queued_next;
-  logic [LINE_BITS-1:0]      line;
-  logic [ADDR_BITS-1:0]      addr, staged_addr;
-  logic [BUSY_BITS-1:0]      left;   // cycles that the chunk still occupies the unit; 0: idle
-  logic [BEAT_BITS-1:0]      beat;   // requested next
-  logic [ADDR_BITS-1:0]      offset;
-  logic                      sums;   // operands are here
-  logic [ADDR_BITS-1:0]      sum_addr;
-  logic [BEAT_BITS-1:0]      sum_beat;
+  // Lanes whose chunks are ready: what came START cycles ago.
+  logic [LANES-1:0] ready;
+  if (START == 0) begin : g_at_once
+    assign ready = push;
+  end else begin : g_later
+    logic [START*LANES-1:0] coming;
+    always_ff @(posedge clk) coming <= rst ? '0 : (START * LANES)'({coming, push});
+    assign ready = coming[START*LANES-1-:LANES];
+  end
+
+  // The order: for each cycle that brought some, the lanes whose chunks have not begun; oldest first.
+  logic [QUEUE*LANES-1:0] queue;
+  logic [QUEUE*LANES-1:0] queue_next;
+  logic [LANES-1:0]       head, head_left, leaves;
+  logic [LANES-1:0]       has_one;     // at least one place of a lane is taken
+  logic [LANES-1:0]       turn;        // of the two places of a lane, that which begins next
+  logic [LANE_BITS-1:0]   lane;        // that begins next
+  logic                   begins, is_stored;
+
+  logic [LINE_BITS-1:0] line;
+  logic [ADDR_BITS-1:0] addr;
+  logic [LANE_BITS-1:0] its_lane;      // of the chunk in the unit, and its place
+  logic                 its_turn;
+  logic [BUSY_BITS-1:0] left;          // cycles that the chunk still occupies the unit; 0: idle
+  logic [BEAT_BITS-1:0] beat;          // requested next
+  logic [PLACE_BITS-1:0] offset;       // of its first granule
+  logic                 sums;          // operands are here
+  logic [ADDR_BITS-1:0] sum_addr;
+  logic [BEAT_BITS-1:0] sum_beat;
 
   wire is_held = sums && !write_ready;
   wire is_read = 32'(beat) == BEATS;
   assign read_valid = left != 0 && !is_read && !is_held;
-  assign read_addr = addr + offset;
-  assign read_staged_addr = staged_addr + offset;
+  assign read_addr = addr;
+  assign read_staged_addr = {1'b1, (ADDR_BITS - 1)'({its_lane, its_turn, offset})};
   assign write_valid = sums;
   assign write_addr = sum_addr;
   assign is_done = left == 1 && (is_read || (32'(beat) == BEATS - 1 && read_valid && read_ready)) && !is_held;
@@ -68,69 +87,59 @@ module certree_ni_reducer #(
     assign write_granules[granule] = 32'(sum_beat) < (SIZE + GRANULES - 1 - granule) / GRANULES;
   end
 
-  // The queue after this cycle: waits run down, then come the chunks that are complete.
   always_comb begin
+    head = queue[LANES-1:0] != 0 ? queue[LANES-1:0] : ready;
+    begins = (left == 0 || is_done) && head != 0;
+    lane = '0;
+    head_left = head;
+    for (int unsigned l = LANES; l > 0; l--) begin
+      if (head[l-1]) lane = LANE_BITS'(l - 1);
+    end
+    if (begins) head_left[lane] = 1'b0;
+    leaves = '0;
+    if (is_done) leaves[its_lane] = 1'b1;
+    // The queue after this cycle: those that are ready go behind all others.
     queue_next = queue;
-    queued_next = queued;
-    is_overrun = 1'b0;
+    queue_next[LANES-1:0] = head_left;
+    is_stored = queue[LANES-1:0] == 0;
     for (int unsigned place = 0; place < QUEUE; place++) begin
-      if (queue_next[(place+1)*JOB_BITS-1-:START_BITS] != 0) begin
-        queue_next[(place+1)*JOB_BITS-1-:START_BITS] = queue_next[(place+1)*JOB_BITS-1-:START_BITS] - 1'b1;
+      if (head_left == 0 && !(queue[LANES-1:0] == 0)) begin  // all move up
+        queue_next[place*LANES+:LANES] = place + 1 < QUEUE ? queue[(place+1)%QUEUE*LANES+:LANES] : '0;
       end
-    end
-    for (int unsigned l = 0; l < LANES; l++) begin
-      if (push[l] && 32'(queued_next) == QUEUE) begin
-        is_overrun = 1'b1;
-      end else if (push[l]) begin
-        for (int unsigned place = 0; place < QUEUE; place++) begin
-          if (32'(queued_next) == place) begin
-            queue_next[place*JOB_BITS+:JOB_BITS] = {
-              START_BITS'(certree_ni_pkg::REDUCE_START_CYCLES),
-              LANE_BITS'(l),
-              push_place[l]
-            };
-          end
-        end
-        queued_next = queued_next + 1'b1;
+      if (!is_stored && queue_next[place*LANES+:LANES] == 0) begin
+        queue_next[place*LANES+:LANES] = ready;
+        is_stored = 1'b1;
       end
     end
   end
 
-  wire begins = (left == 0 || is_done) && queued_next != 0 && queue_next[JOB_BITS-1-:START_BITS] == 0;
-  wire [LANE_BITS:0] next_place = queue_next[LANE_BITS:0];  // in the staging area: lane, and which of its two
-
-  // What a chunk is for: its line and address, kept with its place in the staging area.
-  logic [2*LANES*(LINE_BITS+ADDR_BITS)-1:0] targets, targets_next;
-  always_comb begin
-    targets_next = targets;
-    for (int unsigned l = 0; l < LANES; l++) begin
-      for (int unsigned p = 0; p < 2; p++) begin
-        if (push[l] && push_place[l] == p[0]) begin
-          targets_next[(2*l+p)*(LINE_BITS+ADDR_BITS)+:LINE_BITS+ADDR_BITS] =
-              {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
-        end
-      end
-    end
-  end
-
+  // What a chunk is for is kept with its place in the staging area.
+  logic [2*LANES*TARGET_BITS-1:0] targets;
+  wire [LANE_BITS:0] its_place = {lane, turn[lane]};
+  assign has_more = push | has_two | (has_one & ~leaves);
+  wire is_new = START == 0 && push[lane] && push_place[lane] == turn[lane];  // it comes in this very cycle
   always_ff @(posedge clk) begin
     if (rst) begin
       queue <= '0;
-      queued <= '0;
-      targets <= '0;
-      line <= '0;
-      addr <= '0;
-      staged_addr <= '0;
+      turn <= '0;
+      has_one <= '0;
+      has_two <= '0;
       left <= '0;
-      beat <= '0;
-      offset <= '0;
       sums <= 1'b0;
-      sum_addr <= '0;
-      sum_beat <= '0;
+      beat <= '0;
     end else begin
-      targets <= targets_next;
-      queue <= begins ? queue_next >> JOB_BITS : queue_next;
-      queued <= begins ? queued_next - 1'b1 : queued_next;
+      queue <= queue_next;
+      for (int unsigned l = 0; l < LANES; l++) begin
+        if (push[l] != leaves[l]) begin
+          has_one[l] <= push[l] || has_two[l];
+          has_two[l] <= push[l] && has_one[l];
+        end
+        for (int unsigned p = 0; p < 2; p++) begin
+          if (push[l] && push_place[l] == p[0]) begin
+            targets[(2*l+p)*TARGET_BITS+:TARGET_BITS] <= {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
+          end
+        end
+      end
       if (!is_held) begin
         sums <= read_valid && read_ready;
         sum_addr <= read_addr;
@@ -138,7 +147,8 @@ module certree_ni_reducer #(
       end
       if (read_valid && read_ready) begin
         beat <= beat + 1'b1;
-        offset <= offset + ADDR_BITS'(GRANULES);
+        addr <= addr + ADDR_BITS'(GRANULES);
+        offset <= offset + PLACE_BITS'(GRANULES);
       end
       if (is_done) left <= '0;
       else if (left > 1) left <= left - 1'b1;
@@ -146,8 +156,11 @@ module certree_ni_reducer #(
         left <= BUSY_BITS'(certree_ni_pkg::REDUCE_CHUNK_CYCLES);
         beat <= '0;
         offset <= '0;
-        {line, addr} <= targets_next[32'(next_place)*(LINE_BITS+ADDR_BITS)+:LINE_BITS+ADDR_BITS];
-        staged_addr <= staging_base + ADDR_BITS'(next_place) * ADDR_BITS'(SIZE);
+        its_lane <= lane;
+        its_turn <= turn[lane];
+        turn[lane] <= !turn[lane];
+        {line, addr} <= is_new ? {push_line[32'(lane)*LINE_BITS+:LINE_BITS], push_addr[32'(lane)*ADDR_BITS+:ADDR_BITS]}
+            : targets[32'(its_place)*TARGET_BITS+:TARGET_BITS];
       end
     end
   end

@@ -1,6 +1,7 @@
-// The next rows, in table order (E3). All that may fire do so in the first cycle of their slot; behind one that waits, all wait.
+// The next rows (E3). All that may fire do so in the first cycle of their slot, in table order; behind one that waits, all wait.
 //
-// Each keeps the number of lines that it waits for; an arrival that makes a line complete takes one off.
+// A row stays at its place until it fires; `first` says at which place the order begins. Each keeps the number of lines that it waits
+// for: either sums of one flow, or one copy (A3, A4). An arrival that makes a line complete takes one off.
 module certree_ni_window #(
     parameter int unsigned ROWS = certree_ni_pkg::WINDOW_ROWS,
     parameter int unsigned PORTS = certree_ni_pkg::RX_LANES + 1,
@@ -20,78 +21,91 @@ module certree_ni_window #(
     input  logic [ROW_BITS-1:0]            push_row,
     input  logic [SLOT_BITS-1:0]           push_slot,
     input  logic [ITERATION_BITS-1:0]      push_iteration,
-    input  logic [WAIT_BITS-1:0]           push_missing,
+    input  logic [LINE_BITS-1:0]           push_line,       // the first line that the row waits for
+    input  logic [WAIT_BITS-1:0]           push_lines,      // how many it waits for
+    input  logic [WAIT_BITS-1:0]           push_missing,    // of these, after this cycle
     output logic                           is_full,
-    input  logic [PORTS-1:0]               arrive,
+    input  logic [PORTS-1:0]               arrive,          // copies by lane, then the sum
     input  logic [PORTS*LINE_BITS-1:0]     arrive_line,
     input  logic [PORTS*COUNT_BITS-1:0]    arrive_count,
-    input  logic [ROWS-1:0]                has_lanes,   // of the rows in front, if all before them fire
-    output logic [ROWS-1:0]                may_fire,    // as far as slots and arrivals say
-    output logic [ROWS-1:0]                fire,
-    output logic [ROWS-1:0]                is_late,     // of those that fire
+    output logic [ROWS-1:0]                first,           // the place of the oldest row, one bit for each place
+    input  logic [ROWS-1:0]                has_lanes,       // in order: whether a row has lanes, if all before it fire
+    output logic [ROWS-1:0]                fire,            // by place, as all that follows
+    output logic [ROWS-1:0]                is_late,         // of those that fire
     output logic [ROWS*ROW_BITS-1:0]       row,
     output logic [ROWS*ITERATION_BITS-1:0] iteration
 );
-  localparam int unsigned FILL_BITS = $clog2(ROWS + 1);
-
-  logic [FILL_BITS-1:0]      filled, fired;
+  logic [ROWS-1:0]           is_used, next;  // `next`: the place for the next row
   logic [ROWS*SLOT_BITS-1:0] due;
-  logic [ROWS*WAIT_BITS-1:0] missing, missing_now;
+  logic [ROWS*LINE_BITS-1:0] line;
+  logic [ROWS*WAIT_BITS-1:0] lines, missing;
+  logic [ROWS-1:0]           is_ready, hit;
 
-  wire [FILL_BITS-1:0] left = filled - fired;
-  assign is_full = 32'(filled) == ROWS;
+  assign is_full = &is_used;
 
   logic goes_on, goes_in;
   always_comb begin
+    for (int unsigned w = 0; w < ROWS; w++) begin
+      is_ready[w] = is_used[w] && due[w*SLOT_BITS+:SLOT_BITS] <= slot && missing[w*WAIT_BITS+:WAIT_BITS] == 0;
+    end
     goes_on = is_open;
     goes_in = is_open;
-    fired = '0;
+    fire = '0;
+    for (int unsigned age = 0; age < ROWS; age++) begin
+      for (int unsigned w = 0; w < ROWS; w++) begin
+        if (first[w] && !is_ready[(w+age)%ROWS]) goes_on = 1'b0;
+      end
+      goes_in = goes_in && goes_on && has_lanes[age];
+      for (int unsigned w = 0; w < ROWS; w++) begin
+        if (first[w] && goes_in) fire[(w+age)%ROWS] = 1'b1;
+      end
+    end
     for (int unsigned w = 0; w < ROWS; w++) begin
-      goes_on = goes_on && w < 32'(filled) && due[w*SLOT_BITS+:SLOT_BITS] <= slot && missing[w*WAIT_BITS+:WAIT_BITS] == 0;
-      may_fire[w] = goes_on;
-      goes_in = goes_in && goes_on && has_lanes[w];
-      fire[w] = goes_in;
-      is_late[w] = goes_in && !(is_first && due[w*SLOT_BITS+:SLOT_BITS] == slot);
-      fired = fired + FILL_BITS'(goes_in);
+      is_late[w] = fire[w] && !(is_first && due[w*SLOT_BITS+:SLOT_BITS] == slot);
     end
   end
 
-  // What is missing after this cycle, at the places before rows move up.
+  // Whether an arrival of this cycle is one that a row misses: one at most.
+  logic [COUNT_BITS-1:0] need;
   always_comb begin
-    missing_now = missing;
+    hit = '0;
+    need = '0;
     for (int unsigned w = 0; w < ROWS; w++) begin
-      for (int unsigned p = 0; p < PORTS; p++) begin
-        if (arrive[p]
-            && arrive_count[p*COUNT_BITS+:COUNT_BITS] == COUNT_BITS'(iteration[w*ITERATION_BITS+:ITERATION_BITS]) + 1'b1
-            && 32'(LINE_BITS'(arrive_line[p*LINE_BITS+:LINE_BITS] - row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]))
-            < 32'(row[w*ROW_BITS+certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS])) begin
-          missing_now[w*WAIT_BITS+:WAIT_BITS] = missing_now[w*WAIT_BITS+:WAIT_BITS] - 1'b1;
-        end
+      need = COUNT_BITS'(iteration[w*ITERATION_BITS+:ITERATION_BITS]) + 1'b1;
+      for (int unsigned p = 0; p < PORTS - 1; p++) begin
+        if (arrive[p] && arrive_count[p*COUNT_BITS+:COUNT_BITS] == need
+            && arrive_line[p*LINE_BITS+:LINE_BITS] == line[w*LINE_BITS+:LINE_BITS]) hit[w] = 1'b1;
       end
+      if (arrive[PORTS-1] && arrive_count[(PORTS-1)*COUNT_BITS+:COUNT_BITS] == need
+          && 32'(LINE_BITS'(arrive_line[(PORTS-1)*LINE_BITS+:LINE_BITS] - line[w*LINE_BITS+:LINE_BITS]))
+          < 32'(lines[w*WAIT_BITS+:WAIT_BITS])) hit[w] = 1'b1;
+      if (missing[w*WAIT_BITS+:WAIT_BITS] == 0) hit[w] = 1'b0;
     end
   end
 
   always_ff @(posedge clk) begin
     if (rst) begin
-      filled <= '0;
+      first <= ROWS'(1);
+      next <= ROWS'(1);
+      is_used <= '0;
       row <= '0;
       due <= '0;
+      line <= '0;
+      lines <= '0;
       iteration <= '0;
       missing <= '0;
     end else begin
-      filled <= left + FILL_BITS'(push);
       for (int unsigned w = 0; w < ROWS; w++) begin
-        for (int unsigned from = w; from < ROWS; from++) begin
-          if (32'(fired) == from - w) begin
-            row[w*ROW_BITS+:ROW_BITS] <= row[from*ROW_BITS+:ROW_BITS];
-            due[w*SLOT_BITS+:SLOT_BITS] <= due[from*SLOT_BITS+:SLOT_BITS];
-            iteration[w*ITERATION_BITS+:ITERATION_BITS] <= iteration[from*ITERATION_BITS+:ITERATION_BITS];
-            missing[w*WAIT_BITS+:WAIT_BITS] <= missing_now[from*WAIT_BITS+:WAIT_BITS];
-          end
-        end
-        if (push && 32'(left) == w) begin
+        if (fire != 0 && fire != '1) first[w] <= fire[(w+ROWS-1)%ROWS] && !fire[w];
+        if (push) next[w] <= next[(w+ROWS-1)%ROWS];
+        if (fire[w]) is_used[w] <= 1'b0;
+        if (hit[w]) missing[w*WAIT_BITS+:WAIT_BITS] <= missing[w*WAIT_BITS+:WAIT_BITS] - 1'b1;
+        if (push && next[w]) begin
+          is_used[w] <= 1'b1;
           row[w*ROW_BITS+:ROW_BITS] <= push_row;
           due[w*SLOT_BITS+:SLOT_BITS] <= push_slot;
+          line[w*LINE_BITS+:LINE_BITS] <= push_line;
+          lines[w*WAIT_BITS+:WAIT_BITS] <= push_lines;
           iteration[w*ITERATION_BITS+:ITERATION_BITS] <= push_iteration;
           missing[w*WAIT_BITS+:WAIT_BITS] <= push_missing;
         end

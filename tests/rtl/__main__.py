@@ -1,8 +1,8 @@
 """`make rtl`: the reference interface is linted, co-simulated with the simulator, synthesized and proved.
 
-Arguments: names of cases, `small`, `grid`, `random` or `large` for all of a kind, `proofs` and `synthesis`; without any, all but
-`random` and `large`. Small cases go through the testbench in SystemVerilog, all through the driver in C++, and each also with
-interfaces that start late.
+Arguments: names of cases and of pairs of tables, `small`, `grid`, `random`, `large` or `banks` for all of a kind, `proofs` and
+`synthesis`; without any, all but `random` and `large`. Small cases go through the testbench in SystemVerilog, all through the
+driver in C++, and each also with interfaces that start late.
 """
 
 import resource
@@ -12,13 +12,14 @@ import time
 from itertools import chain
 from pathlib import Path
 
-from tests.rtl.cases import CASES, GRID, LARGE, QUICK, RANDOM, SMALL, export, skew_arguments, skewed
-from tests.rtl.model import build_model, play_model
+from tests.rtl.banks import PAIRS, export_pair, run_pair
+from tests.rtl.cases import CASES, GRID, LARGE, RANDOM, SMALL, export, skew_arguments, skewed
+from tests.rtl.model import build_model, run_model
 from tests.rtl.proofs import PROOFS, prove
-from tests.rtl.synthesis import synthesize
-from tests.rtl.tools import MISSING, build, lint, play, verilator, yosys
+from tests.rtl.synthesis import MEASURED, synthesize
+from tests.rtl.tools import MISSING, build, lint, run_bench, verilator, yosys
 
-_KINDS = {"small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE}
+_KINDS = {"small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE, "banks": PAIRS}
 
 
 def main(names: list[str]) -> int:
@@ -32,7 +33,9 @@ def main(names: list[str]) -> int:
             return MISSING
     failed, seconds, began = 0, _cpu_seconds(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for name in chain.from_iterable(_KINDS.get(given, [given]) for given in names or ["small", "grid", "synthesis", "proofs"]):
+        for name in chain.from_iterable(
+            _KINDS.get(given, [given]) for given in names or ["small", "grid", "banks", "synthesis", "proofs"]
+        ):
             before = _cpu_seconds()
             ok, text = _done(name, Path(folder))
             failed += not ok
@@ -52,8 +55,15 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
         return not unproved, "; ".join(unproved) or f"{', '.join(PROOFS)} by induction"
     target = folder / name
     if name == "synthesis":
-        export(CASES[QUICK](), target)
-        return True, synthesize(target)
+        parts = []
+        for measured in MEASURED:
+            export(CASES[measured](), folder / f"{name}-{measured}")
+            parts.append(f"{measured}: {synthesize(folder / f'{name}-{measured}')}")
+        return True, "; ".join(parts)
+    if name in PAIRS:
+        export_pair(PAIRS[name](), target)
+        passed, text = run_pair(target)
+        return passed, text.split("; 0 nodes")[0] if passed else text
     tables, outcomes = CASES[name](), []
     export(tables, target)
     warnings = lint(target) if name in SMALL else ""
@@ -61,9 +71,9 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
         return False, warnings
     if name in SMALL:
         build(target)
-        outcomes += [play(target), play(target, *skew_arguments(tables, target))]
+        outcomes += [run_bench(target), run_bench(target, *skew_arguments(tables, target))]
     build_model(tables, target)
-    outcomes += [play_model(target), play_model(target, "skewed.csv", skewed(tables, target), "skew.hex")]
+    outcomes += [run_model(target), run_model(target, "skewed.csv", skewed(tables, target), "skew.hex")]
     failed = [outcome.text for outcome in outcomes if not outcome.passed]
     return not failed, "; ".join(failed or [outcome.text.split("; 0 nodes")[0] for outcome in outcomes])
 

@@ -1,4 +1,4 @@
-"""Tables that the reference interface plays, and clocks that start late."""
+"""Tables that the reference interface executes, and clocks that start late."""
 
 from collections.abc import Callable
 from functools import partial
@@ -83,7 +83,13 @@ SMALL: dict[str, Callable[[], Tables]] = {
 }
 QUICK = next(iter(SMALL))
 #: for that in C++
-GRID = _grid() | {"mesh-2x2-fine": partial(_fine, "mesh:2x2", 4096), "torus-4x4-fine": partial(_fine, "torus:4x4", 32 << 10)}
+_FINE = {"mesh-2x2-fine": partial(_fine, "mesh:2x2", 4096), "torus-4x4-fine": partial(_fine, "torus:4x4", 32 << 10)}
+#: messages of two flits, fewer than lanes: several count in memory in one cycle
+_SHORT = {
+    "mesh-4x4-short": _trees("mesh:4x4", CollectiveKind.ALL_GATHER, 1, 1, 3, 500),
+    "dgx1-short": _trees("dgx1", CollectiveKind.ALL_REDUCE, 4, 1, 2, 120),
+}
+GRID = _grid() | _FINE | _SHORT
 LARGE: dict[str, Callable[[], Tables]] = {"torus-8x8": lambda: tables_of("multitree", "torus:8x8", 64 << 10)}
 RANDOM = {f"random-{seed}": partial(_random_case, seed) for seed in range(20)}
 CASES = SMALL | GRID | LARGE | RANDOM

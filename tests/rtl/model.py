@@ -8,7 +8,7 @@ from pathlib import Path
 
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.systemverilog.package import header_fields, offsets
-from certree.hw.formats.systemverilog.sizes import sizes_of
+from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of
 from certree.hw.formats.systemverilog.testbench import network_of
 from certree.models.tables.tables import Tables
 from tests.rtl.tools import Outcome, verilator
@@ -18,11 +18,12 @@ _NUMBERS = "numbers.txt"
 _TOP = "certree_ni"
 
 
-def build_model(tables: Tables, folder: Path, optimization: str = "-O0") -> None:
+def build_model(tables: Tables | Sizes, folder: Path, optimization: str = "-O0") -> None:
     """Compile the interface of an exported folder with the driver; RuntimeError with what the compiler says."""
     tool = verilator()
     assert tool is not None
-    (folder / _NUMBERS).write_text(_numbers(tables))
+    sizes = tables if isinstance(tables, Sizes) else sizes_of(tables, Widths.of(tables))
+    (folder / _NUMBERS).write_text(numbers_text(sizes))
     listed = (folder / "certree_ni.f").read_text().split()
     modules = [name for name in listed if name.startswith(_TOP) and not name.endswith("_tb.sv")]
     options = ["-CFLAGS", f"{optimization} -std=c++20 -I{_DRIVER}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include", "-j", "2"]
@@ -33,15 +34,17 @@ def build_model(tables: Tables, folder: Path, optimization: str = "-O0") -> None
         raise RuntimeError(done.stderr[-2000:])
 
 
-def play_model(folder: Path, trace: str = "trace.csv", late: int = 0, skew: str | None = None) -> Outcome:
-    """Run it against a golden trace with so many late rows; `skew`: a file of cycles that each interface starts late."""
-    command = [f"model/V{_TOP}", _NUMBERS, trace, str(late), *([skew] if skew else [])]
+def run_model(folder: Path, trace: str = "trace.csv", late: int = 0, skew: str | None = None, after: str | None = None) -> Outcome:
+    """Run it against a golden trace with `late` late rows; `skew`: a file of cycles that each interface starts late; `after`: a
+    folder with the tables that take over."""
+    command = [f"model/V{_TOP}", _NUMBERS, trace, str(late), *([skew] if skew else []), *([after] if after else [])]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return Outcome(done.returncode == 0 and done.stdout.endswith("\nPASS\n"), done.stdout + done.stderr)
 
 
-def _numbers(tables: Tables) -> str:
-    sizes = sizes_of(tables, Widths.of(tables))
+def numbers_text(sizes: Sizes) -> str:
+    """The constants of an interface and of the network around it, as the driver reads them."""
+    tables = sizes.tables
     fields = header_fields(sizes)
     named = {constant.name: constant.value for constant in sizes.constants} | network_of(sizes)
     named["HEADER_BITS"] = sum(field.bits for field in fields)

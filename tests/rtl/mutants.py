@@ -19,14 +19,17 @@ from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog import SystemVerilogFormat
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
+from tests.rtl.banks import PAIRS, export_pair, joint, run_pair
 from tests.rtl.cases import CASES, belated, export, skew_arguments
+from tests.rtl.model import build_model
 from tests.rtl.proofs import PROOFS, prove
-from tests.rtl.tools import Outcome, build, play, verilator
+from tests.rtl.tools import Outcome, build, run_bench, verilator
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
 SEED, RTL, TABLES = 20, 25, 28
 SURVIVES = "survives"
-NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes")
+NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2")
+PAIR = "mesh-2x2-then-broadcast"  # of tables that take over
 #: name -> what is replaced, and by what; each match is one edit
 OPERATORS = {
     "and to or": (r" && ", " || "),
@@ -101,13 +104,11 @@ def compiles(folder: Path) -> bool:
 
 def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
     """What catches an edit, "" where nothing does; None where the edit does not compile."""
-    for network, source in sources.items():
-        target = folder / network
+    for network in NETWORKS:
+        target, source = folder / network, sources[network]
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target, ignore=shutil.ignore_patterns("obj_dir"))
-        lines = (target / edit.file).read_text().splitlines()
-        lines[edit.line - 1] = edit.after
-        (target / edit.file).write_text("\n".join(lines) + "\n")
+        _edit(edit, target)
         if network == NETWORKS[0]:
             module = edit.file.removeprefix("certree_ni_").removesuffix(".sv")
             reason = prove(module, folder, target) if module in PROOFS else ""
@@ -119,10 +120,27 @@ def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
         build(target)
         tables = CASES[network]()
         for arguments in ((), skew_arguments(tables, target), belated(tables, target)):
-            caught = _said(play(target, *arguments))
+            caught = _said(run_bench(target, *arguments))
             if caught:
                 return caught
-    return ""
+    return _pair_catcher(edit, sources, folder)
+
+
+def _pair_catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str:
+    """What catches an edit in a run in which tables take over; "" where nothing does."""
+    target = folder / PAIR
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(sources[PAIR], target, ignore=shutil.ignore_patterns("model"))
+    _edit(edit, target)
+    pair = PAIRS[PAIR]()
+    build_model(joint(pair.before, pair.after)[0], target)
+    return _said(Outcome(*run_pair(target)))
+
+
+def _edit(edit: Edit, target: Path) -> None:
+    lines = (target / edit.file).read_text().splitlines()
+    lines[edit.line - 1] = edit.after
+    (target / edit.file).write_text("\n".join(lines) + "\n")
 
 
 def _said(outcome: Outcome) -> str:
@@ -146,7 +164,7 @@ class TableEdit:
 
 #: fields that tables are edited in: image -> names
 FIELDS = {
-    "slots": ("op", "flow", "slot", "stage", "addr", "next[0]", "line[0]", "wait_line", "wait_lines", "row"),
+    "slots": ("op", "flow", "slot", "stage", "addr", "lane[0]", "line[0]", "wait_line", "wait_lines", "row"),
     "arrivals": ("op", "flow", "peer"),
     "routes": ("port[0]",),
 }
@@ -174,11 +192,15 @@ def table_edits(network: str, seed: int) -> Iterator[tuple[TableEdit, bytes]]:
                 yield TableEdit(network, file, line + 1, name, before, after), "".join(f"{text}\n" for text in lines).encode()
 
 
+#: fields that mean something where another one is not 0
+_GIVEN = {"wait_line": "wait_lines", "line[0]": "lane[0]"}
+
+
 def _meant(lines: list[str], name: str, fields: list[Field]) -> list[int]:
-    """The lines in which a field means something: `wait_line` does in rows that wait for a line."""
-    if name != "wait_line":
+    """The lines in which a field means something."""
+    if name not in _GIVEN:
         return list(range(len(lines)))
-    place = next(i for i, field in enumerate(fields) if field.name == "wait_lines")
+    place = next(i for i, field in enumerate(fields) if field.name == _GIVEN[name])
     mask = (1 << fields[place].bits) - 1
     return [number for number, text in enumerate(lines) if int(text, 16) >> offsets(fields)[place] & mask]
 
@@ -190,7 +212,7 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
     path.write_bytes(image)
     try:
         for arguments in ((), skew_arguments(tables, folder), belated(tables, folder)):
-            caught = _said(play(folder, *arguments))
+            caught = _said(run_bench(folder, *arguments))
             if caught:
                 return caught
     finally:
@@ -201,8 +223,11 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
 def main(folders: list[str]) -> int:
     """Make the page; exit code 1 where an edit survives. A folder as argument keeps the compiled testbenches for another run."""
     with tempfile.TemporaryDirectory() as temporary:
-        sources = {network: Path(folders[0] if folders else temporary) / "sources" / network for network in NETWORKS}
-        for network, source in sources.items():
+        sources = {network: Path(folders[0] if folders else temporary) / "sources" / network for network in (*NETWORKS, PAIR)}
+        if not (sources[PAIR] / "model").exists():
+            export_pair(PAIRS[PAIR](), sources[PAIR])
+        for network in NETWORKS:
+            source = sources[network]
             if not (source / "obj_dir").exists():
                 source.parent.mkdir(parents=True, exist_ok=True)
                 export(CASES[network](), source)
@@ -236,8 +261,8 @@ def _told(*entry: object) -> tuple[object, ...]:
 _HEAD = """# Edits of the RTL and of its tables
 
 Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
-that it plays, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
-(events, cycles, data). `python -m tests.rtl.mutants` makes this page.
+that it executes, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
+(events, cycles, data), also of new tables that take over. `python -m tests.rtl.mutants` makes this page.
 """
 
 

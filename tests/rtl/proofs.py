@@ -9,8 +9,11 @@ from tests.rtl.cases import CASES, QUICK, export
 
 #: module -> depth of the induction
 PROOFS = {
-    "slots": 2, "scoreboard": 2, "fetch": 2, "window": 2, "allocator": 1, "lane": 2, "receiver": 2, "reducer": 2, "registers": 2,
+    "slots": 2, "scoreboard": 4, "fetch": 2, "window": 2, "allocator": 1, "lane": 2, "receiver": 2, "reducer": 2, "registers": 2,
+    "loader": 2, "banks": 2,
 }  # fmt: skip
+#: module -> parameters that differ from those of the smallest case, where no bundle has two lanes
+_PARAMETERS = {"allocator": {"LANES": 4, "BUNDLE": 2}}
 #: modules inside others
 _PARTS = {"reducer": ("certree_ni_adder.sv",)}
 
@@ -25,9 +28,10 @@ def prove(module: str, folder: Path, sources: Path | None = None) -> str:
     name = f"certree_ni_{module}"
     model = folder / f"{name}.smt2"
     parts = " ".join(["certree_ni_pkg.sv", *_PARTS.get(module, ()), f"{name}.sv"])
+    given = "".join(f" -chparam {key} {value}" for key, value in _PARAMETERS.get(module, {}).items())
     script = (
-        f"read_verilog -formal -sv -DCERTREE_CHECK -I. {parts}; prep -top {name}; memory_map; async2sync; dffunmap; "
-        f"write_smt2 -wires {model}"
+        f"read_verilog -formal -sv -DCERTREE_CHECK -I. {parts}; hierarchy -top {name}{given}; prep; memory_map; async2sync; "
+        f"dffunmap; write_smt2 -wires {model}"
     )
     made = subprocess.run(["yosys", "-q", "-p", script], cwd=sources, capture_output=True, text=True, check=False)
     if made.returncode:

@@ -18,8 +18,8 @@ _HEAD = """# Co-simulation of the interface
 
 The [reference network interface](../how-to/hardware.md) against the C++ simulator of slotted runs, event by event and cycle by
 cycle: rows fired, first and last flit of each message, arrivals counted, sums written, each node done; then the data in all
-memories. Each case is played twice, the second time with every second interface 7 cycles late, against a golden trace of clocks
-with that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) plays
+memories. Each case is run twice, the second time with every second interface 7 cycles late, against a golden trace of clocks
+with that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) runs
 all cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
 endpoints, with and without switches, links of different lengths and of one or two lanes. CPU seconds are those of a whole case,
 compilation without optimization included, on a shared 2-core machine; compiled files are kept by ccache where it is installed.

@@ -1,11 +1,15 @@
-"""Synthesis of the reference interface by Yosys: gates of two inputs, flip-flops, bits of memory, the longest path."""
+"""Synthesis of the reference interface by Yosys: generic gates, flip-flops, bits of memory, the longest path."""
 
 import re
 import subprocess
 from collections import Counter
 from pathlib import Path
 
-_GATES = ("$_AND_", "$_OR_", "$_XOR_", "$_MUX_", "$_NOT_")
+#: cases of which `make rtl` states the figures: two lanes and four
+MEASURED = ("mesh-2x2", "torus-4x4-less-a-link-all-reduce")
+#: Yosys' generic gates of two inputs, multiplexers and inverters, to which the logic is mapped
+_MAPPED = ("AND", "NAND", "OR", "NOR", "XOR", "XNOR", "ANDNOT", "ORNOT", "MUX")
+_GATES = tuple(f"$_{name}_" for name in (*_MAPPED, "NOT"))
 _ADDER = "certree_ni_adder"  # the data path, which stays a module of its own
 
 
@@ -15,7 +19,7 @@ def synthesize(folder: Path) -> str:
     files = [name for name in listed if name.startswith("certree_ni") and "_tb" not in name]
     script = (
         f"read_verilog -sv {' '.join(files)}; hierarchy -check -top certree_ni; proc; flatten; opt; memory -nomap; "
-        "opt; techmap; opt; abc -g AND,OR,XOR,MUX; opt_clean; tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
+        f"opt; techmap; opt; abc -g {','.join(_MAPPED)}; opt_clean; tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
     )
     subprocess.run(["yosys", "-q", "-p", script], cwd=folder, check=True, capture_output=True)
     cells = _cells((folder / "cells.txt").read_text())
@@ -23,16 +27,16 @@ def synthesize(folder: Path) -> str:
     flipflops = sum(count for name, count in control.items() if "DFF" in name)
     longest = re.search(r"length=(\d+)", (folder / "path.txt").read_text())
     constants = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+);", (folder / "certree_ni_pkg.sv").read_text())}
-    memory = {
-        "rows": constants["ROWS"] * (constants["SLOT_ROW_BITS"] + 1),
-        "arrivals": constants["ARRIVALS"] * constants["ARRIVAL_BITS"],
-        "routes": constants["ROUTES"] * constants["ROUTE_BITS"],
-        "counters": constants["ARRIVALS"] * constants["COUNT_BITS"],
+    bank = {
+        "rows": (constants["SLOT_ROW_BITS"] + 1) << constants["ROW_INDEX_BITS"],
+        "arrivals": constants["ARRIVAL_BITS"] << constants["LINE_BITS"],
+        "routes": constants["ROUTE_BITS"] << constants["ROUTE_DEPTH_BITS"],
+        "counters": 2 * constants["ARRIVALS"] * constants["COUNT_BITS"],
     }
-    bits = ", ".join(f"{name} {count:,}" for name, count in memory.items())
+    bits = ", ".join(f"{name} {count:,}" for name, count in bank.items())
     return (
         f"{_gates(control):,} gates of control and {_gates(adders):,} of adders, {flipflops:,} flip-flops, longest path "
-        f"{longest[1] if longest else '?'} gates; bits of memory: {bits}; {constants['TX_LANES']} lanes"
+        f"{longest[1] if longest else '?'} gates; bits of memory in each bank: {bits}; {constants['TX_LANES']} lanes"
     )
 
 

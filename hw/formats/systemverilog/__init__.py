@@ -19,7 +19,7 @@ from certree.hw.formats.systemverilog.images import slot_matrix
 from certree.hw.formats.systemverilog.package import header_text, package_text
 from certree.hw.formats.systemverilog.registers import rdl_text
 from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of
-from certree.hw.formats.systemverilog.testbench import is_playable, reference_files, testbench_text
+from certree.hw.formats.systemverilog.testbench import is_executable, reference_files, testbench_text
 from certree.models.common.errors import TableFormatError
 from certree.models.tables.tables import Tables
 
@@ -37,7 +37,7 @@ class SystemVerilogFormat:
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files but the golden trace. Time O(rows log rows)."""
         others, sizes = ReadmemhFormat().files(tables, widths), sizes_of(tables, widths)
-        return others | _documents(sizes, others) | reference_files(sizes)
+        return others | tables_documents(sizes, others) | reference_files(sizes)
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images, as of `readmemh`."""
@@ -51,7 +51,7 @@ class SystemVerilogFormat:
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
         """Raise TableFormatError for a document that these tables do not give. The reference interface is whatever the
         manifest says; `certree.hw.golden` checks the golden trace."""
-        expected = _documents(sizes_of(tables, widths), files)
+        expected = tables_documents(sizes_of(tables, widths), files)
         for name, data in expected.items():
             if files.get(name) != data:
                 raise TableFormatError(f"{name} is {'not what these tables give' if name in files else 'missing'}")
@@ -60,17 +60,17 @@ class SystemVerilogFormat:
             raise TableFormatError(f"{min(left)}: unexpected file")
 
 
-def _documents(sizes: Sizes, others: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files that say something about these very tables; `others`: those of `readmemh`."""
+def tables_documents(sizes: Sizes, others: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files that say something about these very tables; `others`: those of `readmemh`. O(rows)."""
     texts = {
         "certree_ni_pkg.sv": package_text(sizes),
         "certree_tables.h": header_text(sizes),
         "certree_ni.rdl": rdl_text(sizes),
         "CONTRACT.md": contract_text(sizes),
     }
-    if is_playable(sizes):
+    if is_executable(sizes):
         texts["certree_tb_pkg.sv"] = testbench_text(sizes)
-    matrix = slot_matrix(sizes.rows, sizes.tables, sizes.widths)
+    matrix = slot_matrix(sizes.rows, sizes.tables, sizes.fields)
     nodes = sizes.tables.topology.endpoints.tolist()
     slots = {node: encode(matrix[sizes.rows.node == node], sizes.fields) for node in nodes}
     images = {file_name(SLOTS, node): lines for node, lines in slots.items()}

@@ -8,7 +8,7 @@ from certree.hw.formats.layout import Field
 from certree.hw.formats.systemverilog.package import layouts, offsets
 from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register, bits_of
 from certree.hw.formats.systemverilog.sizes import Sizes
-from certree.hw.formats.systemverilog.testbench import is_playable
+from certree.hw.formats.systemverilog.testbench import is_executable
 from certree.hw.formats.systemverilog.window import MOST_ROWS
 
 _OPS = ("NOP", "REDUCE", "GATHER")
@@ -23,7 +23,7 @@ def contract_text(sizes: Sizes) -> str:
         _FILES,
         _layouts(sizes),
         _registers(sizes),
-        _PINS if is_playable(sizes) else _NO_REFERENCE.format(most=MOST_ROWS),
+        _PINS if is_executable(sizes) else _NO_REFERENCE.format(most=MOST_ROWS),
         _contract(),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -125,8 +125,9 @@ certree |
 
 In `slots_*.hex` names are replaced by what hardware needs: `row`, the number of the row in `node_*.hex`; `wait_line` and
 `wait_lines`, the lines of the node's own `arrivals_*.hex` that must have counted (`need` times, where the field exists) before the
-row may fire; for each destination `next`, the neighbour to which the message goes first (nil: no destination), and `line`, the line
-of the message in the `arrivals_*.hex` of its destination, which travels in its header, so that nobody searches.
+row may fire; for each outgoing lane `lane`, whether a message of the row takes it (all lanes of a bundle have the bit, the message
+takes one of them), and `line`, the line of that message in the `arrivals_*.hex` of its destination, which travels in its header, so
+that nobody searches. A message within a node takes no lane; its line is at lane 0.
 
 ## Golden trace
 
@@ -151,11 +152,17 @@ neither `certree_ni.sv` with its modules nor the testbench, and the registers ar
 _PINS = """
 ## Pins and timing of the reference interface
 
-- Load the windows and `LANE_PEER`, set `SKEW`, `NODE`, `ROWS`, `ARRIVALS`, `FIRINGS`, `COUNTS` and `STAGING_BASE`
-  (`certree_tables.h`
-  has them for each node), write `ARM`; when the first rows are read, at most `(WINDOW_ROWS + 1) * (ARRIVALS + 4) + 2 * ROWS` cycles
-  later,
-  write `START` at all nodes in the same cycle. The next cycle is time 0.
+- Set `LANE_PEER`, `SKEW` and `NODE`. With an epoch write `LOAD`; then the words of the header (`EPOCH` to `BOUNDARY`), the
+  entries of `ROWS`, `ARRIVALS` and `ROUTES` in order, and with an epoch `CRC`: `slots_header_*.hex` has these words, and
+  `certree_tables.h` the numbers of each node. A word of an image that is checked takes 8 cycles (wait states). Write `ARM`; when
+  the first rows are read, at most `(WINDOW_ROWS + 1) * (ARRIVALS + 4) + 2 * ROWS` cycles later, write `START` at all nodes in the
+  same cycle. The next cycle is time 0.
+- While tables run the next image is loaded in the same way, into the bank that is not open. `ARM` makes it open at the boundary
+  (B4), without reset. Its first rows are read when all rows of the open bank have fired. An image that is not whole, or of
+  another epoch than the next, is not armed (`IMAGE`); one that is armed too late, or while rows are left at the boundary, does
+  not open (`MISSED`). Both images must be written with the layouts of this folder, for chunks of the same size.
+- A message of another epoch than that of the open bank when its header comes is dropped, and so is one that is not complete when
+  the other bank opens (`MIXED`, `MIXED_SOURCE`).
 - A row that fires in cycle t has its first flit on `tx` in cycle t + 1; this cycle is part of `lat`. A message whose last flit
   is on
   `rx` in cycle t is complete at time t + 1. From `tx` pins to `rx` pins a flit takes `lat - 1` cycles, at least 1.
@@ -163,11 +170,11 @@ _PINS = """
   what comes in: a lane has one message at a time.
 - Memory reads have valid and ready; data come in the cycle after a request is taken, and show all writes that were taken by then.
   Writes of incoming lanes must be taken at once (otherwise error `OVERRUN`); the reduction unit waits.
-- A REDUCE message is first written to the staging area: place p (0 or 1) of lane l begins at `STAGING_BASE + (2 l + p) *
-  CHUNK_GRANULES`. The reduction unit then adds it, `SUM_GRANULES` in a cycle.
+- A REDUCE message is first written to the staging area, whose addresses have the top bit: place p (0 or 1) of lane l begins at
+  `2^(ADDR_BITS - 1) + (2 l + p) * 2^STAGED_BITS`. The reduction unit then adds it, `SUM_GRANULES` in a cycle.
 - Incoming lanes are numbered by id of the neighbour, then by lane of the bundle, as M6 orders what is complete in one cycle.
-- `fired`, `counted` and what goes with them say in each cycle what happened in the one before; `is_done` and `has_error` are
-  levels.
+- `fired`, `counted` and what goes with them say in each cycle what happened in the one before; rows that fire together do so in the
+  order of their places in the window from `fired_from` on. `is_done` and `has_error` are levels.
 - A lane takes one message in a cycle, and rows that would send it a second one wait. Rows of tables that are valid and not
   late never
   meet in a lane. The interface reads a row in 3 cycles and one more for each line that it waits for; the rows of a slot must

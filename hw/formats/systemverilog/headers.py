@@ -14,17 +14,23 @@ HEADER_WORDS = (
 )  # fmt: skip
 
 
+def header_words(sizes: Sizes) -> dict[int, tuple[int, ...]]:
+    """By node the words of its header before the CRC; epoch 0 for tables without one."""
+    settings = (sizes["SLOT_CYCLES"], sizes["PERIOD"], sizes["REPEATS"], len(sizes.tables.routes), sizes["BOUNDARY"])
+    epoch = sizes.tables.epoch or 0
+    return {
+        node: (epoch, rows, arrivals, firings, counts, *settings) for node, rows, arrivals, firings, counts, _ in interfaces(sizes)
+    }
+
+
 def image_headers(sizes: Sizes, images: Mapping[int, tuple[bytes, bytes, bytes]]) -> dict[int, bytes]:
     """By node the lines of its header, a word of 32 bits each; `images`: lines of its rows in firing order, arrivals and routes.
 
     The last word is the CRC-32 of IEEE 802.3 of the words before it and of all lines as words of a table window, in order, each
     word the least significant byte first. O(bytes).
     """
-    assert sizes.tables.epoch is not None
     headers = {}
-    for node, rows, arrivals, firings, counts, _ in interfaces(sizes):
-        settings = (sizes["SLOT_CYCLES"], sizes["PERIOD"], sizes["REPEATS"], len(sizes.tables.routes), sizes["BOUNDARY"])
-        words = (sizes.tables.epoch, rows, arrivals, firings, counts, *settings)
+    for node, words in header_words(sizes).items():
         crc = zlib.crc32(np.array(words, "<u4").tobytes())
         for lines in images[node]:
             crc = zlib.crc32(_words_of(lines, sizes["WINDOW_WORDS"]), crc)

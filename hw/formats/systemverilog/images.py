@@ -1,6 +1,7 @@
 """Rows as a slotted network interface stores them: by slot within the period, with a stage, and with lines of arrivals in place of
 names, so that it looks for nothing (`docs/reference/tables.md`, E2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +18,10 @@ Int64 = NDArray[np.int64]
 class SlotRows:
     """The rows of all nodes in the order in which they fire, one line for each; columns as the fields of `slot_fields`.
 
-    `next`, `line`: for each destination the neighbour to which its message goes first, and the line of the message in the list of
-    arrivals of its destination; NIL and 0 where a row has fewer. `wait_line`, `wait_lines`: the lines of its own list that a row
-    waits for; `need`: how many arrivals of an iteration each of these must have counted. `line_bits`: of the number of a line.
+    `lane`, `line`: for each outgoing lane (`lanes_of`) whether a message of the row takes it, or one of its bundle, and the line
+    of that message in the list of arrivals of its destination; a message within a node takes none, and has its line at lane 0.
+    `wait_line`, `wait_lines`: the lines of its own list that a row waits for; `need`: how many arrivals of an iteration each of
+    these must have counted. `line_bits`: of the number of a line.
     """
 
     row_of: Int64  # the row of `Tables` that a line is of
@@ -30,7 +32,7 @@ class SlotRows:
     wait_line: Int64
     wait_lines: Int64
     need: Int64
-    next: Int64
+    lane: Int64
     line: Int64
     line_bits: int
 
@@ -50,16 +52,8 @@ def slot_rows(tables: Tables) -> SlotRows:
     period, arrival_line = period_of(tables), local_number(tables.arrival_node)
     first, lines, need = _waits(tables)
     sent = tables.transfers()
-    by_row = np.lexsort((sent["dst"], sent["row"]))
-    row = sent["row"][by_row]
-    place = local_number(row)
-    width = max(1, int(place.max(initial=0)) + 1)
-    hops = np.array([tables.topology.dst[route[0]] for route in tables.routes] or [NIL], np.int64)
-    route = tables.route[row]
-    neighbour = np.where(route == NIL, sent["dst"][by_row], hops[np.where(route == NIL, 0, route)])
-    arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[by_row])
-    next_node, line = np.full((len(tables.node), width), NIL, np.int64), np.zeros((len(tables.node), width), np.int64)
-    next_node[row, place], line[row, place] = neighbour, arrival_line[arrival]
+    arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys())
+    lane, line = _lanes(tables, sent, arrival_line[arrival])
     number = local_number(tables.node)
     order = np.lexsort((number, tables.step % period, tables.node))
     own = np.where(lines > 0, first - np.searchsorted(tables.arrival_node, tables.node), 0)
@@ -72,10 +66,48 @@ def slot_rows(tables: Tables) -> SlotRows:
         wait_line=own[order],
         wait_lines=lines[order],
         need=need[order],
-        next=next_node[order],
+        lane=lane[order],
         line=line[order],
         line_bits=max(1, int(arrival_line.max(initial=0)).bit_length()),
     )
+
+
+def lanes_of(tables: Tables, side: str) -> dict[int, list[tuple[int, int]]]:
+    """The lanes of each endpoint, (pair, lane of the bundle), in the order of the neighbours' ids: `src`, those that leave it, or
+    `dst`, those that come in."""
+    topology = tables.topology
+    here, there = (topology.pair_src, topology.pair_dst) if side == "src" else (topology.pair_dst, topology.pair_src)
+    lanes: dict[int, list[tuple[int, int]]] = {node: [] for node in topology.endpoints.tolist()}
+    for pair in np.lexsort((there, here)).tolist():
+        if int(here[pair]) in lanes:
+            lanes[int(here[pair])] += [(pair, lane) for lane in range(int(topology.pair_capacity[pair]))]
+    return lanes
+
+
+def _lanes(tables: Tables, sent: Mapping[str, NDArray[np.integer]], line: Int64) -> tuple[Int64, Int64]:
+    """For each row and outgoing lane of its node whether a message takes the lane, or another of its bundle, and its line.
+    O(rows · lanes of a node + transfers · lanes of a bundle) time."""
+    topology, of_node = tables.topology, lanes_of(tables, "src")
+    first = np.zeros(len(topology.pair_src), np.int64)  # the lowest lane of each pair, at its source
+    for lanes in of_node.values():
+        for number, (pair, place) in enumerate(lanes):
+            first[pair] = number if place == 0 else first[pair]
+    nodes = len(topology.kind)
+    keys = topology.pair_src.astype(np.int64) * nodes + topology.pair_dst
+    order = np.argsort(keys)
+    width = (len(tables.node), max(1, *map(len, of_node.values())))
+    lane, lines = np.zeros(width, np.int64), np.zeros(width, np.int64)
+    local = sent["src"] == sent["dst"]
+    lines[sent["row"][local], 0] = line[local]
+    hops = np.array([topology.dst[route[0]] for route in tables.routes] or [NIL], np.int64)
+    row, route = sent["row"][~local], tables.route[sent["row"][~local]]
+    neighbour = np.where(route == NIL, sent["dst"][~local], hops[np.where(route == NIL, 0, route)])
+    pair = order[np.searchsorted(keys, sent["src"][~local].astype(np.int64) * nodes + neighbour, sorter=order)]
+    for place in range(int(topology.pair_capacity.max(initial=0))):
+        has = topology.pair_capacity[pair] > place
+        number = first[pair[has]] + place
+        lane[row[has], number], lines[row[has], number] = 1, line[~local][has]
+    return lane, lines
 
 
 def _waits(tables: Tables) -> tuple[Int64, Int64, Int64]:
@@ -113,18 +145,18 @@ def slot_fields(rows: SlotRows, widths: Widths) -> list[Field]:
         Field("size", widths.size, False),
         Field("route", widths.route, True),
     ]
-    places = range(rows.next.shape[1] - 1, -1, -1)  # place 0 is the least significant
-    fields += [Field(f"next[{place}]", widths.node, True) for place in places]
+    places = range(rows.lane.shape[1] - 1, -1, -1)  # place 0 is the least significant
+    fields += [Field(f"lane[{place}]", 1, False) for place in places]
     return fields + [Field(f"line[{place}]", rows.line_bits, False) for place in places]
 
 
-def slot_matrix(rows: SlotRows, tables: Tables, widths: Widths) -> Int64:
+def slot_matrix(rows: SlotRows, tables: Tables, fields: list[Field]) -> Int64:
     """A column for each field, nil as NIL."""
     names = ("op", "flow", "src_buffer", "dst_buffer", "addr", "size", "route")
     given = {name: getattr(tables, name)[rows.row_of] for name in names}
     given |= {name: getattr(rows, name) for name in ("stage", "slot", "row", "wait_line", "wait_lines", "need")}
     columns = []
-    for field in slot_fields(rows, widths):
+    for field in fields:
         name, _, place = field.name.partition("[")
         columns.append(getattr(rows, name)[:, int(place[:-1])] if place else given[name])
     return np.stack(columns, axis=1).astype(np.int64)

@@ -1,8 +1,9 @@
 """`certree_ni_pkg.sv` and `certree_tables.h`: the constants and the layouts of tables, for SystemVerilog and for C."""
 
 from certree.hw.formats.layout import Field
+from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.registers import REGISTERS, WINDOWS
-from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes, lanes_of
+from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes
 from certree.models.tables.table_columns import NIL
 
 NOTE = "Generated with the tables next to it by certree; do not edit."
@@ -24,6 +25,7 @@ def header_fields(sizes: Sizes) -> list[Field]:
         Field("route", sizes["ROUTE_BITS"], False),
         Field("line", sizes["LINE_BITS"], False),
         Field("addr", sizes["ADDR_BITS"], False),
+        Field("epoch", 1, False),
         *[Field(name, bits, False) for name, bits in (("op", 2), ("flow", sizes["FLOW_BITS"]), ("src", sizes["NODE_BITS"]))],
     ]
 
@@ -81,7 +83,7 @@ def _members(fields: list[Field]) -> list[str]:
         elif name not in done:
             done.add(name)
             count = sum(other.name.startswith(f"{name}[") for other in fields)
-            # children[0] is the most significant place in the image; next[0] and line[0] are the least
+            # children[0] is the most significant place in the image; lane[0] and line[0] are the least
             bounds = f"0:{count - 1}" if place == "0]" and count > 1 else f"{count - 1}:0"
             lines.append(f"    logic [{bounds}][{field.bits - 1}:0] {name};")
     return lines

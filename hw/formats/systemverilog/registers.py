@@ -7,7 +7,7 @@ from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes
 
 @dataclass(frozen=True)
 class Register:
-    """A register at a byte offset. `access`: r, rw, or w1c (ones clear); `bits`: (name, bit, meaning) where it is not one number;
+    """A register at a byte offset. `access`: r, w, or w1c (ones clear); `bits`: (name, bit, meaning) where it is not one number;
     `width`: the constant that says how many bits it has, otherwise 32."""
 
     offset: int
@@ -25,31 +25,47 @@ _ERRORS = (
     ("UNEXPECTED", 3, "a message that the list of arrivals does not have; it was dropped"),
     ("EXCEEDED", 4, "an arrival counted more often than there are iterations"),
     ("OVERRUN", 5, "memory did not take a flit"),
-    ("STAGING", 6, "more chunks waited for the reduction unit than the staging area holds"),
+    ("STAGING", 6, "a third chunk of a lane came while two waited for the reduction unit"),
+    ("IMAGE", 7, "an image with a wrong CRC or number was written, or one armed that is not whole or not of the next epoch (B3)"),
+    ("MIXED", 8, "a message of another epoch than that of the open bank came; it was dropped (B6)"),
+    ("MISSED", 9, "an armed image did not open: the boundary was past, or rows were left then"),
 )
 _CONTROL = (
     ("START", 0, "written 1: the next cycle is time 0"),
-    ("CLEAR", 1, "written 1: all but settings as after reset; then load the tables again"),
-    ("ARM", 2, "written 1: the first rows are read; then START opens slot 0 without delay"),
+    ("CLEAR", 1, "written 1: all but SKEW, NODE and LANE_PEER as after reset; then load tables again"),
+    ("ARM", 2, "written 1: the image that was written may open: the first with START, any other at the boundary (B4)"),
+    ("LOAD", 3, "written 1: an image follows, header, rows, arrivals, routes and CRC (B7)"),
 )
-_STATUS = (("RUNNING", 0, "started"), ("OPEN", 1, "slot 0 has opened"), ("DONE", 2, "all has fired and counted (A10)"))
+_STATUS = (
+    ("RUNNING", 0, "started"),
+    ("OPEN", 1, "slot 0 has opened"),
+    ("DONE", 2, "all of the open bank has fired and counted (A10)"),
+    ("ARMED", 3, "the image in the other bank opens at the boundary; nothing can be written there"),
+    ("LOADED", 4, "an image was written whose CRC and numbers are right"),
+    ("BANK", 5, "which bank is open"),
+)
 REGISTERS = (
     Register(0x00, "ID", "r", f"{IDENTIFIER:#010x}"),
-    Register(0x04, "CONTROL", "rw", "start and clear", _CONTROL),
+    Register(0x04, "CONTROL", "w", "what to do next", _CONTROL),
     Register(0x08, "STATUS", "r", "state of the run", _STATUS),
     Register(0x0C, "ERROR", "w1c", "what went wrong", _ERRORS),
-    Register(0x10, "SKEW", "rw", "cycles from time 0 to the opening of slot 0 (E1)", width="CYCLE_BITS"),
-    Register(0x14, "NODE", "rw", "topology id of this node", width="NODE_BITS"),
-    Register(0x18, "ROWS", "rw", "rows of this node", width="ROW_NUMBER_BITS"),
-    Register(0x1C, "ARRIVALS", "rw", "lines of its list of expected arrivals", width="LINE_NUMBER_BITS"),
-    Register(0x20, "FIRINGS", "rw", "rows times iterations", width="FIRED_BITS"),
-    Register(0x24, "COUNTS", "rw", "arrivals of all iterations", width="TOTAL_BITS"),
-    Register(0x28, "SLOT_CYCLES", "rw", "cycles of a slot; after reset as the package says", width="CYCLE_BITS"),
-    Register(0x2C, "PERIOD", "rw", "slots of a period; after reset as the package says", width="ABSOLUTE_SLOT_BITS"),
-    Register(0x30, "REPEATS", "rw", "iterations; after reset as the package says", width="COUNT_BITS"),
-    Register(0x34, "STAGING_BASE", "rw", "first granule of the staging area: two chunks for each incoming lane", width="ADDR_BITS"),
-    Register(0x38, "LATE_ROWS", "r", "rows that fired late, modulo 2^16", width="LATE_ROWS_BITS"),
-    Register(0x3C, "SLOT", "r", "the current slot, counted from the start", width="ABSOLUTE_SLOT_BITS"),
+    Register(0x10, "SKEW", "w", "cycles from time 0 to the opening of slot 0 (E1)", width="CYCLE_BITS"),
+    Register(0x14, "NODE", "w", "topology id of this node", width="NODE_BITS"),
+    Register(0x18, "LATE_ROWS", "r", "rows that fired late, modulo 2^16", width="LATE_ROWS_BITS"),
+    Register(0x1C, "SLOT", "r", "the current slot, counted from the opening of the bank", width="ABSOLUTE_SLOT_BITS"),
+    Register(0x20, "OPEN_EPOCH", "r", "the epoch of the open bank", width="EPOCH_BITS"),
+    Register(0x24, "MIXED_SOURCE", "r", "the sender of the message that set ERROR.MIXED (B6)", width="NODE_BITS"),
+    Register(0x40, "EPOCH", "w", "header of an image: its epoch, 0 for tables without one", width="EPOCH_BITS"),
+    Register(0x44, "ROWS", "w", "header: rows of this node", width="ROW_NUMBER_BITS"),
+    Register(0x48, "ARRIVALS", "w", "header: lines of its list of expected arrivals", width="LINE_NUMBER_BITS"),
+    Register(0x4C, "FIRINGS", "w", "header: rows times iterations", width="FIRED_BITS"),
+    Register(0x50, "COUNTS", "w", "header: arrivals of all iterations", width="TOTAL_BITS"),
+    Register(0x54, "SLOT_CYCLES", "w", "header: cycles of a slot", width="CYCLE_BITS"),
+    Register(0x58, "PERIOD", "w", "header: slots of a period", width="ABSOLUTE_SLOT_BITS"),
+    Register(0x5C, "REPEATS", "w", "header: iterations", width="COUNT_BITS"),
+    Register(0x60, "ROUTES", "w", "header: source routes", width="ROUTE_NUMBER_BITS"),
+    Register(0x64, "BOUNDARY", "w", "header: slots until other tables may open (B4)", width="ABSOLUTE_SLOT_BITS"),
+    Register(0x68, "CRC", "w", "end of an image: the CRC-32 of its header and lines (B7)"),
 )
 
 
@@ -85,8 +101,7 @@ def rdl_text(sizes: Sizes) -> str:
         "  default regwidth = 32;",
         "  default accesswidth = 32;",
     ]
-    resets = {"ID": IDENTIFIER, **{name: sizes[name] for name in ("SLOT_CYCLES", "PERIOD", "REPEATS")}}
-    software = {"r": "r", "rw": "rw", "w1c": "rw"}
+    software = {"r": "r", "w": "w", "w1c": "rw"}
     for register in REGISTERS:
         lines += ["  reg {", f'    desc = "{register.meaning}";']
         for name, bit, meaning in register.bits or (("VALUE", -1, register.meaning),):
@@ -95,13 +110,13 @@ def rdl_text(sizes: Sizes) -> str:
             hardware = "w" if register.access in ("r", "w1c") else "r"
             lines.append(
                 f'    field {{ desc = "{meaning}"; sw = {software[register.access]}; hw = {hardware};{clears} }} '
-                f"{name}{place} = {resets.get(register.name, 0)};"
+                f"{name}{place} = {IDENTIFIER if register.name == 'ID' else 0};"
             )
         lines.append(f"  }} {register.name} @ 0x{register.offset:x};")
     lines += [
         "  reg {",
         f'    desc = "{PEERS.meaning}";',
-        f"    field {{ sw = rw; hw = r; }} VALUE[{sizes['NODE_BITS'] - 1}:0] = {(1 << sizes['NODE_BITS']) - 1};",
+        f"    field {{ sw = w; hw = r; }} VALUE[{sizes['NODE_BITS'] - 1}:0] = {(1 << sizes['NODE_BITS']) - 1};",
         f"  }} {PEERS.name}[{sizes[PEERS.constant]}] @ 0x{PEERS.offset:x} += 4;",
     ]
     for window in WINDOWS:

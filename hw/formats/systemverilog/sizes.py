@@ -5,17 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from certree.hw.formats.layout import Field, Widths
-from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
+from certree.hw.formats.systemverilog.images import SlotRows, lanes_of, period_of, slot_fields, slot_rows
 from certree.hw.formats.systemverilog.window import MOST_ROWS, window_rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.tables.table_columns import Profile, RowOp
+from certree.models.tables.table_columns import EPOCH_BITS, Profile, RowOp
 from certree.models.tables.table_memory import layout
 from certree.models.tables.tables import Tables
 
 LANE_QUEUE = 2  # messages that wait at a lane, in tables that are never late none
-IDENTIFIER = 0x4354_0001  # of the register map
+IDENTIFIER = 0x4354_0002  # of the register map
 _CYCLE_BITS = 16  # of a skew, at least
 _ELEMENTS = (64, 32, 16, 8)  # bits of an integer that the reduction unit adds: the largest that a granule is made of
 
@@ -31,18 +31,15 @@ class Constant:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Tables, their rows in firing order, and all constants. `is_in_time`: the reference interface reads all rows in time."""
+    """Tables, their rows in firing order, the fields of such a row, and all constants. `is_in_time`: the reference interface
+    reads all rows in time."""
 
     tables: Tables
     widths: Widths
     rows: SlotRows
+    fields: list[Field]
     constants: tuple[Constant, ...]
     is_in_time: bool
-
-    @property
-    def fields(self) -> list[Field]:
-        """The fields of a row in firing order."""
-        return slot_fields(self.rows, self.widths)
 
     def __getitem__(self, name: str) -> int:
         return next(constant.value for constant in self.constants if constant.name == name)
@@ -51,18 +48,6 @@ class Sizes:
 def log2(values: int) -> int:
     """Bits that number so many things; at least 1."""
     return max(1, (values - 1).bit_length())
-
-
-def lanes_of(tables: Tables, side: str) -> dict[int, list[tuple[int, int]]]:
-    """The lanes of each endpoint, (pair, lane of the bundle), in the order of the neighbours' ids: `src`, those that leave it, or
-    `dst`, those that come in."""
-    topology = tables.topology
-    here, there = (topology.pair_src, topology.pair_dst) if side == "src" else (topology.pair_dst, topology.pair_src)
-    lanes: dict[int, list[tuple[int, int]]] = {node: [] for node in topology.endpoints.tolist()}
-    for pair in np.lexsort((there, here)).tolist():
-        if int(here[pair]) in lanes:
-            lanes[int(here[pair])] += [(pair, lane) for lane in range(int(topology.pair_capacity[pair]))]
-    return lanes
 
 
 def _most(owner: np.ndarray) -> int:
@@ -81,6 +66,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     stages = int(rows.stage.max(initial=0)) + 1
     arrivals, most_rows, routes = (max(2, n) for n in (_most(tables.arrival_node), _most(tables.node), len(tables.routes)))
     transmit, receive = (max(1, *map(len, lanes_of(tables, side).values())) for side in ("src", "dst"))
+    bundle = max(1, *tables.topology.pair_capacity[np.isin(tables.topology.pair_src, tables.topology.endpoints)].tolist())
     window = window_rows(tables, rows)
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
@@ -114,22 +100,23 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("MEMORY_GRANULES", cells, "granules of a node that tables use"),
         ("REDUCE_START_CYCLES", machine.reduce_start_cycles, "from complete to the start of the reduction"),
         ("REDUCE_CHUNK_CYCLES", chunk_cycles, "that a chunk occupies the reduction unit"),
-        ("REDUCE_START_BITS", max(1, machine.reduce_start_cycles.bit_length()), "of REDUCE_START_CYCLES"),
         ("SUM_GRANULES", -(-size // max(1, chunk_cycles - 1)), "granules that the reduction unit adds in a cycle"),
         ("START_CYCLES", machine.ni_start_cycles, "from the common start to the opening of slot 0"),
         ("ROWS", most_rows, "most rows of a node, and 2"),
         ("ARRIVALS", arrivals, "most expected arrivals of a node, and 2"),
         ("ROUTES", routes, "source routes, and 2"),
-        ("CHILDREN", rows.next.shape[1], "most destinations of a row"),
         ("WINDOW_ROWS", window or MOST_ROWS, "rows that are read ahead, at least all of a node that fire in one slot"),
         ("LANE_QUEUE", LANE_QUEUE, "messages that wait at a lane"),
         ("TX_LANES", transmit, "most lanes that leave a node"),
         ("RX_LANES", receive, "most lanes that come into a node"),
         ("RX_LANE_BITS", log2(receive), "of the number of a lane"),
+        ("BUNDLE_LANES", bundle, "most lanes that leave a node to one neighbour"),
+        ("COUNT_PORTS", -(-receive // max(1, flits - 1)), "messages whose headers come together and count in memory in one cycle"),
         ("NODE_BITS", widths.node, "of a node id; nil is all ones"),
         ("FLOW_BITS", widths.flow, "of a flow"),
         ("TABLE_ADDR_BITS", widths.addr, "of an address of iteration 0"),
-        ("ADDR_BITS", (cells + 2 * receive * size).bit_length(), "of an address, staging area included"),
+        ("STAGED_BITS", log2(size), "of a granule of a place of the staging area"),
+        ("ADDR_BITS", 1 + max((cells - 1).bit_length(), log2(receive) + 1 + log2(size)), "of an address; on top: is staged"),
         ("ROUTE_INDEX_BITS", widths.route, "of the number of a route; nil is all ones"),
         ("ROUTE_DEPTH_BITS", log2(routes), "of an address of the route memory"),
         ("ROUTE_BITS", sum(field.bits for field in widths.ports()), "of a source route"),
@@ -147,6 +134,8 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("LATE_ROWS_BITS", 16, "of LATE_ROWS"),
         ("ROW_NUMBER_BITS", log2(most_rows) + 1, "of ROWS"),
         ("LINE_NUMBER_BITS", rows.line_bits + 1, "of ARRIVALS"),
+        ("ROUTE_NUMBER_BITS", log2(routes) + 1, "of ROUTES"),
+        ("EPOCH_BITS", EPOCH_BITS, "of an epoch"),
         ("FIRED_BITS", (most_rows * tables.repeats).bit_length(), "of the number of all firings of a node"),
         ("TOTAL_BITS", (int(counted.max()) * tables.repeats).bit_length() + 1, "of the number of all arrivals of a node"),
         ("FLIT_INDEX_BITS", (flits + 1).bit_length(), "of the number of a flit in its message"),
@@ -154,7 +143,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("WINDOW_WORDS", 1 << (-(-words // 32) - 1).bit_length(), "words of 32 bits of an entry in the table windows"),
     ]  # fmt: skip
     constants = tuple(Constant(*entry) for entry in names)
-    return Sizes(tables, widths, rows, constants, window is not None)
+    return Sizes(tables, widths, rows, slot_fields(rows, widths), constants, window is not None)
 
 
 def _bits(fields: list[Field], name: str) -> int:

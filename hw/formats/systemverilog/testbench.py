@@ -7,8 +7,10 @@ from importlib.resources import files
 import numpy as np
 
 from certree.hw.formats.source_routes import port_numbers
+from certree.hw.formats.systemverilog.headers import HEADER_WORDS, header_words
+from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.package import NOTE, interfaces
-from certree.hw.formats.systemverilog.sizes import Sizes, lanes_of
+from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.models.schedule.paths import link_cycles
 from certree.models.tables.table_columns import Profile
 
@@ -17,14 +19,14 @@ _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")
 _MODULES = (
     "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_fetch.sv", "certree_ni_window.sv",
     "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
-    "certree_ni_registers.sv", "certree_ni.sv",
+    "certree_ni_loader.sv", "certree_ni_banks.sv", "certree_ni_registers.sv", "certree_ni.sv",
 )  # fmt: skip
 _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 
 
 def reference_files(sizes: Sizes) -> dict[str, bytes]:
-    """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot play."""
-    return _sources() if is_playable(sizes) else {}
+    """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot execute."""
+    return _sources() if is_executable(sizes) else {}
 
 
 @cache
@@ -100,7 +102,7 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
     leaving, coming = (lanes_of(tables, side) for side in ("src", "dst"))
     tx = [(pair, lane) for node in endpoints for pair, lane in leaving[node] + [(0, 0)] * (sizes["TX_LANES"] - len(leaving[node]))]
     receiving = {pair: place for node in endpoints for place, (pair, lane) in enumerate(coming[node]) if lane == 0}
-    nodes, rows, arrivals, firings, counts, peers = zip(*interfaces(sizes), strict=True)
+    nodes, rows, arrivals, _, _, peers = zip(*interfaces(sizes), strict=True)
     crossing = (link_cycles(topology, machine) + machine.router_cycles).tolist()
     longest = sizes["HOPS"] * (max(crossing, default=0) + sizes["MESSAGE_FLITS"]) + machine.interface_cycles + machine.router_cycles
     lanes = max(1, first[-1])
@@ -112,9 +114,10 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "LANES": lanes,
         "END_CYCLES": machine.interface_cycles + machine.router_cycles,
         "MESSAGES": 8 + lanes * (2 + longest // sizes["MESSAGE_FLITS"]),
-        "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + 2 * sizes["RX_LANES"] * sizes["CHUNK_GRANULES"],
+        "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + (2 << sizes["RX_LANE_BITS"] + sizes["STAGED_BITS"]),
         "RESULT_GRANULES": sizes["FLOWS"] * sizes["REPEATS"] * sizes["CHUNK_GRANULES"],
         "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
+        "HAS_EPOCH": int(tables.epoch is not None),
         "ARM_CYCLES": 4 + (sizes["WINDOW_ROWS"] + 1) * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
         "HAS_ROUTES": int(bool(tables.routes)),
         "ROUTES_USED": len(tables.routes),
@@ -123,8 +126,8 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "ROOT": [rank.get(root, -1) for root in roots],
         "ROWS_OF": rows,
         "ARRIVALS_OF": arrivals,
-        "FIRINGS_OF": firings,
-        "COUNTS_OF": counts,
+        "HEADER_WORDS": len(HEADER_WORDS) - 1,
+        "HEADER_OF": [word for words in header_words(sizes).values() for word in words],
         "LANE_PEER": [peer for lane in peers for peer in lane],
         "PAIR_DST": topology.pair_dst.tolist(),
         "PAIR_FIRST": first[:-1],
@@ -137,8 +140,8 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
     }
 
 
-def is_playable(sizes: Sizes) -> bool:
-    """Whether the reference interface plays the tables: those of `trees`, on links of whole units of speed, in messages with a
+def is_executable(sizes: Sizes) -> bool:
+    """Whether the reference interface executes the tables: those of `trees`, on links of whole units of speed, in messages with a
     header flit, in fine slots only where it reads the rows in time."""
     tables = sizes.tables
     return tables.profile is Profile.TREES and sizes.is_in_time and tables.topology.scale == 1 and tables.machine.head_flits > 0

@@ -1,4 +1,4 @@
-// Network interfaces around a network model play the tables of this folder. What their pins show is compared, event by event and
+// Network interfaces around a network model execute the tables of this folder. What their pins show is compared, event by event and
 // cycle by cycle, with the golden trace; then the data of every node are checked.
 //
 // Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +late=N, late rows that it expects;
@@ -40,7 +40,7 @@ module certree_ni_tb;
   logic [RX*HEADER_BITS-1:0] rx_header[NIS];
   logic [RX*DATA_BITS-1:0] rx_data[NIS];
   logic [NIS-1:0] is_done, has_error, was_done, is_said;
-  logic [WINDOW-1:0] fired[NIS];
+  logic [WINDOW-1:0] fired[NIS], fired_from[NIS];
   logic [WINDOW*ROW_INDEX_BITS-1:0] fired_row[NIS];
   logic [WINDOW*ITERATION_BITS-1:0] fired_iteration[NIS];
   logic [RX:0] counted[NIS], was_counted[NIS];
@@ -70,7 +70,7 @@ module certree_ni_tb;
         .read_valid, .read_ready('1), .read_addr, .read_data, .write_valid, .write_ready('1), .write_addr, .write_data,
         .sum_read_valid, .sum_read_ready(1'b1), .sum_read_addr, .sum_staged_addr, .sum_read_data, .sum_staged_data,
         .sum_write_valid, .sum_write_ready(1'b1), .sum_write_addr, .sum_write_data, .sum_write_granules,
-        .is_done(is_done[n]), .has_error(has_error[n]), .fired(fired[n]), .fired_row(fired_row[n]),
+        .is_done(is_done[n]), .has_error(has_error[n]), .fired(fired[n]), .fired_from(fired_from[n]), .fired_row(fired_row[n]),
         .fired_iteration(fired_iteration[n]), .counted(counted[n]), .counted_line(counted_line[n]), .counted_to(counted_to[n])
     );
     certree_node_memory #(.NI(n)) memory (
@@ -110,7 +110,10 @@ module certree_ni_tb;
     if (now > 0) begin
       for (int n = 0; n < NIS; n++) begin
         automatic int node = certree_tb_pkg::NODE_OF[n];
-        for (int w = 0; w < WINDOW; w++) begin
+        automatic int from = 0;
+        for (int w = 0; w < WINDOW; w++) if (fired_from[n][w]) from = w;
+        for (int age = 0; age < WINDOW; age++) begin
+          automatic int w = (from + age) % WINDOW;
           if (fired[n][w]) event_line($sformatf("%0d,%0d,fire,%0d,%0d\n", now - 1, node,
               fired_row[n][w*ROW_INDEX_BITS+:ROW_INDEX_BITS], fired_iteration[n][w*ITERATION_BITS+:ITERATION_BITS]));
         end
@@ -145,7 +148,7 @@ module certree_ni_tb;
   logic [ENTRY_BITS-1:0] rows[NIS*certree_ni_pkg::ROWS];
   logic [ENTRY_BITS-1:0] arrivals[NIS*certree_ni_pkg::ARRIVALS];
   logic [ENTRY_BITS-1:0] routes[certree_ni_pkg::ROUTES];
-  logic [31:0] skew[NIS];
+  logic [31:0] skew[NIS], header[certree_tb_pkg::HEADER_WORDS+1];
   int refused = 0;
 
   task automatic access(logic [23:0] address, logic [NIS-1:0] selected, logic is_write);
@@ -156,10 +159,16 @@ module certree_ni_tb;
     penable = 0;
     @(negedge clk);
     penable = 1;
-    #1 if (|pslverr || (pready & selected) != selected) refused = refused + 1;
+    #1 while ((pready & selected) != selected) @(negedge clk) #1;
+    if (|pslverr) refused = refused + 1;
     @(posedge clk);
     #1 psel = '0;
     penable = 0;
+  endtask
+
+  task automatic control(logic [31:0] value);
+    for (int n = 0; n < NIS; n++) pwdata[n] = value;
+    access(24'h4, '1, 1);
   endtask
 
   task automatic load(logic [23:0] base, int depth, int kind);
@@ -199,9 +208,21 @@ module certree_ni_tb;
     if ($value$plusargs("skew=%s", file)) $readmemh(file, skew);
     repeat (4) @(posedge clk);
     @(negedge clk) rst = 0;
+    if (certree_tb_pkg::HAS_EPOCH != 0) control(8);  // load
+    for (int word = 0; word < certree_tb_pkg::HEADER_WORDS; word++) begin
+      for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::HEADER_OF[n*certree_tb_pkg::HEADER_WORDS+word];
+      access(24'h40 + 24'(word * 4), '1, 1);
+    end
     load(24'h100000, certree_ni_pkg::ROWS, 0);
     load(24'h200000, certree_ni_pkg::ARRIVALS, 1);
     if (certree_tb_pkg::HAS_ROUTES != 0) load(24'h300000, certree_tb_pkg::ROUTES_USED, 2);
+    if (certree_tb_pkg::HAS_EPOCH != 0) begin
+      for (int n = 0; n < NIS; n++) begin
+        $readmemh($sformatf("slots_header_%04d.hex", certree_tb_pkg::NODE_OF[n]), header);
+        pwdata[n] = header[certree_tb_pkg::HEADER_WORDS];
+      end
+      access(24'h68, '1, 1);
+    end
     for (int l = 0; l < TX; l++) begin
       for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::LANE_PEER[n*TX+l];
       access(24'h100 + 24'(l * 4), '1, 1);
@@ -210,22 +231,10 @@ module certree_ni_tb;
     access(24'h10, '1, 1);
     for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::NODE_OF[n];
     access(24'h14, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::ROWS_OF[n];
-    access(24'h18, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::ARRIVALS_OF[n];
-    access(24'h1c, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::FIRINGS_OF[n];
-    access(24'h20, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::COUNTS_OF[n];
-    access(24'h24, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = certree_ni_pkg::MEMORY_GRANULES;
-    access(24'h34, '1, 1);
-    for (int n = 0; n < NIS; n++) pwdata[n] = 4;  // arm
-    access(24'h4, '1, 1);
+    control(4);  // arm
     repeat (certree_tb_pkg::ARM_CYCLES) @(posedge clk);
-    for (int n = 0; n < NIS; n++) pwdata[n] = 1;  // start
     fork
-      access(24'h4, '1, 1);
+      control(1);  // start
       begin
         @(negedge clk);
         @(negedge clk) is_starting = 1;
@@ -236,7 +245,7 @@ module certree_ni_tb;
     repeat (4) @(posedge clk);
     if (!is_untimed && $fgets(expected, trace) != 0) differences = differences + 1;
     is_checking = 1;
-    access(24'h38, '1, 0);
+    access(24'h18, '1, 0);
     for (int n = 0; n < NIS; n++) begin
       late_rows = late_rows + prdata[n];
     end

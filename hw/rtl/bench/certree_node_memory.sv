@@ -1,4 +1,4 @@
-// Memory of a node. A read sees what is written in its own cycle; the data come in the cycle after. For simulation.
+// Memory of a node: first what tables use, then the staging area. A read sees what is written in its own cycle; the data come in the cycle after. For simulation.
 // verilator lint_off BLKSEQ
 module certree_node_memory #(
     parameter int NI = 0,
@@ -26,20 +26,26 @@ module certree_node_memory #(
     input  logic [GRANULES-1:0]           sum_write_granules
 );
   localparam int DEPTH = certree_tb_pkg::MEMORY_DEPTH;
+
+  // The cell at an address: the top bit says that it is in the staging area.
+  function automatic int at(logic [ADDR_BITS-1:0] addr, int offset);
+    return (addr[ADDR_BITS-1] ? certree_ni_pkg::MEMORY_GRANULES : 0) + int'(addr[ADDR_BITS-2:0]) + offset;
+  endfunction
+
   logic [DATA_BITS-1:0] cells[DEPTH];
 
   initial for (int a = 0; a < DEPTH; a++) cells[a] = certree_tb_pkg::initial_granule(NI, a);
 
   always @(posedge clk) begin
-    for (int l = 0; l < RX; l++) if (write_valid[l]) cells[write_addr[l*ADDR_BITS+:ADDR_BITS]] = write_data[l*DATA_BITS+:DATA_BITS];
+    for (int l = 0; l < RX; l++) if (write_valid[l]) cells[at(write_addr[l*ADDR_BITS+:ADDR_BITS], 0)] = write_data[l*DATA_BITS+:DATA_BITS];
     for (int g = 0; g < GRANULES; g++) begin
-      if (sum_write_valid && sum_write_granules[g]) cells[sum_write_addr + ADDR_BITS'(g)] = sum_write_data[g*DATA_BITS+:DATA_BITS];
+      if (sum_write_valid && sum_write_granules[g]) cells[at(sum_write_addr, g)] = sum_write_data[g*DATA_BITS+:DATA_BITS];
     end
-    for (int l = 0; l < TX; l++) if (read_valid[l]) read_data[l*DATA_BITS+:DATA_BITS] <= cells[read_addr[l*ADDR_BITS+:ADDR_BITS]];
+    for (int l = 0; l < TX; l++) if (read_valid[l]) read_data[l*DATA_BITS+:DATA_BITS] <= cells[at(read_addr[l*ADDR_BITS+:ADDR_BITS], 0)];
     for (int g = 0; g < GRANULES; g++) begin
       if (sum_read_valid) begin
-        sum_read_data[g*DATA_BITS+:DATA_BITS] <= cells[sum_read_addr + ADDR_BITS'(g)];
-        sum_staged_data[g*DATA_BITS+:DATA_BITS] <= cells[sum_staged_addr + ADDR_BITS'(g)];
+        sum_read_data[g*DATA_BITS+:DATA_BITS] <= cells[at(sum_read_addr, g)];
+        sum_staged_data[g*DATA_BITS+:DATA_BITS] <= cells[at(sum_staged_addr, g)];
       end
     end
   end

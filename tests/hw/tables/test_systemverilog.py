@@ -14,6 +14,7 @@ from certree.api.inputs import verify_path
 from certree.hw.engines.table_rows import TableRows
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.readmemh import decode
+from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from certree.hw.golden import COLUMNS, golden_run, trace_files
 from certree.hw.run import run
@@ -103,13 +104,19 @@ def test_rows_in_firing_order_say_the_same(name: str, tmp_path: Path) -> None:
             waits = rows["row_waits"][rows["row_waits_begin"][row] : rows["row_waits_begin"][row + 1]].tolist()
             own = [first_arrival + entry["wait_line"] + place for place in range(entry["wait_lines"])]
             assert own == waits
-            for place, dst in enumerate(sorted(sent["dst"][sent["row"] == row].tolist())):
-                arrival = int(rows["arrival_begin"][dst]) + entry[f"line[{place}]"]
-                assert (tables.arrival_node[arrival], tables.arrival_flow[arrival]) == (dst, tables.flow[row])
-                if tables.profile is Profile.TREES:
-                    assert (tables.arrival_op[arrival], tables.arrival_peer[arrival]) == (tables.op[row], node)
-                if tables.route[row] < 0:
-                    assert entry[f"next[{place}]"] == dst
+            lanes = lanes_of(tables, "src")[node]
+            neighbours = [int(tables.topology.pair_dst[pair]) for pair, _ in lanes]
+            reached = set()
+            for dst in sent["dst"][sent["row"] == row].tolist():
+                first = dst if tables.route[row] < 0 else int(tables.topology.dst[tables.routes[tables.route[row]][0]])
+                places = [place for place, other in enumerate(neighbours) if other == first] if dst != node else [0]
+                reached |= set(places) if dst != node else set()
+                for place in places:
+                    arrival = int(rows["arrival_begin"][dst]) + entry[f"line[{place}]"]
+                    assert (tables.arrival_node[arrival], tables.arrival_flow[arrival]) == (dst, tables.flow[row])
+                    if tables.profile is Profile.TREES:
+                        assert (tables.arrival_op[arrival], tables.arrival_peer[arrival]) == (tables.op[row], node)
+            assert {place for place, _ in enumerate(lanes) if entry[f"lane[{place}]"]} == reached
 
 
 def _serial_crc(data: bytes) -> int:

@@ -1,10 +1,12 @@
-// Plays the tables of the folder it runs in: one Verilator model for each node, network and memories in C++. What the pins show is
-// compared with the golden trace, event by event and cycle by cycle; then the data of every node are checked.
+// Runs the tables of the folder it is started in: one Verilator model for each node, network and memories in C++. What the pins
+// show is compared with the golden trace, event by event and cycle by cycle; then the data of every node are checked.
 //
-// driver NUMBERS TRACE LATE [SKEW]: `NUMBERS` as tests.rtl.model writes it, the golden trace, late rows that it has, and hex
-// cycles that each interface starts late. Exit code 0 and PASS, or 1 and FAIL.
+// driver NUMBERS TRACE LATE [SKEW [NEXT]]: `NUMBERS` as tests.rtl.model writes it, the golden trace, late rows that it has, hex
+// cycles that each interface starts late, and a folder with the tables that take over, which are loaded while the first ones run.
+// Exit code 0 and PASS, or 1 and FAIL.
 #include <cstdio>
 #include <functional>
+#include <optional>
 
 #include "node.hpp"
 
@@ -23,67 +25,73 @@ std::vector<Bits> images(const std::string& path) {
   return found;
 }
 
-std::string numbered(const char* name, int64_t node) {
+std::string numbered(const std::string& name, int64_t node) {
   char text[32];
-  std::snprintf(text, sizeof text, "%s_%04d.hex", name, int(node));
-  return text;
+  std::snprintf(text, sizeof text, "_%04d.hex", int(node));
+  return name + text;
 }
+
+// Tables: their folder, and its numbers.
+struct Tables {
+  std::string folder;
+  Numbers numbers;
+};
 
 class Bench {
  public:
-  Bench(const Numbers& numbers, const std::string& trace, int64_t late)
-      : n_(numbers), network_(numbers), trace_(trace), late_(late) {
+  Bench(const Tables& first, const Tables* next, const std::string& trace, int64_t late)
+      : first_(first), next_(next), n_(first.numbers), network_(first.numbers), trace_(trace), late_(late) {
     std::string columns;
     if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + trace);
     for (int64_t ni = 0; ni < n_["NIS"]; ni++) nodes_.emplace_back(&context_, n_, ni);
     before_.resize(nodes_.size());
-    is_said_.resize(nodes_.size());
+    was_done_.resize(nodes_.size());
   }
 
-  void load(const std::vector<int64_t>& skew) {
+  void start(const std::vector<int64_t>& skew) {
     for (auto& node : nodes_) node.settle();
     for (int i = 0; i < 4; i++) cycle();
     for (auto& node : nodes_) node.pins->rst = 0;
-    std::vector<std::vector<Bits>> rows, arrivals;
-    for (const auto node : n_.list("NODE_OF")) {
-      rows.push_back(images(numbered("slots", node)));
-      arrivals.push_back(images(numbered("arrivals", node)));
-    }
-    window(0x100000, rows);
-    window(0x200000, arrivals);
-    if (n_["HAS_ROUTES"]) window(0x300000, std::vector(nodes_.size(), images("routes.hex")));
+    load(first_);
     for (int64_t l = 0; l < n_["TX_LANES"]; l++) {
       write(0x100 + 4 * l, [&](int64_t ni) { return n_.list("LANE_PEER")[ni * n_["TX_LANES"] + l]; });
     }
     write(0x10, [&](int64_t ni) { return skew[ni] + n_["START_CYCLES"]; });
     write(0x14, [&](int64_t ni) { return n_.list("NODE_OF")[ni]; });
-    write(0x18, [&](int64_t ni) { return n_.list("ROWS_OF")[ni]; });
-    write(0x1c, [&](int64_t ni) { return n_.list("ARRIVALS_OF")[ni]; });
-    write(0x20, [&](int64_t ni) { return n_.list("FIRINGS_OF")[ni]; });
-    write(0x24, [&](int64_t ni) { return n_.list("COUNTS_OF")[ni]; });
-    write(0x34, [&](int64_t) { return n_["MEMORY_GRANULES"]; });
     write(0x4, [](int64_t) { return 4; });  // arm
     for (int64_t i = 0; i < n_["ARM_CYCLES"]; i++) cycle();
     write(0x4, [](int64_t) { return 1; });  // start
     now_ = 0;
   }
 
-  bool play() {
-    while (now_ < n_["TIME_LIMIT"] && said_ < nodes_.size()) cycle();
-    const bool is_done = said_ == nodes_.size();
+  // Until all interfaces are done, with the next tables as well where there are any.
+  bool run() {
+    int64_t limit = n_["TIME_LIMIT"];
+    size_t ends = nodes_.size();
+    if (next_ != nullptr) {
+      load(*next_);
+      write(0x4, [](int64_t) { return 4; });  // arm
+      limit += next_->numbers["TIME_LIMIT"];
+      ends *= 2;
+    }
+    while (now_ < limit && said_ < ends) cycle();
+    const bool is_done = said_ == ends;
     for (int i = 0; i < 4; i++) cycle();
     for (std::string line; std::getline(trace_, line);) differences_++;
-    int64_t late_rows = 0, errors = 0, wrong = 0;
-    for (const auto value : read(0x38)) late_rows += value;
-    for (const auto value : read(0x0c)) errors += (value & (late_ > 0 ? ~uint32_t(1) : ~uint32_t(0))) != 0;
-    for (const auto& node : nodes_) errors += late_ == 0 && node.pins->has_error;
-    for (size_t ni = 0; ni < nodes_.size(); ni++) wrong += has_wrong_data(ni);
+    int64_t late_rows = 0, errors = 0;
+    for (const auto value : read(0x18)) late_rows += value;
+    const auto found = read(0x0c), mixed = read(0x24), epochs = read(0x20);
+    for (size_t ni = 0; ni < nodes_.size(); ni++) {
+      errors += (found[ni] & (late_ > 0 ? ~uint32_t(1) : ~uint32_t(0))) != 0 || (late_ == 0 && nodes_[ni].pins->has_error);
+      wrong_ += has_wrong_data(ni, next_ == nullptr ? first_ : *next_, next_ != nullptr);
+      if (found[ni] > 1) std::printf("node %d: error %x, epoch %u, mixed %u\n", int(ni), found[ni], epochs[ni], mixed[ni]);
+    }
     std::printf(
         "%lld events, %lld differences; %lld cycles; %lld late rows; %lld nodes with errors, %lld with wrong data; %d faults, %d "
         "refused\n",
-        (long long)events_, (long long)differences_, (long long)now_, (long long)late_rows, (long long)errors, (long long)wrong,
+        (long long)events_, (long long)differences_, (long long)now_, (long long)late_rows, (long long)errors, (long long)wrong_,
         network_.faults, refused_);
-    return is_done && differences_ + errors + wrong + network_.faults + refused_ == 0 && late_rows == late_;
+    return is_done && differences_ + errors + wrong_ + network_.faults + refused_ == 0 && late_rows == late_;
   }
 
  private:
@@ -92,8 +100,33 @@ class Bench {
     std::vector<std::pair<int64_t, int64_t>> counts;  // line, iteration
   };
 
+  // An image into the bank that is not open: header, tables and CRC, in this order (B7).
+  void load(const Tables& tables) {
+    const auto& header = tables.numbers.list("HEADER_OF");
+    const int64_t words = n_["HEADER_WORDS"];
+    std::vector<std::vector<Bits>> rows, arrivals;
+    std::vector<int64_t> crc;
+    for (const auto node : n_.list("NODE_OF")) {
+      rows.push_back(images(numbered(tables.folder + "/slots", node)));
+      arrivals.push_back(images(numbered(tables.folder + "/arrivals", node)));
+      const auto lines = images(numbered(tables.folder + "/slots_header", node));
+      crc.push_back(lines.empty() ? 0 : int64_t(get(*lines.back().data(), 0, 32)));
+    }
+    if (tables.numbers["HAS_EPOCH"]) write(0x4, [](int64_t) { return 8; });
+    for (int64_t word = 0; word < words; word++) write(0x40 + 4 * word, [&](int64_t ni) { return header[ni * words + word]; });
+    window(0x100000, rows);
+    window(0x200000, arrivals);
+    if (tables.numbers["HAS_ROUTES"]) window(0x300000, std::vector(nodes_.size(), images(tables.folder + "/routes.hex")));
+    if (tables.numbers["HAS_EPOCH"]) write(0x68, [&](int64_t ni) { return crc[ni]; });
+  }
+
   void cycle() {
     std::vector<Network::Flit> coming;
+    for (size_t ni = 0; ni < nodes_.size() && next_ != nullptr; ni++) {
+      if (now_ != next_->numbers.list("OPENS")[ni]) continue;
+      wrong_ += has_wrong_data(ni, first_, 0);
+      nodes_[ni].begin(int64_t(ni), 1);
+    }
     if (now_ > 0) {
       for (size_t ni = 0; ni < nodes_.size(); ni++) compare(ni);
     }
@@ -125,7 +158,11 @@ class Bench {
 
   void compare(size_t ni) {
     const auto& pins = *nodes_[ni].pins;
-    for (int64_t w = 0; w < n_["WINDOW_ROWS"]; w++) {
+    const int64_t rows = n_["WINDOW_ROWS"];
+    int64_t from = 0;
+    while (!get(pins.fired_from, from, 1)) from++;
+    for (int64_t age = 0; age < rows; age++) {
+      const int64_t w = (from + age) % rows;
       if (!get(pins.fired, w, 1)) continue;
       const auto iteration = get(pins.fired_iteration, w * n_["ITERATION_BITS"], n_["ITERATION_BITS"]);
       event(ni, "fire", int64_t(get(pins.fired_row, w * n_["ROW_INDEX_BITS"], n_["ROW_INDEX_BITS"])), int64_t(iteration));
@@ -137,11 +174,11 @@ class Bench {
       if (get(pins.tx_last, l, 1)) event(ni, "last", l, -1);
     }
     for (const auto& [line, iteration] : before_[ni].counts) event(ni, "count", line, iteration);
-    if (before_[ni].is_done && !is_said_[ni]) {
+    if (before_[ni].is_done && !was_done_[ni]) {
       event(ni, "done", -1, -1);
-      is_said_[ni] = true;
       said_++;
     }
+    was_done_[ni] = before_[ni].is_done;
   }
 
   void event(size_t ni, const char* name, int64_t number, int64_t iteration) {
@@ -171,9 +208,17 @@ class Bench {
     for (auto& node : nodes_) node.pins->penable = 1;
     for (size_t ni = 0; ni < nodes_.size(); ni++) {
       nodes_[ni].settle();
-      const auto& pins = *nodes_[ni].pins;
-      refused_ += selected(ni) && (pins.pslverr || !pins.pready);
-      found.push_back(pins.prdata);
+    }
+    const auto is_waiting = [&] {
+      for (size_t ni = 0; ni < nodes_.size(); ni++) {
+        if (selected(ni) && !nodes_[ni].pins->pready) return true;
+      }
+      return false;
+    };
+    while (is_waiting()) cycle();
+    for (size_t ni = 0; ni < nodes_.size(); ni++) {
+      refused_ += selected(ni) && nodes_[ni].pins->pslverr;
+      found.push_back(nodes_[ni].pins->prdata);
     }
     cycle();
     for (auto& node : nodes_) node.pins->psel = node.pins->penable = 0;
@@ -207,30 +252,34 @@ class Bench {
   }
 
   // Whether a result that is due at a node is not what the collective promises.
-  bool has_wrong_data(size_t ni) const {
-    const int64_t bits = n_["GRANULE_BITS"];
-    for (int64_t a = 0; a < n_["RESULT_GRANULES"]; a++) {
-      const int64_t root = n_.list("ROOT")[a / n_["CHUNK_GRANULES"] % n_["FLOWS"]];
-      if (!n_["GATHERS"] && root != int64_t(ni)) continue;
-      Bits promised = n_["REDUCES"] ? Bits(bits / 8) : initial_granule(bits, root, a);
-      for (size_t other = 0; other < nodes_.size() && n_["REDUCES"]; other++) {
-        promised = added(promised, initial_granule(bits, other, a), n_["ELEMENT_BITS"] / 8);
+  bool has_wrong_data(size_t ni, const Tables& tables, uint64_t collective) const {
+    const Numbers& n = tables.numbers;
+    const int64_t bits = n["GRANULE_BITS"];
+    for (int64_t a = 0; a < n["RESULT_GRANULES"]; a++) {
+      const int64_t root = n.list("ROOT")[a / n["CHUNK_GRANULES"] % n["FLOWS"]];
+      const uint64_t granule = (collective << 32) + uint64_t(a);
+      if (!n["GATHERS"] && root != int64_t(ni)) continue;
+      Bits promised = n["REDUCES"] ? Bits(bits / 8) : initial_granule(bits, root, granule);
+      for (size_t other = 0; other < nodes_.size() && n["REDUCES"]; other++) {
+        promised = added(promised, initial_granule(bits, other, granule), n["ELEMENT_BITS"] / 8);
       }
       if (nodes_[ni].cells.at(a) != promised) return true;
     }
     return false;
   }
 
+  const Tables& first_;
+  const Tables* next_;
   const Numbers& n_;
   VerilatedContext context_;
   std::vector<Node> nodes_;
   Network network_;
   std::ifstream trace_;
-  int64_t late_, now_ = -1, events_ = 0, differences_ = 0;
+  int64_t late_, now_ = -1, events_ = 0, differences_ = 0, wrong_ = 0;
   size_t said_ = 0;
   int refused_ = 0;
   std::vector<Seen> before_;
-  std::vector<bool> is_said_;
+  std::vector<bool> was_done_;
   std::vector<int64_t> depths_;
 };
 
@@ -238,15 +287,17 @@ class Bench {
 
 int main(int count, char** words) {
   if (count < 4) return 2;
-  const Numbers numbers(words[1]);
-  std::vector<int64_t> skew(numbers["NIS"]);
+  const Tables first{".", Numbers(words[1])};
+  std::vector<int64_t> skew(first.numbers["NIS"]);
   if (count > 4) {
     std::ifstream file(words[4]);
     for (auto& cycles : skew) file >> std::hex >> cycles;
   }
-  Bench bench(numbers, words[2], std::stoll(words[3]));
-  bench.load(skew);
-  const bool passed = bench.play();
+  std::optional<Tables> next;
+  if (count > 5) next.emplace(words[5], Numbers(std::string(words[5]) + "/numbers.txt"));
+  Bench bench(first, next ? &*next : nullptr, words[2], std::stoll(words[3]));
+  bench.start(skew);
+  const bool passed = bench.run();
   std::puts(passed ? "PASS" : "FAIL");
   return passed ? 0 : 1;
 }

@@ -35,29 +35,37 @@ class Node {
   Node(VerilatedContext* context, const Numbers& numbers, int64_t ni)
       : pins(std::make_unique<Vcertree_ni>(context, ("ni" + std::to_string(ni)).c_str())), n_(numbers) {
     tx_ = n_["TX_LANES"], rx_ = n_["RX_LANES"], bits_ = n_["GRANULE_BITS"], addr_ = n_["ADDR_BITS"], sums_ = n_["SUM_GRANULES"];
-    for (int64_t a = 0; a < n_["MEMORY_DEPTH"]; a++) cells.push_back(initial_granule(bits_, ni, a));
+    cells.resize(n_["MEMORY_DEPTH"]);
+    begin(ni, 0);
     set(pins->read_ready, 0, tx_, ~uint64_t(0));
     set(pins->write_ready, 0, rx_, ~uint64_t(0));
     pins->sum_read_ready = pins->sum_write_ready = 1;
     pins->rst = 1;
   }
 
+  // Its message: that of a further collective is another one.
+  void begin(int64_t ni, int64_t collective) {
+    for (size_t a = 0; a < cells.size(); a++) cells[a] = initial_granule(bits_, ni, (uint64_t(collective) << 32) + a);
+  }
+
   // Writes and reads that the pins ask for; what is read is on the pins after the edge.
   void access_memory() {
     for (int64_t l = 0; l < rx_; l++) {
-      if (get(pins->write_valid, l, 1))
-        cells.at(get(pins->write_addr, l * addr_, addr_)) = slice(pins->write_data, l * bits_, bits_);
+      if (get(pins->write_valid, l, 1)) {
+        cells.at(cell(get(pins->write_addr, l * addr_, addr_))) = slice(pins->write_data, l * bits_, bits_);
+      }
     }
     for (int64_t g = 0; g < sums_ && pins->sum_write_valid; g++) {
-      if (get(pins->sum_write_granules, g, 1)) cells.at(pins->sum_write_addr + g) = slice(pins->sum_write_data, g * bits_, bits_);
+      if (!get(pins->sum_write_granules, g, 1)) continue;
+      cells.at(cell(pins->sum_write_addr) + g) = slice(pins->sum_write_data, g * bits_, bits_);
     }
     reads_.clear();
     for (int64_t l = 0; l < tx_; l++) {
-      if (get(pins->read_valid, l, 1)) reads_.emplace_back(l, cells.at(get(pins->read_addr, l * addr_, addr_)));
+      if (get(pins->read_valid, l, 1)) reads_.emplace_back(l, cells.at(cell(get(pins->read_addr, l * addr_, addr_))));
     }
     sum_reads_.clear();
     for (int64_t g = 0; g < sums_ && pins->sum_read_valid; g++) {
-      sum_reads_.emplace_back(at(pins->sum_read_addr + g), at(pins->sum_staged_addr + g));
+      sum_reads_.emplace_back(at(cell(pins->sum_read_addr) + g), at(cell(pins->sum_staged_addr) + g));
     }
   }
 
@@ -101,7 +109,13 @@ class Node {
   std::vector<Bits> cells;
 
  private:
-  Bits at(uint64_t address) const { return address < cells.size() ? cells[address] : Bits(bits_ / 8); }
+  // The cell at an address: the top bit says that it is in the staging area, which is behind what tables use.
+  size_t cell(uint64_t address) const {
+    const uint64_t staging = uint64_t(1) << (addr_ - 1);
+    return size_t(address & staging ? (address ^ staging) + uint64_t(n_["MEMORY_GRANULES"]) : address);
+  }
+
+  Bits at(size_t place) const { return place < cells.size() ? cells[place] : Bits(bits_ / 8); }
 
   const Numbers& n_;
   int64_t tx_, rx_, bits_, addr_, sums_;

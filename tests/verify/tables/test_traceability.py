@@ -19,9 +19,13 @@ def test_sentences_are_numbered_once_and_every_row_is_about_one() -> None:
     assert all(any(evidence.values()) for evidence in entries().values())
 
 
-def test_rules_guards_and_tests_exist() -> None:
+def test_rules_guards_assertions_and_tests_exist() -> None:
+    properties = "".join(path.read_text() for path in (ROOT / "hw" / "rtl" / "properties").iterdir())
+    labels = set(re.findall(r"CERTREE_PROPERTY\((\w+),|^  (\w+): assert", properties, re.MULTILINE))
+    known = {label for pair in labels for label in pair}
     for sentence, evidence in entries().items():
         assert set(evidence["rules"]) <= RULES, sentence
+        assert set(evidence["assertions"]) <= known, sentence
         for guard in evidence["guards"]:
             module, definition, *label = guard.split("!")
             text = (ROOT / "specs" / f"{module}.tla").read_text()

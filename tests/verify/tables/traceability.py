@@ -7,7 +7,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[3]
 CONTRACT, PAGE = (ROOT / "docs" / "reference" / name for name in ("tables.md", "traceability.md"))
-KINDS = ("rules", "guards", "tests")
+KINDS = ("rules", "guards", "assertions", "tests")
 _SENTENCE = re.compile(r"^- \*\*([A-Z]\d+)\*\*", re.MULTILINE)
 HEAD = """# Traceability of the table contract
 

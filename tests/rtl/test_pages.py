@@ -1,8 +1,11 @@
-"""The page of drawn edits: as many as promised, of every module, and each is caught."""
+"""The pages of drawn edits and of co-simulations: as many as promised, each edit caught, no case with a difference."""
 
 import re
 from pathlib import Path
 
+from certree.hw.golden import golden_trace
+from tests.rtl import record
+from tests.rtl.cases import CASES
 from tests.rtl.mutants import PAGE, RTL, SURVIVES, TABLES, edits
 
 _MODULES = Path(__file__).parents[2] / "hw" / "rtl"
@@ -26,3 +29,14 @@ def test_the_page_is_of_these_modules() -> None:
     modules = _rows(PAGE.read_text().split("## Tables")[0])
     drawable = {(edit.file, str(edit.line), edit.operator) for path in _MODULES.glob("*.sv") for edit in edits(path)}
     assert [row for row in modules if tuple(row[:3]) not in drawable] == []
+
+
+def test_events_are_those_of_the_golden_traces() -> None:
+    lines = [line.strip("| ").split(" | ") for line in record.PAGE.read_text().splitlines() if line.startswith("| ")][2:]
+    rows = {cells[0].rstrip("*"): cells for cells in lines}
+    assert {cells[10] for cells in rows.values()} == {"0"}
+    assert set(rows) <= set(CASES)
+    small = [name for name in rows if "8x8" not in name]
+    assert {name: int(rows[name][6].replace(",", "")) for name in small} == {
+        name: golden_trace(CASES[name]()).count(b"\n") - 1 for name in small
+    }
