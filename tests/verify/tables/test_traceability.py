@@ -3,13 +3,21 @@
 import re
 
 from certree.verify.rule import load_rules
-from tests.verify.tables.traceability import PAGE, ROOT, entries, page, sentences
+from tests.verify.tables.traceability import HEAD, PAGE, ROOT, entries, labels, page, sentences
 
 RULES = set(load_rules())
 
 
 def test_the_page_is_the_generated_one() -> None:
     assert PAGE.read_text() == page()  # `make pages` writes it
+
+
+def test_rows_have_as_many_cells_as_the_head() -> None:
+    assert {line.count("|") for line in page().splitlines() if line.startswith("|")} == {HEAD.splitlines()[-1].count("|")}
+
+
+def test_labels_of_assertions_are_unique() -> None:
+    assert len(labels()) == len(set(labels())) > 0
 
 
 def test_sentences_are_numbered_once_and_every_row_is_about_one() -> None:
@@ -20,9 +28,7 @@ def test_sentences_are_numbered_once_and_every_row_is_about_one() -> None:
 
 
 def test_rules_guards_assertions_and_tests_exist() -> None:
-    properties = "".join(path.read_text() for path in (ROOT / "hw" / "rtl" / "properties").iterdir())
-    labels = set(re.findall(r"CERTREE_PROPERTY\((\w+),|^  (\w+): assert", properties, re.MULTILINE))
-    known = {label for pair in labels for label in pair}
+    known = set(labels())
     for sentence, evidence in entries().items():
         assert set(evidence["rules"]) <= RULES, sentence
         assert set(evidence["assertions"]) <= known, sentence
