@@ -50,7 +50,7 @@ EntersAtOnce(link, lane) == now
 EmptyHanded ==
   /\ now = 0 /\ start = [n \in Nodes |-> 0] /\ drift = [n \in Nodes |-> 0]
   /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, 0)]
-  /\ played = [n \in Nodes |-> 0] /\ flying = {}
+  /\ fired = [n \in Nodes |-> 0] /\ flying = {}
   /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({})]]
   /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
 

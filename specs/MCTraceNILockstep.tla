@@ -7,7 +7,7 @@
 EXTENDS MCNILockstep, TraceNILockstep
 
 \* A line of the log.
-Times(fired, entered, arrived, usable) == [fired |-> fired, entered |-> entered, arrived |-> arrived, usable |-> usable]
+Times(left, entered, arrived, usable) == [fired |-> left, entered |-> entered, arrived |-> arrived, usable |-> usable]
 
 \* PairAllReduce, slotted: slots of 4 ticks, a message is there after 2, a sum usable 1 tick later. Keys: node, row, iteration,
 \* destination.
@@ -81,8 +81,8 @@ OpensBySlots(n, s) == start[n] + s * Lasting(n, SlotTicks)
 StartsAtOnce == start = [n \in Nodes |-> 0] /\ Init
 
 \* In place of GivenLoadedFor: the down-counter runs by the common clock.
-LoadedByCommonClock(n, step, fired, t) ==
-  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+LoadedByCommonClock(n, step, entries, t) ==
+  LET isNop == entries < Len(Program[n]) /\ Program[n][entries + 1].slot > step
   IN  [step |-> step, until |-> IF isNop THEN t + StepTicks ELSE t]
 
 \* As constants, see MCNILockstep.

@@ -39,7 +39,7 @@ VARIABLE
   held      \* held[n][item]: the bag of contributions in node n's memory
 
 \* The whole state.
-vars == <<now, start, drift, counter, played, flying, held, count>>
+vars == <<now, start, drift, counter, fired, flying, held, count>>
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
@@ -50,7 +50,7 @@ Init ==
   /\ start \in {s \in [Nodes -> 0..MaxSkewTicks] : \E n \in Nodes : s[n] = 0}
   /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
   /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, start[n])]
-  /\ played = [n \in Nodes |-> 0]
+  /\ fired = [n \in Nodes |-> 0]
   /\ flying = {}
   /\ held = [n \in Nodes |-> [place \in Places |->
        OnceEach(IF Len(place) = 3 /\ place[3] # 0 THEN {} ELSE {n} \intersect Contributors[place[1]])]]
@@ -61,7 +61,7 @@ Cross(m) ==
   /\ CanCross(m)
   /\ LET turn == TurnAt(m.links[Hop(m) + 1])
      IN  flying' = (flying \ {m}) \union {[m EXCEPT !.lanes = Append(@, turn.lane), !.enters = Append(@, turn.enters)]}
-  /\ UNCHANGED <<now, start, drift, counter, played, held, count>>
+  /\ UNCHANGED <<now, start, drift, counter, fired, held, count>>
 
 \* Node n can fire its next row: rows fire in order, so a row that lacks something stalls those after it. A busy port does not
 \* hold a row back: its messages queue there.
@@ -85,16 +85,16 @@ InTurn(n) == TRUE
 Fire(n) ==
   /\ CanFire(n)
   /\ flying' = flying \union {MessageTo(n, peer) : peer \in Upcoming(n).to}
-  /\ played' = [played EXCEPT ![n] = @ + 1]
+  /\ fired' = [fired EXCEPT ![n] = @ + 1]
   /\ counter' = IF Run = "paced" THEN [counter EXCEPT ![n].until = now + 1] ELSE counter
   /\ UNCHANGED <<now, start, drift, held, count>>
 
 \* Node n's timestep counter advances by one; at most once a tick, and not in the tick in which a row is issued.
 Advance(n) ==
   /\ CanAdvance(n)
-  /\ LET next == LoadedFor(n, counter[n].step + 1, played[n], now)
+  /\ LET next == LoadedFor(n, counter[n].step + 1, fired[n], now)
      IN  counter' = [counter EXCEPT ![n] = [next EXCEPT !.until = IF @ > now THEN @ ELSE now + 1]]
-  /\ UNCHANGED <<now, start, drift, played, flying, held, count>>
+  /\ UNCHANGED <<now, start, drift, fired, flying, held, count>>
 
 \* The arrival that message m is, and its counter.
 ArrivalOf(m) == IF IsCounted THEN <<m.item[1], Writes(m.src, m.row), 0>> ELSE <<m.op, m.item[1], m.src>>
@@ -109,7 +109,7 @@ Count(m) ==
   /\ flying' = flying \ {m}
   /\ held' = [held EXCEPT ![m.dst][Place(m.item, Writes(m.src, m.row))] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
   /\ count' = IF CounterOfMessage(m) \in Counters(m.dst) THEN Counted(m, count) ELSE count
-  /\ UNCHANGED <<now, start, drift, counter, played>>
+  /\ UNCHANGED <<now, start, drift, counter, fired>>
 
 \* The times at which a guard can change.
 Events == UNION {MessageEvents(m) : m \in flying} \union UNION {SequencerEvents(n) : n \in Nodes}
@@ -129,7 +129,7 @@ IsNextEvent(t) ==
 Tick ==
   /\ TimeCanPass
   /\ \E t \in Events : IsNextEvent(t) /\ now' = t
-  /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
+  /\ UNCHANGED <<start, drift, counter, fired, flying, held, count>>
 
 \* Node n is done: all rows of all iterations fired, all expected arrivals counted.
 NodeIsDone(n) ==

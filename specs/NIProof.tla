@@ -12,7 +12,7 @@ EXTENDS NILockstep
 \* The values the variables range over.
 TypeOK ==
   /\ T1_Time::     now \in Nat /\ start \in [Nodes -> 0..MaxSkewTicks] /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
-  /\ T2_Program::  \A n \in Nodes : played[n] \in 0..Len(Program[n])
+  /\ T2_Program::  \A n \in Nodes : fired[n] \in 0..Len(Program[n])
   /\ T3_Messages:: \A m \in flying : m.op \in Ops /\ m.dst \in Nodes /\ m.item \in Items /\ m.load \in Bags
   /\ T4_Memory::   held \in [Nodes -> [Places -> Bags]]
   /\ T5_Counters:: \A n \in Nodes : count[n] \in [Counters(n) -> IF IsCounted THEN Nat ELSE 0..Repeats]
@@ -69,7 +69,7 @@ Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] :
   IF IsCounted THEN Table[n][k].wait < Landed(n, k) ELSE ~(Feeds(n, k) \subseteq Dependencies(n, k))}} : n \in Nodes}
 
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
-EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
+EveryArrivalAwaited == \A n \in Nodes : fired[n] > 0 => <<n, Program[n][fired[n]].row>> \notin Careless
 
 \* Message m is no longer in flight after the step: it has counted.
 IsOver(m) == m \notin flying' /\ \A k \in flying' : <<k.src, k.row, k.item, k.dst>> # <<m.src, m.row, m.item, m.dst>>
@@ -117,13 +117,13 @@ SlotOf(m) == Table[m.src][m.row].step + m.item[2] * Period
 FiredOf(n, arrival) ==
   LET peer == arrival[3]
       commanding(k) == Program[peer][k].op = arrival[1] /\ Program[peer][k].item[1] = arrival[2] /\ n \in Program[peer][k].to
-  IN  Cardinality({k \in 1..played[peer] : commanding(k)})
+  IN  Cardinality({k \in 1..fired[peer] : commanding(k)})
 
 \* I1: whatever was due before now has fired.
 FiredInTime == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
 
 \* I2: nothing has fired before its slot.
-NotTooEarly == \A n \in Nodes : played[n] > 0 => OpensAt(n, Program[n][played[n]].slot) <= now
+NotTooEarly == \A n \in Nodes : fired[n] > 0 => OpensAt(n, Program[n][fired[n]].slot) <= now
 
 \* I3: what is in flight was fired when its slot opened, and found its links free.
 SentWhenDue == \A m \in flying : m.sent = OpensAt(m.src, SlotOf(m)) /\ \A k \in 1..Hop(m) : m.enters[k] = m.sent + m.travel[1] - m.travel[k]
@@ -140,7 +140,7 @@ CountedOrFlying ==
 
 \* I6: what has fired had all that it waits for.
 NothingMissing ==
-  \A n \in Nodes : \A k \in 1..played[n] : \A arrival \in Program[n][k].awaits : HasCounted(n, arrival, Program[n][k].item[2])
+  \A n \in Nodes : \A k \in 1..fired[n] : \A arrival \in Program[n][k].awaits : HasCounted(n, arrival, Program[n][k].item[2])
 
 \* The invariant.
 SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ CountedOrFlying /\ NothingMissing
@@ -168,7 +168,7 @@ StepsAsScheduled ==
 
 \* Node n has finished the item: its rows of the flow have fired and its arrivals of the flow have counted for the iteration.
 HasFinished(n, item) ==
-  /\ played[n] >= LastPlace[n][item]
+  /\ fired[n] >= LastPlace[n][item]
   /\ \A arrival \in ArrivalsOfFlow[n][item[1]] : HasCounted(n, arrival, item[2])
 
 \* The pairs of node and item that are promised.

@@ -15,14 +15,14 @@ VARIABLES
   start,    \* start[n]: the tick at which node n's clock started
   drift,    \* drift[n]: by how much each slot of node n is longer than SlotTicks
   counter,  \* counter[n]: paced: the timestep counter, and the tick before which it must not advance
-  played,   \* played[n]: how many entries of its program node n has fired
+  fired,    \* fired[n]: how many entries of its program node n has fired
   count     \* count[n][arrival]: how many messages of that kind have counted at node n
 
 \* Node n has entries left to execute.
-HasNext(n) == played[n] < Len(Program[n])
+HasNext(n) == fired[n] < Len(Program[n])
 
 \* The next entry of node n: row, slot and iteration.
-Upcoming(n) == Program[n][played[n] + 1]
+Upcoming(n) == Program[n][fired[n] + 1]
 
 \* The entry of Path from node n to a destination of that row.
 WayTo(n, peer) == <<n, peer, Upcoming(n).route>>
@@ -48,10 +48,10 @@ DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival
 -------------------------------------------------------------------------------
 (* The timestep counter.                                                     *)
 
-\* The timestep counter of node n that reaches `step` at tick t, with `fired` entries executed. A step without rows is a NOP, which
+\* The timestep counter of node n that reaches `step` at tick t, with `entries` entries executed. A step without rows is a NOP, which
 \* loads the down-counter. Slotted NIs do without.
-LoadedFor(n, step, fired, t) ==
-  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+LoadedFor(n, step, entries, t) ==
+  LET isNop == entries < Len(Program[n]) /\ Program[n][entries + 1].slot > step
   IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + StepTicks ELSE t]
 
 \* The ticks at which messages have left the ports of node n, those that pass through it included: ports are lanes out of it.

@@ -36,8 +36,8 @@ Lasting(n, c) ==
 
 \* In place of OpensAt and LoadedFor: slots and the down-counter by these clocks.
 GivenOpensAt(n, s) == start[n] + Lasting(n, s * SlotTicks)
-GivenLoadedFor(n, step, fired, t) ==
-  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+GivenLoadedFor(n, step, entries, t) ==
+  LET isNop == entries < Len(Program[n]) /\ Program[n][entries + 1].slot > step
   IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + Lasting(n, StepTicks) ELSE t]
 
 \* The message's place in the log.
@@ -71,7 +71,7 @@ LoggedTick ==
        /\ t > now
        /\ \A other \in LoggedEvents : other > now => t <= other
        /\ now' = t
-  /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
+  /\ UNCHANGED <<start, drift, counter, fired, flying, held, count>>
 
 \* The end of the trace.
 TraceRest == AllDone /\ UNCHANGED vars

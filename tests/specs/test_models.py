@@ -9,8 +9,8 @@ from certree.verify.tla import models
 from certree.verify.tla.model_file import Expected, ListedTables
 from certree.verify.tla.models import compare, compare_tables, model_check
 from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.step_table import table_of_changes
 from certree.verify.tla.tlc import Result, State, TlcRun, TlcStoppedError
-from certree.verify.tla.variable_changes import table_of_changes
 
 EXPECTED = Expected(Result.SAFETY, "NoLateRow", "NoLateRow", 5, 9)
 

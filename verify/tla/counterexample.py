@@ -136,7 +136,7 @@ class _Story:
     def __init__(self, run: TlcRun) -> None:
         assert run.legend is not None
         self.run, self.legend, self.last = run, run.legend, run.trace[-1]
-        self.nodes = _keys(self.last["played"])
+        self.nodes = _keys(self.last["fired"])
         self.is_paced = self.legend["run"] == "paced"
 
     def events(self) -> list[Line]:
@@ -144,7 +144,7 @@ class _Story:
         lines = []
         for before, after in zip(self.run.trace, self.run.trace[1:], strict=False):
             for node in self.nodes:
-                if _at(after["played"], node) > _at(before["played"], node):
+                if _at(after["fired"], node) > _at(before["fired"], node):
                     late = 0 if self.is_paced else before["now"] - self._opens(before, node)
                     lines.append(self._line(before, node, "fires" + (f", late by {late} ticks" if late else "")))
             under_way = {_name(message) for message in map(dict, after["flying"])}
@@ -199,7 +199,7 @@ class _Story:
         return ""
 
     def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
-        rest = _at(self.legend["program"], node)[_at(self.last["played"], node) :]
+        rest = _at(self.legend["program"], node)[_at(self.last["fired"], node) :]
         flow = 0 if self._is_counted else 1
         arrivals = [arrival for arrival in _at(self.legend["arrivals"], node) if arrival[flow] == item[0]]
         fired = all(entry["item"] != item for entry in rest)
@@ -222,8 +222,8 @@ class _Story:
 
     def _next(self, state: State, node: int) -> Mapping[str, Any] | None:
         """The next program entry of the node; None at the end of the program."""
-        program, played = _at(self.legend["program"], node), _at(state["played"], node)
-        return program[played] if played < len(program) else None
+        program, fired = _at(self.legend["program"], node), _at(state["fired"], node)
+        return program[fired] if fired < len(program) else None
 
     def _entry(self, state: State, node: int) -> Mapping[str, Any]:
         entry = self._next(state, node)

@@ -3,8 +3,8 @@
 import pytest
 
 from certree.verify.tla.edits import survey as edits
-from certree.verify.tla.edits.changes import Edit, edits_of
 from certree.verify.tla.edits.definitions import module_of, reached_from
+from certree.verify.tla.edits.single_edits import Edit, edits_of
 from certree.verify.tla.edits.survey import EDITED, Outcome, counted, known_survivors, models_for
 from certree.verify.tla.edits.together import NO_VALUE, asked_of, kill_alone, kills_of_runs, kills_together, with_meaning
 from certree.verify.tla.model_file import listed

@@ -27,7 +27,7 @@ DEFINITIONS = (
     "EveryTick == LET all == UNION {MessageEvents(m) : m \\in flying} \\union UNION {SequencerEvents(n) : n \\in Nodes}\n"
     "             IN  IF \\E t \\in all : t > now THEN {now + 1} ELSE {}",
     'Told(n) == {<<IF of[1] = "REDUCE" THEN 1 ELSE 0, of[2], of[3], count[n][of]>> : of \\in Arrivals[n]}',
-    "IsPrinted == PrintT(ToString(<<now, {<<n, start[n], drift[n]>> : n \\in Nodes}, {<<n, played[n]>> : n \\in Nodes},\n"
+    "IsPrinted == PrintT(ToString(<<now, {<<n, start[n], drift[n]>> : n \\in Nodes}, {<<n, fired[n]>> : n \\in Nodes},\n"
     "  {<<n, Told(n)>> : n \\in Nodes}, {<<m.src, m.row, m.item[2], m.dst, m.sent>> : m \\in flying}>>))",
 )
 #: three iterations of an all-reduce of two chunks
@@ -81,19 +81,19 @@ def by_tlc(case) -> dict[tuple[tuple[int, Clock], ...], set[Reached]]:
     kinds = TableWorld(plan, all_clocks(plan.tables.topology.endpoints.tolist(), 0, 0)[0], slot, (least, most)).kinds
     found: dict[tuple[tuple[int, Clock], ...], set[Reached]] = {}
     for text in printed:
-        now, clocks, played, counted, flying = parse_value(text)
+        now, clocks, entries, counted, flying = parse_value(text)
         by = tuple((node, (start, longer)) for node, start, longer in sorted(clocks))
-        found.setdefault(by, set()).add(reached(plan, kinds, now, dict(played), dict(counted), flying))
+        found.setdefault(by, set()).add(reached(plan, kinds, now, dict(entries), dict(counted), flying))
     return found
 
 
-def reached(plan, kinds, now, played, counted, flying) -> Reached:
+def reached(plan, kinds, now, entries, counted, flying) -> Reached:
     """A state of the TLA+ module as one of the symbolic machine; programs are in the order of slots and rows."""
     tables, fired = plan.tables, [0] * len(plan.tables.node)
-    rows = {node: [row for row in range(len(fired)) if tables.node[row] == node] for node in played}
-    for node, entries in played.items():
+    rows = {node: [row for row in range(len(fired)) if tables.node[row] == node] for node in entries}
+    for node, number in entries.items():
         program = sorted((tables.step[row] + i * plan.period, row) for row in rows[node] for i in range(plan.repeats))
-        for _, row in program[:entries]:
+        for _, row in program[:number]:
             fired[row] += 1
     told = {(sums, flow, src, node): times for node, of in counted.items() for sums, flow, src, times in of}
     count = tuple(told[kind.reduces, kind.flow, kind.src, kind.dst] for kind in kinds)

@@ -1,7 +1,7 @@
 """Single edits of the TLA+ modules: which of them no property of any model sees.
 
 - `definitions`: the definitions of a module that its steps are made of
-- `changes`: the edits of a definition, by a fixed seed
+- `single_edits`: the edits of a definition, by a fixed seed
 - `together`: many edits in one module, checked in one run of TLC
 - `survey`: all edits of the modules against the models of their families; survivors with the arguments of `specs/edits.toml`
 """

@@ -13,8 +13,8 @@ from functools import cache
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
-from certree.verify.tla.edits.changes import PER_DEFINITION, Edit, edits_of
 from certree.verify.tla.edits.definitions import Module, module_of, reached_from
+from certree.verify.tla.edits.single_edits import PER_DEFINITION, Edit, edits_of
 from certree.verify.tla.edits.together import (
     ENDLESS,
     NO_VALUE,

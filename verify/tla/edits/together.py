@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from certree.verify.tla.edits.changes import Edit
 from certree.verify.tla.edits.definitions import Definition, Module
+from certree.verify.tla.edits.single_edits import Edit
 from certree.verify.tla.model_file import TIME_LIMITS, Model
 from certree.verify.tla.mutants import DEADLOCK, is_of_runs, step_of
 from certree.verify.tla.runs import run_generated, specs_folder
