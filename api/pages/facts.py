@@ -180,7 +180,7 @@ def table_rows(tables: Tables) -> Rows:
         ("expected arrivals", f"{int(arrivals.max()):,} at most per node, {awaited} bits each"),
         ("memory of the fullest node", f"{bits:,} bits ({bits / 8192:.2f} KiB)"),
         ("source routes", f"{len(tables.routes):,}" if tables.routes else "none: all rows are for neighbours"),
-        ("chunk", f"{tables.chunk_bytes:,} bytes; slots of {tables.slot_cycles:,} cycles"),
+        ("chunk", f"{tables.chunk_bytes:,} bytes; slots of {counted(tables.slot_cycles, 'cycles')}"),
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from certree.api.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.api.bundles.reading import TABLES
-from certree.api.reports.text import size_words
+from certree.api.reports.text import counted, size_words
 from certree.hw.golden import trace_files
 from certree.hw.tables.directory import table_files
 from certree.hw.tables.lowering import lower
@@ -39,7 +39,8 @@ class TablesEvidence(Evidence):
         elif (fault := difference(tables, schedule)) is not None:
             yield ItemResult(name, Status.FAILED, fault)
         else:
-            size = f"{size_words(tables.message_bytes)}, machine {tables.machine.name}, slots of {tables.slot_cycles} cycles"
+            slots = counted(tables.slot_cycles, "cycles")
+            size = f"{size_words(tables.message_bytes)}, machine {tables.machine.name}, slots of {slots}"
             yield ItemResult(name, Status.RECHECKED, f"{len(tables.node):,} rows execute the schedule; {size}")
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:

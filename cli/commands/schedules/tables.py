@@ -11,6 +11,7 @@ from certree.api.bundles.checking import verify_bundle
 from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
+from certree.api.reports.text import counted
 from certree.api.runtimes.kinds import kind_of
 from certree.api.runtimes.programs import export_program, export_programs, network_of, verify_program
 from certree.api.runtimes.reports import program_report, program_words
@@ -140,8 +141,9 @@ def export_words(report: dict[str, Any]) -> str:
     """A report for people."""
     padding = report["padded_bytes"] - report["message_bytes"]
     return (
-        f"{report['rows']} rows for {report['nodes']} nodes; chunks of {report['chunk_bytes']} bytes,"
-        f" slots of {report['slot_cycles']} cycles; {padding} bytes of padding"
+        f"{counted(report['rows'], 'rows')} for {counted(report['nodes'], 'nodes')};"
+        f" chunks of {counted(report['chunk_bytes'], 'bytes')}, slots of {counted(report['slot_cycles'], 'cycles')};"
+        f" {counted(padding, 'bytes')} of padding"
     )
 
 
