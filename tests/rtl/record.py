@@ -1,6 +1,6 @@
 """The page of co-simulations, `docs/benchmarks/co-simulation.md`, of what `make rtl` prints:
 
-python -m tests.rtl small grid random large | python -m tests.rtl.record
+CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record
 """
 
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
+from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES, SMALL
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
@@ -22,14 +23,21 @@ memories. Each case is run twice, the second time with every second interface 7 
 with that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) runs
 all cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
 endpoints, with and without switches, links of different lengths and of one or two lanes. CPU seconds are those of a whole case,
-compilation without optimization included, on a shared 2-core machine; compiled files are kept by ccache where it is installed.
+compilation without optimization and without ccache included, on a shared 2-core machine.
 
-    python -m tests.rtl small grid random large | python -m tests.rtl.record
+    CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record
+"""
+_BANKS = """## New tables take over
+
+Tables of three iterations, then others of three that are loaded while the first ones run and open at the boundary
+([Banks](../reference/tables.md#banks)), with a new message. The C++ driver compares with what `certree simulate OLD --then NEW`
+computes.
 """
 _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",
     "differences", "CPU s",
 )  # fmt: skip
+_PAIR_COLUMNS = ("pair", "nodes", "first", "then", "every second late by", "events", "cycles", "differences", "CPU s")
 
 
 def row(line: str) -> list[str] | None:
@@ -49,15 +57,32 @@ def row(line: str) -> list[str] | None:
     return [found[2] + "*" * (found[2] in SMALL), *map(str, shown)]
 
 
+def pair_row(line: str) -> list[str] | None:
+    """The row of a pair of tables, as `row`."""
+    found = _LINE.fullmatch(line.strip())
+    if found is None or found[2] not in PAIRS:
+        return None
+    runs = _RUN.findall(found[3])
+    if found[1] == "FAIL" or not runs:
+        raise ValueError(line)
+    pair, (events, differences, cycles, _) = PAIRS[found[2]](), runs[0]
+    facts = (len(pair.before.topology.endpoints), pair.before.collective.kind.value, pair.after.collective.kind.value, pair.skew)
+    return [*map(str, (found[2], *facts, f"{int(events):,}", f"{int(cycles):,}", differences, found[4]))]
+
+
+def _table(columns: tuple[str, ...], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (columns, ["---"] * len(columns), *rows)]
+
+
 def main() -> int:
-    """Write the page; exit code 1 where a case failed."""
-    rows = [found for line in sys.stdin if (found := row(line))]
-    table = [_COLUMNS, ["---"] * len(_COLUMNS), *rows]
+    """Write the page; ValueError where a case failed."""
+    lines = list(sys.stdin)
+    rows, pairs = ([found for line in lines if (found := read(line))] for read in (row, pair_row))
     total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
-    left = ", ".join(sorted(set(CASES) - {entry[0].rstrip("*") for entry in rows}))
+    left = ", ".join(sorted({*CASES, *PAIRS} - {entry[0].rstrip("*") for entry in rows + pairs}))
     foot = f"{len(rows)} cases, {total[0]:,} events in runs without skew, no difference; {total[1]:,} CPU seconds."
     foot += f" Not in this record: {left}." if left else ""
-    PAGE.write_text("\n".join([_HEAD, *(f"| {' | '.join(cells)} |" for cells in table), "", foot, ""]))
+    PAGE.write_text("\n".join([_HEAD, *_table(_COLUMNS, rows), "", foot, "", _BANKS, *_table(_PAIR_COLUMNS, pairs), ""]))
     return 0
 
 
