@@ -17,6 +17,7 @@ from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import Plan, parts
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.engines.transparency import meeting_effect, router_effect
+from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
@@ -55,8 +56,9 @@ def run(
         )
     if options.mode == "paced" and isinstance(prepared, Tables) and prepared.fine_slots:
         raise UnsupportedError("tables with fine slots cannot be paced: their steps are times; run them slotted")
-    if options.trace is not None:
-        check_writable(options.trace, force=options.force)
+    for path in (options.trace, options.trace_flits):
+        if path is not None:
+            check_writable(path, force=options.force)
     try:
         return _run_whole(prepared, options)
     except NotPacedError as error:
@@ -139,6 +141,8 @@ def _run_whole(source: Tables | Plan, options: Options) -> Run:
     engine = ended.engine
     if options.trace is not None:
         engine.write_trace(options.trace, force=options.force)
+    if options.trace_flits is not None and isinstance(engine, FlitEngine):
+        write_flit_trace(options.trace_flits, engine.network, engine.core, force=options.force)
     if options.observer is not None:
         options.observer(engine)
     predictable = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
@@ -152,7 +156,7 @@ def _run_whole(source: Tables | Plan, options: Options) -> Run:
 
 
 def _may_be_cut(options: Options) -> bool:
-    needs_one_run = (options.clocks, options.trace, options.others, options.longest_wait, options.observer)
+    needs_one_run = (options.clocks, options.trace, options.trace_flits, options.others, options.longest_wait, options.observer)
     return options.in_parts and all(option is None for option in needs_one_run)
 
 

@@ -79,13 +79,16 @@ def inject(
     longest_wait: int | None = None,
     machine: str | Path | Machine | None = None,
     allow_deadlock: bool = False,
+    trace_flits: str | Path | None = None,
+    force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Injected:
     """Simulate packets through the routers of a network; the result has the cycles at which head and tail of each arrive.
 
     `packets`: a CSV file with the columns id, src, dst, flits, start; columns; or synthetic Traffic. With `longest_wait` the result
     names packets that waited for at least N cycles while others passed. Routes on which packets may deadlock raise DeadlockError,
-    unless `allow_deadlock`, which runs them to see. `progress` receives the cycle now and then. Raises
+    unless `allow_deadlock`, which runs them to see. `trace_flits`: a file for every step of flits and credits, which `model_check`
+    checks; `force` overwrites it. `progress` receives the cycle now and then. Raises
     InputError for packets out of range, UnsupportedError where the router model does not apply.
 
     >>> import certree.api as ct
@@ -107,5 +110,6 @@ def inject(
         answer = deadlock_of(topology, on, rows)
         if not answer.free:
             raise DeadlockError(answer)
-    result = injection.inject(topology, on, rows, longest_wait=longest_wait, progress=progress)
+    path = None if trace_flits is None else Path(trace_flits)
+    result = injection.inject(topology, on, rows, longest_wait=longest_wait, trace_flits=path, force=force, progress=progress)
     return Injected(topology, on, rows, result, packets if isinstance(packets, Traffic) else None)

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from certree.api import parsing
 from certree.api.inputs import holds_schedule, size_or_default
 from certree.api.runnable import made_tables, tables_to_run
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.runs.endpoints import made_schedule
-from certree.api.settings import Tell, silent
+from certree.api.settings import Tell, machine_for, silent
 from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Options
 from certree.models.common.errors import InputError
@@ -18,6 +19,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
+from certree.models.traces.flits import is_flit_trace, load_flit_trace
 from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
 from certree.verify.tla import models
 from certree.verify.tla.model_file import ListedTables
@@ -28,6 +30,7 @@ from certree.verify.tla.traces.endpoints import check_endpoint_trace
 from certree.verify.tla.traces.interfaces import RUNS, check_trace
 from certree.verify.tla.traces.reducing import check_aggregation_trace
 from certree.verify.tla.traces.reducing_network import aggregated_flows
+from certree.verify.tla.traces.routers import check_injected_flits, check_schedule_flits
 
 #: seconds for the tables of a schedule or a trace, without and with `full`
 TIME_LIMITS = (300.0, 3600.0)
@@ -57,7 +60,8 @@ def model_check(
     `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
     whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
     or "paced"), `skew` and `drift` as they were given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
-    network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace.
+    network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace. A
+    trace of flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
     `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
     `symbolic`: instead, prove with z3 that slotted tables are correct at any size. `full`: include the large models, and allow an
     hour for a schedule instead of five minutes. `progress` receives each listed model when it is done, the number done and the
@@ -86,6 +90,8 @@ def model_check(
         given = tables_to_run(schedule, size, machine, tell)
         if routers:
             return [model_check_routers(given, flow, limit)]
+        if trace is not None and is_flit_trace(Path(trace)):
+            return [check_schedule_flits(load_flit_trace(Path(trace)), given, flow, Path(trace), time_limit=limit)]
         require_free(given)
         require_in_time(given, Options(framing=flow))
         tables = framed(given, flow)
@@ -97,9 +103,15 @@ def model_check(
         return models.model_check(named or None, full, progress, _listed_tables)
     if is_aggregation_trace(Path(trace)) and len(named) == 1:
         return _checked_aggregation(Path(trace), named[0], size, machine, window, aggregators, limit, tell)
+    if is_flit_trace(Path(trace)) and len(named) == 1:
+        topology = parsing.topology(named[0])
+        on = machine_for(topology, machine)
+        return [check_injected_flits(load_flit_trace(Path(trace)), topology, on, Path(trace), time_limit=limit)]
     if is_endpoint_trace(Path(trace)) and len(named) <= 1:
         return [_checked_endpoints(Path(trace), named, size_or_default(size), limit)]
-    raise InputError(f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate the one network or schedule")
+    raise InputError(
+        f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
+    )
 
 
 def _checked_aggregation(

@@ -32,6 +32,7 @@ def simulate(
     drift: str | None = None,
     step_time: str = "paper",
     trace: str | Path | None = None,
+    trace_flits: str | Path | None = None,
     force: bool = False,
     allow_deadlock: bool = False,
     allow_late: bool = False,
@@ -42,8 +43,8 @@ def simulate(
     `source`: tables, their directory, a schedule or its file. A schedule runs as tables, or, where it cannot be exported, from its
     own transfers. `size` and `machine` are by default those of the tables, or what the schedule was made for. `run` ("slotted" or
     "paced"), `engine` ("auto", "fast", "lanes" or "flit"), `without_routers`, `flow` ("message" or "packet"), `longest_wait`,
-    `step_time`, `trace`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background packets, a
-    CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
+    `step_time`, `trace`, `trace_flits`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background
+    packets, a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
     Tables that state a delay other than their own (`certree.verify.tables.delay`) raise InvalidScheduleError. Routes that may
     deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
@@ -68,6 +69,7 @@ def simulate(
         others=others,
         longest_wait=longest_wait,
         trace=None if trace is None else Path(trace),
+        trace_flits=None if trace_flits is None else Path(trace_flits),
         force=force,
         progress=progress,
     )

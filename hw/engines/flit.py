@@ -71,6 +71,8 @@ class FlitEngine(RowEngine):
         )
         if options.longest_wait is not None:
             self.core.watch(options.longest_wait)
+        if options.trace_flits is not None:
+            self.core.trace_flits()
 
     def deadlock(self) -> tuple[str, ...]:
         """What each node waits for in a stalled run, or the packet that never arrives, in words; empty for a run that has ended."""

@@ -52,6 +52,7 @@ class Options:
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
       Perfetto and chrome://tracing; not overwritten unless `force`
+    - `trace_flits`: file for every step of flits and credits in routers (`certree.models.traces.flits`)
     - `observer` is called with the engine of a run that has ended, which recorded the uses of links as for a trace
     - `progress` is called with the current cycle every few million events or flit moves; an exception from it ends the run
 
@@ -68,6 +69,7 @@ class Options:
     longest_wait: int | None = None
     in_parts: bool = True
     trace: Path | None = None
+    trace_flits: Path | None = None
     force: bool = False
     progress: Callable[[int], None] | None = None
     observer: Callable[[Any], None] | None = None  # of `certree.hw.engines.engine.RowEngine`
@@ -77,9 +79,15 @@ class Options:
         check_known("engine", self.engine, ENGINES)
         check_known("framing", self.framing, FRAMINGS)
         check_known("step time", self.step_time, STEP_TIMES)
-        for what, value in (("other packets", self.others), ("waits in routers", self.longest_wait)):
+        for what, value in (
+            ("other packets", self.others),
+            ("waits in routers", self.longest_wait),
+            ("traces of flits", self.trace_flits),
+        ):
             if value is not None and (self.engine not in (AUTO, Engine.FLIT) or self.without_routers):
                 raise InputError(f"{what} need the flit engine: the others have no routers; engine is {self.engine!r}")
+        if self.trace_flits is not None and self.others is not None:
+            raise InputError("traces of flits: not supported next to other packets; leave either out")
         if self.engine == Engine.FLIT and self.without_routers:
             raise InputError("engine flit has routers; without_routers is for the others")
 
@@ -91,7 +99,9 @@ class Options:
     @property
     def needs_routers(self) -> bool:
         """Whether the run needs routers."""
-        return self.engine == Engine.FLIT or self.others is not None or self.longest_wait is not None
+        return self.engine == Engine.FLIT or any(
+            option is not None for option in (self.others, self.longest_wait, self.trace_flits)
+        )
 
     @property
     def leaves_routers_out(self) -> bool:

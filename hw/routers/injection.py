@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.core_progress import run_to_end
 from certree.hw.routers.blockage import describe_blockage, describe_lost, describe_starved
+from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets, check_packets
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.routers.packet_routes import packet_routes
@@ -60,13 +63,16 @@ def inject(
     packets: Packets,
     *,
     longest_wait: int | None = None,
+    trace_flits: Path | None = None,
+    force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> InjectionResult:
     """Send packets through the routers of a network (`docs/explanation/routers.md`).
 
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
     by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result lists the
-    packets that waited at least N cycles while others passed (`watchdog.hpp`). `progress` is called with the current cycle
+    packets that waited at least N cycles while others passed (`watchdog.hpp`). `trace_flits`: a file for every step of flits and
+    credits (`certree.models.traces.flits`), not overwritten unless `force`. `progress` is called with the current cycle
     now and then; Ctrl-C works at the same moments.
     Raises InputError for packets out of range (`check_packets`), UnsupportedError for what the router model does not cover, such
     as a packet that cut-through can never move on.
@@ -88,7 +94,12 @@ def inject(
     core = _core.PacketRun(network.scalars, network.core_columns(hops), columns)
     if longest_wait is not None:
         core.watch(longest_wait)
+    if trace_flits is not None:
+        check_writable(trace_flits, force=force)
+        core.trace_flits()
     run_to_end(core, BUDGET, progress)
+    if trace_flits is not None:
+        write_flit_trace(trace_flits, network, core, force=force)
     head, tail = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     head[order], tail[order] = core.heads().astype(np.int64), core.tails().astype(np.int64)  # never arrived: -1
     counters = core.counters()

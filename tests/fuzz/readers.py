@@ -28,6 +28,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_csv import load_schedule_csv
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.traces.endpoints import load_endpoint_trace
+from certree.models.traces.flits import load_flit_trace
 from certree.models.traces.reducing import load_aggregation_trace
 from certree.models.workload.workload_file import load_workload
 from certree.verify.tla.traces.interfaces import load_trace
@@ -52,13 +53,14 @@ def readers() -> dict[str, tuple[str, Reader]]:
         "workload": (".toml", lambda path: load_workload(str(path))),
         "msccl-xml": (".xml", verify_program),
         "mscclpp": (".json", lambda path: verify_program(path) if kind_of(path) else None),
-        "chakra": (".et", lambda path: algorithm_of({"0": path.read_bytes(), "1": path.read_bytes()}, str(path))),
+        "chakra": (".et", _with_other_ranks),
         "packets": (".csv", lambda path: read_packets(path, mesh)),
         "measurements": (".csv", read_measurements),
         "bundle": (".certree", ct.read_bundle),
         "trace": ("", load_trace),
         "endpoint-trace": ("", load_endpoint_trace),
         "aggregation-trace": ("", load_aggregation_trace),
+        "flit-trace": ("", load_flit_trace),
         "manifest": ("", lambda path: _in_tables(path, "manifest.json")),
         "table": ("", lambda path: _in_tables(path, "table.json")),
         "rows": ("", lambda path: _in_tables(path, "node_0000.hex")),
@@ -74,6 +76,8 @@ def seeds(folder: Path) -> dict[str, bytes]:
         ct.save(ct.topology("mesh:2x2"), folder / f"network{suffix}", force=True)
     ct.bundle(made, folder / "made.certree", tla=False, force=True)
     ct.simulate(made, trace=folder / "trace", force=True)
+    ct.endpoints("ring:3", payloads=["4KiB"], systems=["ace"], method="ring", chunk="4KiB", trace=folder / "endpoints", force=True)
+    ct.inject("mesh:2x2", ct.Traffic(flits=3, cycles=40, warmup=0), trace_flits=folder / "flits", force=True)
     ct.aggregate("switch:4,reducing=switches", size="1KiB", trace=folder / "aggregation", force=True)
     ct.export(made, folder=folder / "tables", force=True)
     programs: dict[str, bytes] = {}
@@ -91,17 +95,24 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "machine": (PRESETS / "machine/presets/booksim2.toml").read_bytes(),
         "workload": (PRESETS / "workload/presets/alexnet.toml").read_bytes(),
         "packets": b"id,src,dst,flits,start\n0,0,1,4,0\n1,2,3,1,9\n",
-        "measurements": b"ranks,bytes,seconds\n4,1024,0.001\n8,1024,0.002\n",
+        "measurements": b"benchmark,participants,floats,seconds\nco-located-ps,8,10000000,0.203\nexchange,4,4096,0.001\n",
         **programs,
         "bundle": (folder / "made.certree").read_bytes(),
         "trace": (folder / "trace").read_bytes(),
-        "endpoint-trace": (folder / "aggregation").read_bytes(),
+        "endpoint-trace": (folder / "endpoints").read_bytes(),
+        "flit-trace": (folder / "flits").read_bytes(),
         "aggregation-trace": (folder / "aggregation").read_bytes(),
         **{
             name: (folder / "tables" / file).read_bytes()
             for name, file in (("manifest", "manifest.json"), ("table", "table.json"), ("rows", "node_0000.hex"))
         },
     }
+
+
+def _with_other_ranks(path: Path) -> object:
+    """Read a damaged trace of rank 0 with the right ones of the others."""
+    files = {f"{rank}": (path.parent / "traces" / f"algorithm.{rank}.et").read_bytes() for rank in range(1, 4)}
+    return algorithm_of({"0": path.read_bytes()} | files, str(path))
 
 
 def _in_tables(path: Path, name: str) -> object:

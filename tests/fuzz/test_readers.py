@@ -24,6 +24,16 @@ def test_files_that_crashed_a_reader_once(file: Path, tmp_path: Path) -> None:
     assert outcome(read, shutil.copy(file, tmp_path / f"file{suffix}")) == "refused"
 
 
+def test_what_is_damaged_is_right_before(folder: tuple[Path, dict[str, bytes]]) -> None:
+    """Otherwise a reader would refuse the first line of all that it gets."""
+    place, right = folder
+    assert right.keys() == readers().keys()
+    for name, (suffix, read) in readers().items():
+        path = place / f"right{suffix}"
+        path.write_bytes(right[name])
+        assert outcome(read, path) == "read", name
+
+
 @pytest.mark.parametrize("name", list(readers()))
 def test_damaged_files(name: str, folder: tuple[Path, dict[str, bytes]]) -> None:
     place, right = folder

@@ -9,7 +9,7 @@ import click
 
 from certree.api.reports.text import one_line
 from certree.api.runs.injection import Injected, Traffic, inject
-from certree.cli.words.parameters import COUNT, WHOLE, Parsed, argument_topology, option_json, option_params
+from certree.cli.words.parameters import COUNT, WHOLE, Parsed, argument_topology, check_output, option_json, option_params
 from certree.cli.words.progress import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.models.common.errors import InputError
@@ -46,6 +46,8 @@ HOT_SPOT = Parsed("hot spot", parse_hot_spot)
 @click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of synthetic packets.")
 @click.option("--longest-wait", type=COUNT, help="Report packets delayed by at least N cycles by other traffic (starvation).")
 @click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
+@click.option("--trace-flits", type=click.Path(path_type=Path), help="Write a line for every step of flits and credits.")
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_params()
 @option_json()
 def inject_command(
@@ -60,6 +62,8 @@ def inject_command(
     seed: int,
     longest_wait: int | None,
     allow_deadlock: bool,
+    trace_flits: Path | None,
+    force: bool,
     machine: Machine | None,
     as_json: bool,
 ) -> int:
@@ -74,9 +78,17 @@ def inject_command(
     if (traffic == "hot-spot") != (hot_spot is not None):
         raise InputError("--hot-spot NODE:SHARE and --traffic hot-spot go together")
     given: Path | Traffic = Traffic(load, flits, cycles, warmup, seed, hot_spot) if packets is None else packets
+    check_output(trace_flits, force=force)
     with working("injecting") as tell:
         done = inject(
-            topology, given, longest_wait=longest_wait, machine=machine, allow_deadlock=allow_deadlock, progress=now_and_then(tell)
+            topology,
+            given,
+            longest_wait=longest_wait,
+            machine=machine,
+            allow_deadlock=allow_deadlock,
+            trace_flits=trace_flits,
+            force=force,
+            progress=now_and_then(tell),
         )
     result = done.result
     document: dict[str, Any] = {"topology": topology.name, "machine": done.machine.name}

@@ -18,6 +18,7 @@ from certree.models.common.files import check_writable, write_atomically
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import Machine
 from certree.models.traces.endpoints import is_endpoint_trace
+from certree.models.traces.flits import is_flit_trace
 from certree.models.traces.reducing import is_aggregation_trace
 from certree.verify.tla.edits.survey import EDITED, counted, survey
 from certree.verify.tla.model_file import LookedAt, listed
@@ -45,7 +46,7 @@ KILLS_HEAD = (
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
-    help="Check a trace of simulate (with --schedule), aggregate or endpoints: is it a behaviour of the specification?",
+    help="Check a trace of simulate (with --schedule), inject, aggregate or endpoints: is it a behaviour of the specification?",
 )
 @click.option("--run", type=click.Choice(RUNS), help="Mode of the traced run; slotted by default.")
 @click.option("--skew", help="Skews of the traced run, as given to simulate.")
@@ -104,9 +105,10 @@ def model_check_command(
 
     A single name also prints the counterexample of a model that must fail.
 
-    With --trace: check whether a traced run is a behaviour of the specification. A trace of simulate is checked message by message
-    and needs --schedule. A trace of aggregate is checked step by step; NAME is the network or schedule that was aggregated. A trace
-    of endpoints states its own input; with NAME, a network or schedule, its messages must also be those of NAME.
+    With --trace: check whether a traced run is a behaviour of the specification. A trace of simulate is checked message by message,
+    or, if --trace-flits wrote it, flit by flit, and needs --schedule. A trace of flits of inject needs its network as NAME, and its
+    --params. A trace of aggregate is checked step by step; NAME is the network or schedule that was aggregated. A trace of
+    endpoints states its own input; with NAME, a network or schedule, its messages must also be those of NAME.
 
     With --schedule and --routers: check the schedule's messages flit by flit in the routers of the machine: all orders of a few
     flits, random ones of more. Which message waits for which is left out, so that the answer is about any timing.
@@ -135,6 +137,7 @@ def model_check_command(
     if trace is not None and not trace.is_file():
         raise InputError(f"{trace}: no such file")
     of_switches = trace is not None and is_aggregation_trace(trace)
+    of_flits = trace is not None and is_flit_trace(trace)
     of_engines = trace is not None and is_endpoint_trace(trace)
     if of_switches and (schedule is not None or len(names) != 1 or symbolic or run is not None or flow != "message"):
         raise click.UsageError(
@@ -145,8 +148,14 @@ def model_check_command(
         schedule is not None or len(names) > 1 or symbolic or run is not None or machine is not None or flow != "message"
     ):
         raise click.UsageError("a trace of endpoints takes the network or schedule that ran as its one NAME, and --size")
-    if trace is not None and schedule is None and not (of_switches or of_engines):
-        raise click.UsageError("--trace needs the --schedule whose tables ran, or a trace of aggregate or endpoints")
+    if of_flits and (run is not None or symbolic or skew is not None or drift is not None or picture is not None):
+        raise click.UsageError("a trace of flits has no --run, no --skew, no --drift and no --picture: its steps have no times")
+    if of_flits and schedule is None and (len(names) != 1 or size is not None or flow != "message"):
+        raise click.UsageError(
+            "a trace of flits takes the --schedule that ran, or of inject the network as its one NAME, and --params"
+        )
+    if trace is not None and schedule is None and not (of_switches or of_engines or of_flits):
+        raise click.UsageError("--trace needs the --schedule whose tables ran, or a trace of inject, aggregate or endpoints")
     if run is not None and trace is None:
         raise click.UsageError("--run is the execution model of a traced run; it needs --trace")
     if (skew is not None or drift is not None) and (trace is None or schedule is None):
@@ -161,7 +170,7 @@ def model_check_command(
         check_writable(picture, force=force)
     if (
         schedule is None
-        and not of_switches
+        and not (of_switches or of_flits)
         and not (of_engines and names)
         and (size is not None or machine is not None or flow != "message")
     ):

@@ -71,7 +71,9 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
                    "exact: with latency and reduction.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Write one JSON line per message, or, to a name ending in .json, a trace for ui.perfetto.dev.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@click.option("--trace-flits", type=click.Path(path_type=Path),
+              help="On routers: write a line for every step of flits and credits.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite the traces.")
 @click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
 @click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",
               help="Flow engine: interpretation of GenModel where its paper is silent: "
@@ -96,6 +98,7 @@ def simulate_command(
     drift: str | None,
     step_time: str,
     trace: Path | None,
+    trace_flits: Path | None,
     force: bool,
     model: str,
     reading: dict[str, str],
@@ -119,7 +122,8 @@ def simulate_command(
         return simulate_by_flows(path, size, model, reading, as_json=as_json)
     if after is not None:
         return _switch(context, path, after, as_json=as_json)
-    check_output(trace, force=force)
+    for path_of_trace in (trace, trace_flits):
+        check_output(path_of_trace, force=force)
     source = source_to_run(path, size, machine, note)
     expected = _expected_cycles(source) if run == "slotted" else None
     if trace is not None:
@@ -140,6 +144,7 @@ def simulate_command(
             drift=drift,
             step_time=step_time,
             trace=trace,
+            trace_flits=trace_flits,
             force=force,
             progress=now_and_then(tell, expected),
         )

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/event_wheel.hpp"
+#include "routers/network/flit_trace.hpp"
 #include "routers/network_layout.hpp"
 #include "routers/packet.hpp"
 
@@ -38,12 +39,18 @@ class Wires {
   // Flit `index` of `packet`, which has `flits` flits.
   void send_flit(Cycle now, std::uint32_t channel, std::uint32_t vc, PacketId packet, std::uint32_t index, std::uint32_t flits,
                  std::uint32_t sub_message_flits) {
+    if (trace_ != nullptr) trace_->send(now, channel, vc, packet, index);
     wheel_.schedule(now + flit_cycles_[channel], {channel, index == 0 ? packet : kNoPacket, EventKind::kFlit,
                                                   static_cast<std::uint8_t>(vc), flit_code(index, flits, sub_message_flits)});
   }
   void send_credit(Cycle now, std::uint32_t channel, std::uint32_t vc) {
     wheel_.schedule(now + credit_cycles_[channel], {channel, kNoPacket, EventKind::kCredit, static_cast<std::uint8_t>(vc), {}});
   }
+  // A packet takes a VC of a channel.
+  void note_taken(Cycle now, std::uint32_t channel, std::uint32_t vc, PacketId packet) const {
+    if (trace_ != nullptr) trace_->take(now, channel, vc, packet);
+  }
+  void trace(FlitTrace* trace) { trace_ = trace; }
   // A router looks again.
   void wake(Cycle when, std::uint32_t router) { wheel_.schedule(when, {router, kNoPacket, EventKind::kWake, 0, {}}); }
   EventWheel<NetworkEvent>& wheel() { return wheel_; }
@@ -53,6 +60,7 @@ class Wires {
   EventWheel<NetworkEvent> wheel_;
   std::vector<std::uint64_t> flit_cycles_;
   std::vector<std::uint64_t> credit_cycles_;
+  FlitTrace* trace_ = nullptr;
 };
 
 }  // namespace certree

@@ -59,7 +59,7 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
             f"{whole} flits are too many for cut-through, which moves them on when a buffer holds them all, and buffers have "
             f"{machine.vc_buffer_flits}"
         )
-    kinds = [_kinds(flits, sub_message) for flits in lengths]
+    kinds = [kinds_of(flits, sub_message) for flits in lengths]
     walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), 1)
     steps = 2 * int((walks.flits * (np.diff(walks.begin) + 1)).sum()) * sum(lengths)
     if steps > MOST_STEPS:
@@ -82,7 +82,7 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
     return found
 
 
-def _kinds(flits: int, sub_message: int) -> tuple[str, ...]:
+def kinds_of(flits: int, sub_message: int) -> tuple[str, ...]:
     """The kinds of a packet's flits: a head and data; every `sub_message` flits, if not 0, a sub-tail; and the tail."""
     ends = set(range(sub_message, flits, sub_message)) if sub_message else set()
     return ("head", *("tail" if place == flits else "subtail" if place in ends else "body" for place in range(2, flits + 1)))

@@ -24,13 +24,15 @@ def check_steps(
     lacks: Mapping[str, str],
     field_of: Mapping[str, str] | None = None,
     *,
+    wrong: Mapping[str, str] | None = None,
     believed: str,
     time_limit: float,
 ) -> ModelResult:
     """Check that the steps are a behaviour of the model, whose variable `line` counts them; a failure names the first difference.
 
     `words`: describes a step; `lacks`: what is missing if a trace ends too early, by violated property; `field_of`: the field that
-    another property is about, where the last line violates it; `believed`: statements taken from the trace alone.
+    another property is about, where the last line violates it; `wrong`: what is wrong with the line that comes next, by violated
+    property; `believed`: statements taken from the trace alone.
     """
     run = model.run(time_limit=time_limit)
 
@@ -38,7 +40,7 @@ def check_steps(
         number, step = steps[index]
         return f"line {number}, cycle {step['cycle']}: {words(step)}"
 
-    return traced_result(name, run, _message(run, steps, place, lacks, field_of, believed))
+    return traced_result(name, run, _message(run, steps, place, lacks, field_of, wrong or {}, believed))
 
 
 def _message(
@@ -47,6 +49,7 @@ def _message(
     place: Callable[[int], str],
     lacks: Mapping[str, str],
     field_of: Mapping[str, str] | None,
+    wrong: Mapping[str, str],
     believed: str,
 ) -> str:
     """The result in words: the first line for which specification and trace differ."""
@@ -57,6 +60,8 @@ def _message(
     done = run.trace[-1]["line"]
     if run.result is Result.DEADLOCK:
         return f"{place(done)}: the specification does not allow this step"
+    if run.broken in wrong:
+        return f"{run.broken}: {place(done)}: {wrong[run.broken]}"
     if run.broken in lacks:
         return f"{run.broken}: the trace ends after {done} steps, and {lacks[run.broken]}"
     if field_of is None:

@@ -27,6 +27,10 @@ class Ejector {
     return arriving.packet;
   }
 
+  // The packet of the last flit received on a VC, and its flits that are yet to come.
+  PacketId packet(std::uint32_t vc) const { return arriving_[vc].packet; }
+  std::uint32_t left(std::uint32_t vc) const { return arriving_[vc].left; }
+
  private:
   struct Arriving {
     PacketId packet = kNoPacket;

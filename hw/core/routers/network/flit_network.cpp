@@ -76,6 +76,7 @@ PacketId FlitNetwork::add(const Packet& packet) {
 
 void FlitNetwork::inject(PacketId id) {
   const Packet& packet = packets_[id.value];
+  if (flit_trace_) flit_trace_->open(id, packet);
   injectors_[packet.injector].enqueue(id, packet.traffic_class);
   activate_injector(packet.injector);
 }
@@ -96,6 +97,7 @@ void FlitNetwork::deliver(const NetworkEvent& event) {
   if (event.kind == EventKind::kWake) {
     activate_router(event.target);
   } else if (event.kind == EventKind::kCredit) {
+    if (flit_trace_) flit_trace_->credit(now_, event.target, event.vc);
     const End& source = sources_[event.target];
     if (source.is_router) {
       routers_[source.unit].receive_credit(source.port, event.vc);
@@ -117,7 +119,12 @@ void FlitNetwork::deliver(const NetworkEvent& event) {
   } else {
     ++counters_.ejected;
     ++counters_.ejected_by_code[static_cast<std::size_t>(event.code)];
-    const PacketId whole = ejectors_[destination.unit].receive(event.vc, event.packet, event.code, packets_, now_);
+    Ejector& ejector = ejectors_[destination.unit];
+    const PacketId whole = ejector.receive(event.vc, event.packet, event.code, packets_, now_);
+    if (flit_trace_) {
+      const PacketId packet = ejector.packet(event.vc);
+      flit_trace_->eject(now_, event.target, event.vc, packet, packets_[packet.value].flits - ejector.left(event.vc) - 1);
+    }
     if (whole != kNoPacket) {
       ++counters_.packets;
       completed_.push_back(whole);
@@ -166,6 +173,11 @@ std::uint64_t FlitNetwork::busiest_channel_cycles() const {
     busiest = std::max(busiest, routers_[sources_[channel].unit].busy_cycles(sources_[channel].port));
   }
   return busiest;
+}
+
+void FlitNetwork::trace_flits() {
+  flit_trace_.emplace();
+  wires_.trace(&*flit_trace_);
 }
 
 void FlitNetwork::watch(std::uint64_t bound) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "routers/network/ejector.hpp"
+#include "routers/network/flit_trace.hpp"
 #include "routers/network/injector.hpp"
 #include "routers/network/link_trace.hpp"
 #include "routers/network/watchdog.hpp"
@@ -61,6 +62,17 @@ class FlitNetwork {
   // From now on keeps who had which channel between routers when.
   void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs); }
   const std::optional<LinkTrace>& link_trace() const { return link_trace_; }
+
+  // Before any packet: keeps every step of flits and credits.
+  void trace_flits();
+  const std::optional<FlitTrace>& flit_trace() const { return flit_trace_; }
+  // Calls `visit(channel, vc)` for each credit on its way.
+  template <class Visitor>
+  void visit_credits(Visitor visit) const {
+    wires_.wheel().visit([&](const NetworkEvent& event) {
+      if (event.kind == EventKind::kCredit) visit(event.target, event.vc);
+    });
+  }
 
   // From now on looks for packets that wait for `bound` cycles or longer at the front of a buffer or of an interface's queue while
   // the channel that they want carries flits of others, and they have a credit for it or wait for a VC of it. One that has a VC and
@@ -126,6 +138,7 @@ class FlitNetwork {
   std::vector<std::uint32_t> senders_;
   std::vector<PacketId> unused_;
   std::optional<LinkTrace> link_trace_;
+  std::optional<FlitTrace> flit_trace_;
   std::optional<Watchdog> watchdog_;
   std::vector<StarvedPacket> starved_;
   NetworkCounters counters_;

@@ -47,6 +47,7 @@ bool Injector::evaluate(Cycle now) {
       entry.vc = choose_vc(entry);
       if (entry.vc == kNoVc) continue;
       vcs_.take(entry.vc, traffic_class);
+      wires_.note_taken(now, channel_, entry.vc, entry.packets.front());
     }
     if (!vcs_.has_credit(entry.vc)) continue;
     last_class_ = traffic_class;

@@ -121,9 +121,9 @@ bool Router::evaluate(Cycle now) {
     finish_routing(input_vcs_[routing_queue_.front().input]);
   }
   const bool some_bid = !waiting_.empty() && match_vcs();
-  if (!vc_stage_is_own_cycle_) grant_vcs();
+  if (!vc_stage_is_own_cycle_) grant_vcs(now);
   const bool has_freed_vc = sending_ports_ > 0 && allocate_switch(now);
-  if (vc_stage_is_own_cycle_) grant_vcs();
+  if (vc_stage_is_own_cycle_) grant_vcs(now);
   if (sending_ports_ > 0 || (!waiting_.empty() && (has_freed_vc || some_bid))) return true;
   if (routing_queue_.empty()) return false;
   const Cycle done = routing_queue_.front().done;
@@ -179,7 +179,7 @@ bool Router::match_vcs() {
 }
 
 // Heads get their VCs in the order in which they were routed.
-void Router::grant_vcs() {
+void Router::grant_vcs(Cycle now) {
   if (vc_matches_.empty()) return;
   for (const Match& match : vc_matches_) {
     InputVc& input = input_vcs_[match.input];
@@ -195,6 +195,7 @@ void Router::grant_vcs() {
     }
     --waiting_for_[input.output];
     output_vcs_[input.output].take(input.output_vc, index);
+    wires_.note_taken(now, outputs_[input.output], input.output_vc, input.front);
     next_vc_[input.output] = input.output_vc + 1U == vcs_ ? 0 : input.output_vc + 1U;
     refresh(input);
   }

@@ -48,7 +48,7 @@ class Router {
   std::uint64_t vcs_for(const InputVc& input) const;
   void keep_a_vc(const InputVc& input);
   bool match_vcs();
-  void grant_vcs();
+  void grant_vcs(Cycle now);
   bool allocate_switch(Cycle now);  // returns whether a VC was freed
   InputVc& sender(const Match& match);
   void send_flit(InputVc& input, Cycle now);

@@ -67,6 +67,39 @@ std::vector<Starved> starved(const FlitNetwork& network) {
 
 std::uint64_t starved_count(const FlitNetwork& network) { return network.watchdog() ? network.watchdog()->found() : 0; }
 
+// (node where it starts, where it ends, flits, class, number) of every packet that came to its interface.
+std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>> traced_packets(
+    const FlitNetwork& network) {
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>> rows;
+  if (!network.flit_trace()) return rows;
+  std::vector<std::uint32_t> nodes;  // of injectors
+  const NetworkLayout& layout = network.layout();
+  for (std::size_t channel = 0; channel < layout.channel_source.size(); ++channel) {
+    if (layout.channel_source[channel] == kInterface) nodes.push_back(layout.channel_destination[channel]);
+  }
+  for (const Packet& packet : network.flit_trace()->packets()) {
+    rows.emplace_back(nodes[packet.injector], packet.destination, packet.flits, packet.traffic_class, packet.number);
+  }
+  return rows;
+}
+
+// (cycle, step as in FlitStep, channel, VC, packet, flit) of every step of flits and credits.
+std::vector<std::tuple<std::uint64_t, std::uint8_t, std::uint32_t, std::uint8_t, std::uint32_t, std::uint32_t>> flit_events(
+    const FlitNetwork& network) {
+  std::vector<std::tuple<std::uint64_t, std::uint8_t, std::uint32_t, std::uint8_t, std::uint32_t, std::uint32_t>> rows;
+  if (!network.flit_trace()) return rows;
+  for (const FlitEvent& event : network.flit_trace()->events()) {
+    rows.emplace_back(event.cycle.value, static_cast<std::uint8_t>(event.step), event.channel, event.vc, event.packet, event.flit);
+  }
+  return rows;
+}
+
+std::vector<std::tuple<std::uint32_t, std::uint8_t>> credits_left(const FlitNetwork& network) {
+  std::vector<std::tuple<std::uint32_t, std::uint8_t>> rows;
+  network.visit_credits([&](std::uint32_t channel, std::uint8_t vc) { rows.emplace_back(channel, vc); });
+  return rows;
+}
+
 Counters counters(PacketRun& run) {
   const NetworkCounters& counted = run.network().counters();
   nb::dict result;
@@ -141,6 +174,16 @@ void bind_run(nb::class_<Run>& bound) {
       .def(
           "watch", [](Run& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"),
           "From now on look for packets that wait for `bound` cycles or longer while others pass.")
+      .def(
+          "trace_flits", [](Run& run) { run.network().trace_flits(); }, "Before the run: keep every step of flits and credits.")
+      .def(
+          "traced_packets", [](Run& run) { return traced_packets(run.network()); },
+          "(source node, destination node, flits, class, number) of every packet that came to its interface, in that order.")
+      .def(
+          "flit_events", [](Run& run) { return flit_events(run.network()); },
+          "(cycle, step, channel, VC, packet, flit) of every step of flits and credits (`flit_trace.hpp`).")
+      .def(
+          "credits_left", [](Run& run) { return credits_left(run.network()); }, "(channel, VC) of every credit on its way.")
       .def_prop_ro(
           "starved_count", [](Run& run) { return starved_count(run.network()); }, "The number of such packets so far.")
       .def(
