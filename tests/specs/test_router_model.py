@@ -43,6 +43,17 @@ def test_buffers_that_hold_all_that_comes() -> None:
         assert deadlock_of_schedule(tables.schedule, machine, 48).free == is_free
 
 
+def test_channels_that_are_reused_when_they_are_empty() -> None:
+    """Buffers of 4 flits hold both packets of two that wait in them (above); where the second has to wait for the first to leave,
+    they still wait for each other. Two layers are free in either case."""
+    for machine, result in (
+        (small(1, 4, vc_reuse="empty"), Result.DEADLOCK),
+        (small(2, 4, vc_reuse="empty"), Result.SUCCESS),
+    ):
+        checked = model_check_routers(tables_of(switch_ring(3), machine, 48))
+        assert (checked.result, checked.mode) == (result, "exhaustive")
+
+
 @pytest.mark.parametrize("flow", ["message", "packet"])
 def test_the_example_by_random_runs(flow: str) -> None:
     """A ring of four switches, one virtual channel of 8 flits: `verify` refuses it, and TLC says why without the checker."""
@@ -61,7 +72,8 @@ def drawn(seed: int) -> Iterator[tuple[Schedule, Machine, int]]:
             break
     topology, ends = cabling.topology(), len(cabling.homes)
     flow_control = rng.choice(("wormhole", "cut-through"))
-    machine = small(rng.choice((1, 2)), rng.randint(1, 2) if flow_control == "wormhole" else 2, flow_control=flow_control)
+    reuse = {"vc_reuse": "empty"} if rng.random() < 1 / 3 else {}
+    machine = small(rng.choice((1, 2)), rng.randint(1, 2) if flow_control == "wormhole" else 2, flow_control=flow_control, **reuse)
     size = machine.flit_bytes * ends
     made = direct(topology, machine, size, "all-gather")
     yield made, machine, size
@@ -103,12 +115,15 @@ def test_messages_that_hold_up_nobody_need_no_states() -> None:
 def test_what_the_specification_does_not_have() -> None:
     tables = tables_of(switch_ring(3), small(2, 1), 48)
     for machine, message in (
-        (small(2, 8, vc_reuse="empty"), 'not supported for vc_reuse = "empty"'),
         (replace(small(2, 8), router_cycles=0), "has no routers"),
         (replace(small(2, 8), head_flits=0), "not supported for messages of one flit"),
     ):
         with pytest.raises(UnsupportedError, match=message):
             model_check_routers(replace(tables, machine=machine))
+    with pytest.raises(
+        UnsupportedError, match=r"links of several lanes \(0>2 has 2\); allowed: one lane each, or the trace of a run"
+    ):
+        model_check_routers(tables_of("leafspine:2x1x1,capacity=2", small(2, 1), 48))
     long = tables_of(switch_ring(3), small(2, 16), 4 * KIB)
     with pytest.raises(UnsupportedError, match=r"16 flits are too many for cut-through, which .*, and buffers have 8"):
         model_check_routers(replace(long, machine=small(2, 8, flow_control="cut-through")))

@@ -15,6 +15,12 @@ from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.tlc import Result, Simulation, State, TlcRun
 
 SIMULATION_RUNS = 10
+# in place of definitions of the specification, with vc_reuse = "empty": a head must find all credits back, and takes no full one
+_WHEN_EMPTY = {"HasRoom": "HasRoomWhenEmpty", "TakeFull": "TakesNoneThatIsFull"}
+_OF_EMPTY = (
+    "HasRoomWhenEmpty(w, k, h, v) == credits[Route[w][h]][v] >= IF k = 1 THEN Depth ELSE 1",
+    "TakesNoneThatIsFull(w, h, v) == FALSE",
+)
 _INVARIANTS = ("TypeOK", "NoOverflow", "CreditsConserved", "FlitsConserved", "OneVcEach", "FirstHasRoom")
 
 
@@ -24,8 +30,8 @@ def model_check_routers(tables: Tables, framing: str = "message", time_limit: fl
 
     `framing`: of chunks, "message" or "packet". `mode` is `exhaustive` or `simulation`, which finds deadlocks but proves nothing.
     Of a table that repeats, the messages of all iterations. The result is `unknown` when `time_limit` seconds do not suffice.
-    Raises UnsupportedError for more flits than TLC can handle, for links of several lanes and for virtual channels that are
-    reused only when empty, which the specification does not have; ToolMissingError without Java or TLC.
+    Raises UnsupportedError for more flits than TLC can handle, and for links of several lanes, of which runs choose one for each
+    message; ToolMissingError without Java or TLC.
     """
     packets = packets_of(tables, framing)
     groups = sorted(groups_of(packets), key=places_of)
@@ -56,6 +62,7 @@ def _model(group: Sequence[Packet], machine: Machine) -> Generated:
     """The model of the packets of a group."""
     named = [(string(packet.name), packet) for packet in group]
     in_turn = [f"/\\ (sent[{name}] > 0 => sent[{string(packet.before)}] > 0)" for name, packet in named if packet.before]
+    empties = machine.router.vc_reuse == "empty"
     channels = members(sequence(channel) for channel in sorted({channel for packet in group for channel in packet.channels}))
     return Generated(
         "SubPacketFlow",
@@ -72,11 +79,12 @@ def _model(group: Sequence[Packet], machine: Machine) -> Generated:
             "Endless": "{}",
         },
         _INVARIANTS,
-        chosen={"Channels": "GivenChannels"},
+        chosen={"Channels": "GivenChannels"} | (_WHEN_EMPTY if empties else {}),
         definitions=(
             f"GivenChannels == {channels}",
             # their interface sends packets of one route one after the other; which message is first makes no difference
             f"InTurns == {' '.join(in_turn) or 'TRUE'}",
+            *(_OF_EMPTY if empties else ()),
         ),
         constraint="InTurns" if is_small(group) else "",  # a random run would end where the order is another
     )

@@ -45,10 +45,13 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
     schedule, machine, topology = tables.schedule, tables.machine, tables.topology
     if not has_routers(machine):
         raise UnsupportedError(f"machine {machine.name} has no routers in which messages could wait")
-    if machine.router.vc_reuse != "tail":
-        raise UnsupportedError('model checks of routers: not supported for vc_reuse = "empty"; allowed: "tail"')
-    if int(topology.pair_capacity.max(initial=1)) > 1:
-        raise UnsupportedError("model checks of routers: not supported for links of several lanes")
+    wide = np.flatnonzero(topology.pair_capacity > 1)
+    if len(wide):
+        src, dst, lanes = (int(column[wide[0]]) for column in (topology.pair_src, topology.pair_dst, topology.pair_capacity))
+        raise UnsupportedError(
+            f"model checks of routers: not supported for links of several lanes ({src}>{dst} has {lanes}); allowed: one lane each, "
+            "or the trace of a run (simulate --trace-flits)"
+        )
     lengths = packet_lengths(tables.chunk_bytes, machine, framing)
     if min(lengths) < 2:
         raise UnsupportedError("model checks of routers: not supported for messages of one flit, head and tail at once")
