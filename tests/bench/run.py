@@ -3,13 +3,14 @@
 import sys
 
 from tests.bench import candidates, choice, demands, exact, headline, packing, personalized, scale, simulator, sweeps
-from tests.bench.small import blocks, curve
+from tests.bench.small import blocks, curve, papers, shortest
 
 
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, blocks, demands, curve):
+    others = (blocks, demands, curve, papers, shortest)
+    for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, *others):
         module.run(smoke)
         print(flush=True)
 

@@ -1,12 +1,14 @@
 """Time bounds against exhaustive search: on small networks no run at all, scratch buffers included, is faster.
 
 The model of the search is finer than any schedule: messages of any granules may start in any cycle, carry any sum that their sender
-has of each granule, and pass through nodes; nodes keep everything they ever got, and add any number of disjoint sums at a time.
+has of each granule, and pass through nodes that forward; nodes keep everything they ever got, and add any number of disjoint sums
+at a time.
 """
 
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 
+import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
@@ -26,19 +28,18 @@ QUICK = replace(
 
 
 class Runs:
-    """All runs of a collective on a direct network of unit links, within some cycles, as a constraint program."""
+    """All runs of a collective on a network of unit links, within some cycles, as a constraint program."""
 
     def __init__(self, of: TimeInstance, cycles: int) -> None:
         self.model, self.of, self.cycles = cp_model.CpModel(), of, cycles
-        topology, self.kind = of.instance.topology, str(of.instance.collective.kind)
+        topology = of.instance.topology
         self.nodes = topology.endpoints.tolist()
+        self.relays = np.flatnonzero(topology.forwards).tolist()
         self.links = set(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
-        # of a sum the contributions, of a copy the source; a granule of an all-gather is one of one source
+        # of a sum the contributions, of a copy the source
         self.sums = [sum(1 << node for node in some) for k in range(1, len(self.nodes) + 1) for some in combinations(self.nodes, k)]
         self.shared = not of.instance.collective.reduces
-        each = of.granules_of(of.instance.shares[0]) if self.kind == "all-gather" else of.granules
-        owners = self.nodes if self.kind == "all-gather" else [of.instance.collective.root or 0]
-        self.granules = [(owner, number) for owner in owners for number in range(each)]
+        self.granules = self.message()
         if self.shared:
             self.sums = [1]
         self.has = {
@@ -53,16 +54,31 @@ class Runs:
         for taken in self.busy.values():
             self.model.add_at_most_one(taken)
         self.holdings()
-        for node in self.sinks():
-            for granule in range(len(self.granules)):
+        for granule, (_, sinks) in enumerate(self.granules):
+            for node in sinks:
                 self.model.add(self.has[node, granule, self.sums[-1], cycles] == 1)
 
-    def sinks(self) -> list[int]:
-        return [self.of.instance.collective.root] if self.kind == "reduce" else self.nodes
+    def message(self) -> list[tuple[int, list[int]]]:
+        """For each granule the source, of a sum any node, and who has to get it."""
+        kind, nodes, root = str(self.of.instance.collective.kind), self.nodes, self.of.instance.collective.root or 0
+        share = self.of.granules_of(self.of.instance.shares[0])
+        blocks = {
+            "all-gather": [(node, nodes) for node in nodes],
+            "reduce-scatter": [(node, [node]) for node in nodes],
+            "scatter": [(root, [node]) for node in nodes if node != root],
+            "gather": [(node, [root]) for node in nodes if node != root],
+            "all-to-all": [(node, [other]) for node in nodes for other in nodes if node != other],
+        }
+        if kind in blocks:
+            return [block for block in blocks[kind] for _ in range(share)]
+        return [(root, [root] if kind == "reduce" else nodes)] * self.of.granules
 
     def routes(self) -> list[tuple[int, ...]]:
-        paths = (path for k in range(2, len(self.nodes) + 1) for path in permutations(self.nodes, k))
-        return [path for path in paths if set(pairwise(path)) <= self.links]
+        every = sorted({*self.nodes, *self.relays})
+        paths = (
+            path for k in range(2, len(every) + 1) for path in permutations(every, k) if {path[0], path[-1]} <= set(self.nodes)
+        )
+        return [path for path in paths if set(pairwise(path)) <= self.links and set(path[1:-1]) <= set(self.relays)]
 
     def messages(self, route: tuple[int, ...], t: int) -> None:
         hop, hops = 2, len(route) - 1
@@ -129,7 +145,7 @@ def all_bounds(of: TimeInstance) -> list[Bound]:
 
 def of_instance(spec: str, kind: str, granules: int, used: Machine) -> TimeInstance:
     topology = parse_topology(spec)
-    root = 0 if kind in ("broadcast", "reduce") else None
+    root = 0 if kind in ("broadcast", "reduce", "scatter", "gather") else None
     return TimeInstance(Instance(topology, parse_collective(kind, root)), granules, used)
 
 
@@ -142,7 +158,15 @@ def of_instance(spec: str, kind: str, granules: int, used: Machine) -> TimeInsta
         ("ring:4", "all-reduce", 2, 9, 12), ("mesh:1x4", "all-reduce", 1, 11, 13), ("full:4", "all-reduce", 3, 9, 9),
         ("mesh:1x3", "reduce", 2, 10, 11), ("ring:4", "reduce", 2, 9, 10), ("ring:3", "broadcast", 4, 7, 8),
         ("mesh:1x4", "broadcast", 3, 11, 14), ("ring:3", "all-gather", 3, 5, 5), ("ring:3", "all-gather", 6, 6, 6),
-        ("mesh:1x3", "all-gather", 6, 8, 10), ("ring:4", "all-gather", 8, 7, 10),
+        ("mesh:1x3", "all-gather", 6, 8, 10), ("ring:4", "all-gather", 8, 7, 10), ("ring:3", "reduce-scatter", 6, 8, 8),
+        ("mesh:1x3", "reduce-scatter", 3, 9, 9), ("ring:4", "reduce-scatter", 4, 9, 9), ("mesh:1x3", "gather", 3, 7, 7),
+        ("mesh:1x4", "scatter", 4, 9, 9), ("ring:4", "gather", 4, 7, 7), ("ring:4", "scatter", 8, 7, 8),
+        ("ring:3", "all-to-all", 9, 7, 7), ("switch:3", "all-to-all", 9, 12, 13), ("switch:3", "all-reduce", 2, 10, 13),
+        ("switch:4", "all-reduce", 1, 9, 13), ("switch:3", "all-gather", 3, 8, 9), ("switch:4", "all-gather", 4, 9, 11),
+        ("switch:3", "reduce-scatter", 3, 10, 11), ("switch:3", "broadcast", 2, 8, 11), ("switch:3", "reduce", 1, 9, 11),
+        ("tree:2x2", "broadcast", 2, 12, 15), ("tree:2x2", "all-gather", 4, 12, 17), ("fattree:2x2", "all-gather", 4, 12, 15),
+        ("leafspine:2x1x2", "reduce", 1, 13, 15), ("mesh:2x2,without-link=0-1", "all-reduce", 1, 11, 13),
+        ("mesh:2x2,without-link=0-1", "all-gather", 4, 9, 11),
     ],
 )  # fmt: skip
 def test_no_run_is_faster(spec: str, kind: str, granules: int, bound: int, fastest: int) -> None:
