@@ -1,8 +1,21 @@
 """Writes in a process that ends, without any clean-up, in the middle of them."""
 
+import mmap
 import os
+import re
+import shutil
+import signal
+import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
 
 KILLED = 9
 #: what Python tells before a system call that changes files, or the next one of the write
@@ -26,3 +39,45 @@ def killed_at(event: int, write: Callable[[], None]) -> bool:
         write()
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
+
+
+#: a line that strace writes for a system call
+_CALL = re.compile(r"^(?:\d+\s+)?(\w+)\(", re.MULTILINE)
+_IDLE = "getppid"  # the call that a process makes until it is told to write
+
+
+def states_when_killed(prepare: Callable[[], object], write: Callable[[], object], state: Callable[[], T], log: Path) -> list[T]:
+    """The state after a write that is killed at each of its system calls in turn, by strace; `prepare` makes what was there before.
+
+    `log`: a file for strace's output. Skips the test without strace, or where processes may not trace others.
+    """
+    if shutil.which("strace") is None:
+        pytest.skip("needs strace")
+    prepare()
+    if _straced(write, log) != 0 or not (calls := _CALL.findall(log.read_text())):
+        pytest.skip("strace cannot trace processes here")
+    seen, states = Counter[str](), []
+    for call in (call for call in calls if call != _IDLE):
+        seen[call] += 1
+        prepare()
+        ended = _straced(write, log, "-e", f"trace={_IDLE},{call}", "-e", f"inject={call}:signal=KILL:when={seen[call]}")
+        assert ended == -signal.SIGKILL, (call, seen[call], ended)
+        states.append(state())
+    return states
+
+
+def _straced(write: Callable[[], object], log: Path, *options: str) -> int:
+    """The exit code of a process that writes as soon as strace sees its system calls; `log` has those from then on."""
+    go = mmap.mmap(-1, 1)  # shared
+    log.write_text("")
+    child = os.fork()
+    if child == 0:
+        while go[0] == 0:
+            os.getppid()
+        write()
+        os._exit(0)
+    with subprocess.Popen(["strace", "-qq", "-o", str(log), *options, "-p", str(child)], stderr=subprocess.DEVNULL) as tracer:
+        while f"{_IDLE}(" not in log.read_text() and tracer.poll() is None:
+            time.sleep(0.001)
+        go[0] = 1
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

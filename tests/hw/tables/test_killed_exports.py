@@ -1,5 +1,6 @@
 """Exports that are killed at any of their system calls leave the folder as it was, or new, never missing or in parts."""
 
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.common.exchange import exchange
 from certree.models.machine.machine import load_machine
-from tests.killed import killed_at
+from tests.killed import killed_at, states_when_killed
 from tests.verify.build import path_all_reduce
 
 OLD = lower(path_all_reduce(), 4096, load_machine("multitree"))
@@ -44,6 +45,26 @@ def test_a_new_folder_is_whole_or_missing(tmp_path: Path) -> None:
             break
     assert states == sorted(states)
     assert (states[0], states[-1]) == (False, True)
+
+
+@pytest.mark.parametrize("is_new", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_killed_at_every_system_call(is_new: bool, tmp_path: Path) -> None:
+    """strace ends the process; what is left of a new folder stays hidden next to it."""
+    folder = tmp_path / "tables"
+
+    def prepare() -> None:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            export_tables(OLD, folder, "json", force=True)
+
+    def size() -> int:
+        return read_tables(folder).message_bytes if folder.exists() else 0
+
+    sizes = states_when_killed(prepare, partial(export_tables, NEW, folder, "json", force=True), size, tmp_path / "log")
+    assert sizes == sorted(sizes)
+    assert set(sizes) == {0 if is_new else 4096, 8192}
+    assert len(sizes) > 30
 
 
 def test_folders_change_places(tmp_path: Path) -> None:

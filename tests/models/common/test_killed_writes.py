@@ -7,7 +7,7 @@ import pytest
 
 from certree.models.common.files import write_atomically
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule, save_any_schedule
-from tests.killed import killed_at
+from tests.killed import killed_at, states_when_killed
 from tests.verify.build import path_all_reduce
 
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
@@ -34,6 +34,25 @@ def test_a_file_that_is_replaced_is_whole_at_any_moment(name: str, tmp_path: Pat
     assert (found[0], found[-1]) == (OLD, fresh.read_bytes())
     assert set(found) == {OLD, fresh.read_bytes()}
     assert len(found) > 3
+
+
+@pytest.mark.parametrize("before", [None, OLD])
+def test_killed_at_every_system_call(before: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+
+    def prepare() -> None:
+        path.unlink(missing_ok=True)
+        if before is not None:
+            path.write_bytes(before)
+
+    found = states_when_killed(
+        prepare,
+        lambda: write_atomically(path, NEW, force=True),
+        lambda: path.read_bytes() if path.exists() else None,
+        tmp_path / "log",
+    )
+    assert found == [*[before] * (len(found) - 1), NEW]  # renaming is the last call but for the end of the process
+    assert len(found) > 10
 
 
 @pytest.mark.parametrize("suffix", [".json", ".json.gz", ".npz"])
