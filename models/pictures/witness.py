@@ -56,6 +56,8 @@ class _Witness:
             return self._distance()
         if "label" in self.witness:
             return self._labels()
+        if kind == "receptions":
+            return self._receptions()
         if "bound" in self.witness:
             self.witness = self.witness["bound"]["witness"]
             return self.draw(kind)
@@ -99,6 +101,15 @@ class _Witness:
             f"data of {names['from']} (black ring) for {names['to']} (red ring); shade: the cycle from which a flit is late at "
             f"a node, up to {most:,} (dark)"
         )
+
+    def _receptions(self) -> str:
+        """Contributions of the nodes "from" on their way to the node "to"."""
+        sources, sink = set(self.witness["from"]), self.witness["to"]
+        for pair, head in enumerate(self.topology.pair_dst.tolist()):
+            self.ground.channel(pair, CUT if head == sink else QUIET, 1.8 if head == sink else 1.0, head=head == sink)
+        for node in range(len(self.topology.kind)):
+            self.ground.node(node, ring=WRONG if node == sink else INK if node in sources else "")
+        return f"contributions of {len(sources)} nodes (black rings) for node {sink} (red ring), through the red channels"
 
     def _distance(self) -> str:
         start, end = int(self.witness["from"]), int(self.witness["to"])

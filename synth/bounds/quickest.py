@@ -22,12 +22,31 @@ MOST_SETS = 16  # of sources around one sink, or of sinks around one source
 
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
-    """Time bounds: the best flow that is found, and where nodes add the additions. (A `load` follows from any bandwidth bound.)
+    """Time bounds: the best flow that is found, and where nodes add the additions and the best receptions. (A `load` follows from
+    any bandwidth bound.)
 
     Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
     """
     additions = [make_time_bound(of, "additions", {})] if of.addition else []
-    return [_best_flow(of), *additions]
+    return [_best_flow(of), *_best_receptions(of), *additions]
+
+
+def _best_receptions(of: TimeInstance) -> list[Bound]:
+    """The contributions of all that are at least as far from a sink as some distance, for the distance that proves most. Up to
+    MOST_SETS distances from two sinks, on networks with up to MOST_DISTANCES pairs of an endpoint and a node."""
+    topology = of.instance.topology
+    sources, sinks = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
+    if not of.addition or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
+        return []
+    into = np.zeros(len(topology.kind), np.int64)
+    np.add.at(into, topology.dst, topology.capacity)
+    bounds = []
+    for sink in dict.fromkeys((_slowest_pair(of)[1], int(sinks[into[sinks].argmin()]))):
+        others = sources[sources != sink].astype(np.int64)
+        away = of.between[topology.rank[others], sink]
+        for least in _some(away):
+            bounds.append(make_time_bound(of, "receptions", {"to": sink, "from": others[away >= least].tolist()}))
+    return [max(bounds, key=_cycles)]
 
 
 def _cycles(bound: Bound) -> int:

@@ -29,6 +29,7 @@ from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.timing import ceil_div, reduction_cycles
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, malformed
+from certree.verify.bounds.witnesses.metric import distances
 
 TIME = "time"
 _KEYS = ("kind", "quantity", "value", "witness")
@@ -104,10 +105,21 @@ class TimeInstance:
         """By link: cycles from a granule's entry until it can enter a lane of its head, at least. An endpoint that does not forward
         stores the message and fires another one."""
         topology = self.instance.topology
-        stored = (topology.kind == NodeKind.ENDPOINT) & ~topology.forwards
         wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
-        relay = self.leave + self.inject + self.header
-        return np.asarray(wire + relay * stored[topology.dst], np.int64)
+        return np.asarray(wire + self.stored[topology.dst], np.int64)
+
+    @cached_property
+    def stored(self) -> Int64:
+        """By node: cycles that `hops` counts for a message that is stored there and fired again; 0 where it is forwarded."""
+        topology = self.instance.topology
+        stores = (topology.kind == NodeKind.ENDPOINT) & ~topology.forwards
+        return np.asarray((self.leave + self.inject + self.header) * stores, np.int64)
+
+    @cached_property
+    def between(self) -> Int64:
+        """Distances by `hops` from each endpoint to each node: shape (endpoints, nodes). O(endpoints · links · hops)."""
+        topology = self.instance.topology
+        return distances(topology, self.hops, topology.endpoints.astype(np.int64))
 
     def hops_towards(self, sinks: Sequence[int]) -> Int64:
         """`hops`, where a message need not be fired again by one of `sinks`. Kept: searches ask for the same sinks many times."""

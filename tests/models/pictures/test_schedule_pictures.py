@@ -195,11 +195,12 @@ def test_waits():
         ({"from": 0, "to": 2, "hops": 2}, "every shortest path between them has 2 hops"),
         ({"from": [0], "to": [2], "label": [0, 5, 9, 5]}, "up to 9 (dark)"),
         ({"bound": {"kind": "partition", "witness": {"part": [0, 0, 1, 1]}}}, "2 parts, by colour"),
+        ({"from": [0, 1], "to": 2}, "contributions of 2 nodes (black rings) for node 2"),
         ({}, "its own channels"),
     ],
 )
 def test_witnesses(witness, words):
-    kind = "degree" if "node" in witness else "any"
+    kind = "degree" if "node" in witness else "receptions" if witness.keys() == {"from", "to"} else "any"
     picture = witness_picture(parse_topology("ring:4"), {"kind": kind, "witness": witness}, "made", "proof")
     assert words in " ".join(texts(picture))
     assert picture == witness_picture(parse_topology("ring:4"), {"kind": kind, "witness": witness}, "made", "proof")

@@ -153,7 +153,7 @@ def of_instance(spec: str, kind: str, granules: int, used: Machine) -> TimeInsta
     ("spec", "kind", "granules", "bound", "fastest"),
     [
         ("ring:2", "all-reduce", 1, 7, 7), ("ring:2", "all-reduce", 3, 9, 9), ("ring:3", "all-reduce", 1, 7, 7),
-        ("ring:3", "all-reduce", 2, 8, 8), ("ring:3", "all-reduce", 3, 9, 9), ("ring:3", "all-reduce", 4, 9, 10),
+        ("ring:3", "all-reduce", 2, 8, 8), ("ring:3", "all-reduce", 3, 9, 9), ("ring:3", "all-reduce", 4, 10, 10),
         ("mesh:1x3", "all-reduce", 1, 9, 9), ("mesh:1x3", "all-reduce", 2, 10, 12), ("ring:4", "all-reduce", 1, 9, 9),
         ("ring:4", "all-reduce", 2, 9, 12), ("mesh:1x4", "all-reduce", 1, 11, 13), ("full:4", "all-reduce", 3, 9, 9),
         ("mesh:1x3", "reduce", 2, 10, 11), ("ring:4", "reduce", 2, 9, 10), ("ring:3", "broadcast", 4, 7, 8),

@@ -54,22 +54,24 @@ def test_torus(size: int, cycles: int) -> None:
 @pytest.mark.parametrize(
     ("spec", "kind", "size", "root", "cycles"),
     [
-        # one link of 158 cycles, a header, 4 granules, 17 for the addition
-        ("ring:2", "all-reduce", 64, None, {"flow": 158 + 1 + 4 + 17, "load": 163, "additions": 158 + 2 + 17}),
-        # units of half a link: each flit takes two cycles
-        ("full:2,capacity=1/2", "all-reduce", 64, None, {"flow": 158 + 2 + 8 + 17, "load": 168, "additions": 158 + 4 + 17}),
+        # one link of 158 cycles, a header, 4 granules, 17 for the addition: 180
+        ("ring:2", "all-reduce", 64, None, {"flow": 180, "receptions": 180, "load": 163, "additions": 158 + 2 + 17}),
+        # units of half a link: each flit takes two cycles, the header and the granules 2 + 8
+        ("full:2,capacity=1/2", "all-reduce", 64, None, {"flow": 185, "receptions": 185, "load": 168, "additions": 158 + 4 + 17}),
         # two links; either side of node 0 has half of what the far node needs
         ("ring:4", "broadcast", 64, 0, {"flow": 311 + 1 + 2, "load": 161}),
-        ("ring:4", "reduce", 64, 0, {"flow": 311 + 1 + 2 + 17, "load": 161, "additions": 177}),
+        # two links, a header, half of the message, an addition
+        ("ring:4", "reduce", 64, 0, {"flow": 331, "receptions": 331, "load": 161, "additions": 177}),
         # 3 blocks of 2 granules through two links, or one over the distance of two
         ("ring:4", "all-gather", 128, None, {"flow": 311 + 1 + 1, "load": 162}),
-        ("ring:4", "reduce-scatter", 128, None, {"flow": 311 + 1 + 1 + 17, "load": 162, "additions": 177}),
+        ("ring:4", "reduce-scatter", 128, None, {"flow": 330, "receptions": 330, "load": 162, "additions": 177}),
         ("ring:4", "all-gather", 1 << 14, None, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "scatter", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "gather", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "all-to-all", 1 << 14, None, {"flow": 158 + 1 + 384, "load": 158 + 1 + 512}),
         # through a switch; on networks with switches endpoints do not forward
-        ("switch:4", "all-reduce", 64, None, {"flow": 311 + 1 + 4 + 17, "load": 311 + 1 + 6, "additions": 311 + 2 + 17}),
+        ("switch:4", "all-reduce", 64, None,
+            {"receptions": 311 + 1 + 3 * 4 + 17, "flow": 311 + 1 + 4 + 17, "load": 311 + 1 + 6, "additions": 311 + 2 + 17}),
         ("switch:4,reducing=switches", "all-reduce", 64, None, {"flow": 311 + 1 + 4, "load": 158 + 1 + 4}),
     ],
 )  # fmt: skip
@@ -118,7 +120,12 @@ def test_members() -> None:
     """Two nodes on opposite sides of a ring of four: one block each, one addition on four units; nodes between only forward."""
     collective = Collective("all-reduce", members=(0, 2))  # type: ignore[arg-type]
     of = TimeInstance(Instance(parse_topology("ring:4"), collective), 1 << 18, MULTITREE)
-    assert found(of) == {"flow": 311 + 1 + (1 << 13), "load": 158 + 1 + (1 << 13), "additions": 158 + 3 + 16 * 32}
+    assert found(of) == {
+        "flow": 311 + 1 + (1 << 13),
+        "receptions": 311 + 1 + (1 << 13),
+        "load": 158 + 1 + (1 << 13),
+        "additions": 158 + 3 + 16 * 32,
+    }
 
 
 def test_demand() -> None:
@@ -158,7 +165,49 @@ def test_the_correct_ones() -> None:
     of = of_instance("ring:2", size=64)
     assert [check_time_bound(of, bound) for bound in (FLOW, LOAD, ADDITIONS)] == [180, 163, 177]
     assert [make_time_bound(of, bound["kind"], bound["witness"]) for bound in (FLOW, LOAD, ADDITIONS)] == [FLOW, LOAD, ADDITIONS]
-    assert list(load_time_witnesses()) == ["additions", "flow", "load"]
+    assert list(load_time_witnesses()) == ["additions", "flow", "load", "receptions"]
+
+
+@pytest.mark.parametrize(
+    ("size", "cycles"),
+    [
+        # alone: four links, a header, the 12 nodes behind other leaf switches
+        (64, 617 + 1 + 12 * 4), (256, 617 + 1 + 12 * 16),
+        # sums come 948 cycles after the start: two links, four links, two headers, one granule received, 17 for an addition.
+        # 37 granules come as sums, 27 alone: 37 + 12 * 27 are at most 985 - 618
+        (1024, 311 + 617 + 2 + 1 + 17 + 37),
+    ],
+)  # fmt: skip
+def test_receptions(size: int, cycles: int) -> None:
+    assert found(of_instance("fattree:4x4", size=size))["receptions"] == cycles
+
+
+#: all other nodes of switch:4 for node 1: 12 granules alone
+RECEPTIONS = {"kind": "receptions", "quantity": "time", "value": "341", "witness": {"to": 1, "from": [0, 2, 3]}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "root", "changed"),
+    [
+        (VALUE, "all-reduce", None, {"from": [0, 2]}), (VALUE, "reduce-scatter", None, {}), (WRONG, "reduce", 0, {}),
+        (WRONG, "all-reduce", None, {"from": [0, 1]}), (WRONG, "all-reduce", None, {"from": [0, 4]}),
+        (WRONG, "all-reduce", None, {"to": 4}), (FOREIGN, "all-gather", None, {}), (FOREIGN, "broadcast", 0, {}),
+        *((MALFORMED, "all-reduce", None, {"from": ends}) for ends in ([], 0, [0, 0], [5], [-1], [True], ["0"], None)),
+        *((MALFORMED, "all-reduce", None, {"to": end}) for end in (5, -1, None, [1], True, "1")),
+        (MALFORMED, "all-reduce", None, {"more": 1}),
+    ],
+)  # fmt: skip
+def test_receptions_refused(rule: str, kind: str, root: int | None, changed: dict[str, Any]) -> None:
+    bound = RECEPTIONS | {"witness": RECEPTIONS["witness"] | changed}
+    with pytest.raises(WitnessError) as caught:
+        check_time_bound(of_instance("switch:4", kind, 64, root), bound)
+    assert caught.value.rule == rule
+
+
+def test_receptions_with_switches_that_add() -> None:
+    assert check_time_bound(of_instance("switch:4", size=64), RECEPTIONS) == 341
+    with pytest.raises(WitnessError, match="whose switches do not reduce"):
+        check_time_bound(of_instance("switch:4,reducing=switches", size=64), RECEPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     O(links) and, where contributions are added, a search for shortest paths from one node.
     """
     only_fields("flow", witness, ["from", "to", "label"])
-    sources, sinks = (_ends(of, name, witness[name]) for name in ("from", "to"))
+    sources, sinks = (endpoints_of(of, "flow", name, witness[name]) for name in ("from", "to"))
     due = granules_due(of, sources, sinks)
     label = _labels(of, witness["label"])
     late = [node for node in sources if label[node] > of.first]
@@ -114,15 +114,16 @@ def time_shown(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int], l
     return max(plain, min(plain + add, leaves + add + far + of.leave))
 
 
-def _ends(of: TimeInstance, name: str, value: Any) -> list[int]:
+def endpoints_of(of: TimeInstance, kind: str, name: str, value: Any) -> list[int]:
+    """A list of endpoints, each once; WitnessError for anything else."""
     if not isinstance(value, list) or not value:
-        raise malformed(f"flow witness: {name} must be a list of node ids")
-    nodes = [node_id(of.instance, "flow", entry) for entry in value]
+        raise malformed(f"{kind} witness: {name} must be a list of node ids")
+    nodes = [node_id(of.instance, kind, entry) for entry in value]
     if len(set(nodes)) < len(nodes):
-        raise malformed(f"flow witness: {name} names a node twice")
+        raise malformed(f"{kind} witness: {name} names a node twice")
     switches = [node for node in nodes if not of.instance.is_endpoint[node]]
     if switches:
-        raise WitnessError("witness-wrong", f"flow witness: node {switches[0]} is a switch; {name!r} takes endpoints")
+        raise WitnessError("witness-wrong", f"{kind} witness: node {switches[0]} is a switch; {name!r} takes endpoints")
     return nodes
 
 

@@ -1,0 +1,93 @@
+"""The receptions witness: a node gets many contributions one by one, or waits until others have added them."""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.timed import TIME_WITNESSES, Int64, TimeInstance
+from certree.verify.bounds.times.flow import endpoints_of
+from certree.verify.bounds.witness import WitnessError, only_fields
+from certree.verify.bounds.witnesses.metric import FAR
+
+
+@TIME_WITNESSES.register("receptions")
+def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
+    """{"to": id, "from": [ids]}: the least cycles in which the lanes into "to" take the contributions of "from", alone or added.
+
+    For each byte that is due at the node v = "to", v gets messages that together bring the contributions of all k nodes in "from".
+    A message is *alone* for a byte if it brings one of these contributions, else a *sum*. Without a sum there are k messages for
+    the byte, with one there may be a single message.
+
+    - A granule from u enters a lane into v no earlier than the distance from u after `first`.
+    - A sum has been added at some endpoint x. At the first addition of two contributions of "from" on its way both were at x, so
+      one of them has come in a message, complete no earlier than the second shortest distance to x (x has its own at distance 0).
+      Then come the addition, the firing, and the distance from x to the lane.
+    - Lanes into v take a flit every `scale` cycles. Of s bytes that come in sums and the rest that come alone, s bytes enter when
+      sums can, and s + k · rest when anything can; both fit only into runs that are long enough.
+
+    In a run of fewer cycles than the shortest way from v to another endpoint, an addition, and the way back, v gets nothing that
+    holds its own contribution, so it adds all that it gets, which takes `addition` cycles after the last message. So the bound is
+    the least cycles plus an addition, or that time where it is less; never less than the least cycles.
+
+    Where switches add, this does not hold. The distances between all endpoints, and O(k · endpoints) beyond them.
+    """
+    only_fields("receptions", witness, ["to", "from"])
+    if not of.addition:
+        raise WitnessError("witness-foreign", "a receptions witness bounds sums on networks whose switches do not reduce")
+    (sink,), sources = (
+        endpoints_of(of, "receptions", "to", [witness["to"]]),
+        endpoints_of(of, "receptions", "from", witness["from"]),
+    )
+    rank = of.instance.topology.rank
+    if not of.instance.sinks[rank[sink]]:
+        raise WitnessError("witness-wrong", f"receptions witness: nothing is due at node {sink}")
+    if wrong := [node for node in sources if node == sink or not of.instance.sources[rank[node]]]:
+        raise WitnessError("witness-wrong", f"receptions witness: node {wrong[0]} contributes nothing that node {sink} has to get")
+    alone, added, back = earliest(of, sink, np.array(sources))
+    least = _least_cycles(of, sink, len(sources), alone, added)
+    return max(least, min(least + of.addition, back))
+
+
+def earliest(of: TimeInstance, sink: int, sources: Int64) -> tuple[Int64, Int64, int]:
+    """By link into `sink`: the first cycles in which a granule of `sources`, and one of a sum of two of them, can enter it; and the
+    cycle in which `sink` can have, at the earliest, a sum with its own contribution that another endpoint has added."""
+    topology, again = of.instance.topology, of.leave + of.addition + of.inject + of.header
+    into, adders = np.flatnonzero(topology.dst == sink), topology.endpoints.astype(np.int64)
+    to_lanes, wire = of.between[:, topology.src[into]], of.hops_towards([sink])[into]
+    to_adders = of.between[:, adders] - of.stored[adders]  # what has arrived there need not be fired again
+    np.fill_diagonal(to_adders, 0)
+    rows = topology.rank[sources]
+    alone = of.first + to_lanes[rows].min(axis=0)
+    added = np.full(len(into), FAR)
+    if len(sources) > 1:
+        second = np.partition(to_adders[rows], 1, axis=0)[1]
+        added = of.first + again + (second[:, None] + to_lanes).min(axis=0)
+    others = adders != sink
+    way_back = to_adders[topology.rank[sink], others][:, None] + (to_lanes + wire)[others]
+    return alone, added, int(of.first + again + way_back.min() + of.leave)
+
+
+def _least_cycles(of: TimeInstance, sink: int, contributions: int, alone: Int64, added: Int64) -> int:
+    """The least cycles in which the lanes into `sink` take all bytes, alone or added. O(links into it · log cycles)."""
+    topology, kind = of.instance.topology, of.instance.collective.kind
+    into = np.flatnonzero(topology.dst == sink)
+    share = of.instance.shares[topology.rank[sink]] if kind is CollectiveKind.REDUCE_SCATTER else Fraction(1)
+    due, flit = share.numerator * of.message_bytes, share.denominator * of.machine.flit_bytes  # in parts of a byte
+    latest = of.hops_towards([sink])[into] + of.leave
+
+    def room(cycles: int, earliest: Int64) -> int:
+        flits = np.maximum((cycles - latest - earliest) // topology.scale + 1, 0)
+        return flit * sum(each * lanes for each, lanes in zip(flits.tolist(), topology.capacity[into].tolist(), strict=True))
+
+    def fits(cycles: int) -> bool:
+        sums = min(due, room(cycles, added))
+        return contributions * (due - sums) + sums <= room(cycles, alone)
+
+    high = 1
+    while not fits(high):
+        high *= 2
+    return bisect_left(range(high), True, key=fits)
