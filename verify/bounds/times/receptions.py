@@ -79,9 +79,10 @@ def _least_cycles(of: TimeInstance, sink: int, contributions: int, alone: Int64,
     due, flit = share.numerator * of.message_bytes, share.denominator * of.machine.flit_bytes  # in parts of a byte
     latest = of.hops_towards([sink])[into] + of.leave
 
-    def room(cycles: int, earliest: Int64) -> int:
-        flits = np.maximum((cycles - latest - earliest) // topology.scale + 1, 0)
-        return flit * sum(each * lanes for each, lanes in zip(flits.tolist(), topology.capacity[into].tolist(), strict=True))
+    def room(cycles: int, begin: Int64) -> int:
+        flits = np.maximum((cycles - latest - begin) // topology.scale + 1, 0)
+        taken: int = sum(each * lanes for each, lanes in zip(flits.tolist(), topology.capacity[into].tolist(), strict=True))
+        return flit * taken
 
     def fits(cycles: int) -> bool:
         sums = min(due, room(cycles, added))
