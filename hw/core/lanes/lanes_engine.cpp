@@ -8,11 +8,17 @@ namespace {
 
 constexpr std::size_t kBlockFlits = 2048;  // a block and the stages of a lane fit the first-level cache together
 
+// Whether some message passes more than one lane; those inside a node pass none.
+bool has_several_hops(const Lists& hops) {
+  const auto is_long = [](std::uint32_t begin, std::uint32_t end) { return end > begin + 1; };
+  return std::ranges::adjacent_find(hops.begin, is_long) != hops.begin.end();
+}
+
 }  // namespace
 
 LanesEngine::LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
     : MessageEngine(std::move(program), mode, cells, traced),
-      some_go_on_(program_.message_hops.values.size() > program_.message_arrival.size()),
+      some_go_on_(has_several_hops(program_.message_hops)),
       block_(kBlockFlits),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
   lanes_.reserve(lane_count());

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import certree.api as ct
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -133,3 +134,11 @@ def test_wrong_rows_are_refused(column: str, value: object, reason: str) -> None
 def test_an_original_that_is_overwritten_cannot_be_paced() -> None:
     with pytest.raises(UnsupportedError, match="receives it later; only slots keep the two apart"):
         on_lanes(lower(one_shot(4), 64, MULTITREE), "paced")
+
+
+@pytest.mark.parametrize("network", ["ring:4", "mesh:2x3"])
+def test_messages_over_several_links_next_to_copies_within_nodes(network: str) -> None:
+    """Lanes took no message to go on by another lane where the copies, over no lane, were as many as the further hops."""
+    made = ct.synthesize(network, method="one-shot", size="4KiB")
+    lanes, fast = (ct.simulate(made, engine=engine) for engine in ("lanes", "fast"))
+    assert (lanes.cycles, lanes.flit_hops, lanes.data_ok) == (fast.cycles, fast.flit_hops, True)
