@@ -63,7 +63,7 @@ def bundle(
     >>> [item.name for item in made.items if item.status == "absent"]
     ['fewest-steps', 'tla']
     >>> print(next(item.text for item in made.items if item.name == "tables"))
-    140 rows execute the schedule; 1 MiB, machine multitree, slots of 2732 cycles
+    140 rows execute the schedule; 1 MiB, machine multitree, slots of 2,732 cycles
     """
     target = Path(path)
     require_suffix(target, (SUFFIX,), "a bundle")
