@@ -26,8 +26,8 @@ _KINDS = {
     " lanes across it can take fewer of them than there are, so one arrives no earlier.",
     "load": "The links carry no more than their capacity from the first flit to the last; by the bound on bandwidth time, shown"
     " here, the message needs that many cycles of them.",
-    "receptions": "The node with a red ring receives the contributions of those with a black ring one by one, which keeps its lanes"
-    " busy, or waits until another node has received and added some of them.",
+    "receptions": "The node with a red ring receives the contributions of those with a black ring one by one, or as sums that"
+    " another node has received and added first. Its lanes need that many cycles.",
     "additions": "The reduction units of all nodes together add a limited number of bytes per cycle, and one of them has at least"
     " its share of all additions.",
     "distance": "Data of one end is due at the other, and each step moves it over one hop between endpoints at most.",

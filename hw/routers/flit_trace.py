@@ -23,7 +23,7 @@ def write_flit_trace(path: Path, network: RouterNetwork, core: Any, *, force: bo
         "flow_control": router.flow_control,
         "vc_reuse": router.vc_reuse,
         "channels": [[flits.INTERFACE if end == INTERFACE else end for end in pair] for pair in ends],
-        "packets": [list(packet[:3]) for packet in core.traced_packets()],
+        "packets": [list(packet) for packet in core.traced_packets()],
     }
     texts = [json.dumps(document)]
     texts += [json.dumps(_entry(*event)) for event in core.flit_events()]

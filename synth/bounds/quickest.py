@@ -22,26 +22,26 @@ MOST_SETS = 16  # of sources around one sink, or of sinks around one source
 
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
-    """Time bounds: the best flow that is found, and where nodes add the additions and the best receptions. (A `load` follows from
-    any bandwidth bound.)
+    """Time bounds: the best flow that is found; where nodes add, the additions and the best receptions that are found. (A `load`
+    follows from any bandwidth bound.)
 
     Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
     """
+    start, end = _slowest_pair(of)
     additions = [make_time_bound(of, "additions", {})] if of.addition else []
-    return [_best_flow(of), *_best_receptions(of), *additions]
+    return [_best_flow(of, start, end), *_best_receptions(of, end), *additions]
 
 
-def _best_receptions(of: TimeInstance) -> list[Bound]:
-    """The contributions of all that are at least as far from a sink as some distance, for the distance that proves most. Up to
-    MOST_SETS distances from two sinks, on networks with up to MOST_DISTANCES pairs of an endpoint and a node."""
+def _best_receptions(of: TimeInstance, end: int) -> list[Bound]:
+    """The strongest receptions bound that is found, whose sources are all that are at least some distance from the sink: `end` and
+    the sink with the least capacity into it, up to MOST_SETS distances each, on networks with up to MOST_DISTANCES pairs of an
+    endpoint and a node."""
     topology = of.instance.topology
     sources, sinks = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
     if not of.addition or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
         return []
-    into = np.zeros(len(topology.kind), np.int64)
-    np.add.at(into, topology.dst, topology.capacity)
-    bounds = []
-    for sink in dict.fromkeys((_slowest_pair(of)[1], int(sinks[into[sinks].argmin()]))):
+    into, bounds = _capacity(of)[1], []
+    for sink in dict.fromkeys((end, int(sinks[into[sinks].argmin()]))):
         others = sources[sources != sink].astype(np.int64)
         away = of.between[topology.rank[others], sink]
         for least in _some(away):
@@ -53,16 +53,17 @@ def _cycles(bound: Bound) -> int:
     return int(bound["value"])
 
 
-def _best_flow(of: TimeInstance) -> Bound:
-    owing = [candidate for candidate in _candidates(of) if granules_due(of, *candidate[:2])]  # of a demand some may owe nothing
+def _best_flow(of: TimeInstance, start: int, end: int) -> Bound:
+    owing = [
+        candidate for candidate in _candidates(of, start, end) if granules_due(of, *candidate[:2])
+    ]  # of a demand some may owe nothing
     bounds = [make_time_bound(of, "flow", _widest(of, *candidate)) for candidate in owing]
     return max(bounds, key=_cycles)
 
 
-def _candidates(of: TimeInstance) -> Iterator[tuple[list[int], list[int], Int64]]:
+def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[tuple[list[int], list[int], Int64]]:
     """(sources, sinks, distances from the sources): the labels of a flow witness follow from them."""
     kind, targets = of.instance.collective.kind, of.instance.collective.has_targets
-    start, end = _slowest_pair(of)
     yield from (([start], [end], far) for far in _augmented(of, start, end))
     if of.addition:  # the same cut at the source, for which an addition counts more often
         yield from _around_source(of, start, np.array([end]))
@@ -93,12 +94,19 @@ def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64) 
     return {"from": sources, "to": sinks, "label": np.where(of.instance.exists, labels(low), -1).tolist()}
 
 
-def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
-    """The source and the sink with the longest distance plus time for all that leaves the one or enters the other."""
-    topology, collective = of.instance.topology, of.instance.collective
+def _capacity(of: TimeInstance) -> tuple[Int64, Int64]:
+    """By node the capacity of all links out of it, and into it."""
+    topology = of.instance.topology
     out, into = np.zeros((2, len(topology.kind)), np.int64)
     np.add.at(out, topology.src, topology.capacity)
     np.add.at(into, topology.dst, topology.capacity)
+    return out, into
+
+
+def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
+    """The source and the sink with the longest distance plus time for all that leaves the one or enters the other."""
+    topology, collective = of.instance.topology, of.instance.collective
+    out, into = _capacity(of)
     starts, ends = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
     if len(starts) * len(topology.kind) > MOST_DISTANCES:
         few = max(1, MOST_DISTANCES // len(topology.kind))

@@ -107,6 +107,5 @@ def _time_words(kind: str, witness: dict[str, Any]) -> str:
         ends = (f"node {nodes[0]}" if len(nodes) == 1 else f"{len(nodes)} nodes" for nodes in (witness["from"], witness["to"]))
         return "data of {} due at {}".format(*ends)
     if kind == "receptions":
-        count = len(witness["from"])
-        return f"contributions of {count} node{'s' * (count != 1)} received by node {witness['to']}, alone or added"
+        return f"contributions of {counted(len(witness['from']), 'nodes')} received by node {witness['to']}, alone or added"
     return f"the bandwidth bound by {witness['bound']['kind']}" if kind == "load" else "all reduction units"

@@ -92,9 +92,6 @@ def _lanes(tables: Tables, sent: Mapping[str, NDArray[np.integer]], line: Int64)
     for lanes in of_node.values():
         for number, (pair, place) in enumerate(lanes):
             first[pair] = number if place == 0 else first[pair]
-    nodes = len(topology.kind)
-    keys = topology.pair_src.astype(np.int64) * nodes + topology.pair_dst
-    order = np.argsort(keys)
     width = (len(tables.node), max(1, *map(len, of_node.values())))
     lane, lines = np.zeros(width, np.int64), np.zeros(width, np.int64)
     local = sent["src"] == sent["dst"]
@@ -102,11 +99,11 @@ def _lanes(tables: Tables, sent: Mapping[str, NDArray[np.integer]], line: Int64)
     hops = np.array([topology.dst[route[0]] for route in tables.routes] or [NIL], np.int64)
     row, route = sent["row"][~local], tables.route[sent["row"][~local]]
     neighbour = np.where(route == NIL, sent["dst"][~local], hops[np.where(route == NIL, 0, route)])
-    pair = order[np.searchsorted(keys, sent["src"][~local].astype(np.int64) * nodes + neighbour, sorter=order)]
+    pairs = topology.pair_index(sent["src"][~local], neighbour)
     for place in range(int(topology.pair_capacity.max(initial=0))):
-        has = topology.pair_capacity[pair] > place
-        number = first[pair[has]] + place
-        lane[row[has], number], lines[row[has], number] = 1, line[~local][has]
+        has = topology.pair_capacity[pairs] > place
+        numbers = first[pairs[has]] + place
+        lane[row[has], numbers], lines[row[has], numbers] = 1, line[~local][has]
     return lane, lines
 
 

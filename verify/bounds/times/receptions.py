@@ -16,32 +16,32 @@ from certree.verify.bounds.witnesses.metric import FAR
 
 @TIME_WITNESSES.register("receptions")
 def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
-    """{"to": id, "from": [ids]}: the least cycles in which the lanes into "to" take the contributions of "from", alone or added.
+    """{"to": id, "from": [ids]}: the fewest cycles in which the lanes into "to" take the contributions of "from", alone or in sums.
 
-    For each byte that is due at the node v = "to", v gets messages that together bring the contributions of all k nodes in "from".
-    A message is *alone* for a byte if it brings one of these contributions, else a *sum*. Without a sum there are k messages for
-    the byte, with one there may be a single message.
+    Each byte that is due at the node v = "to" needs the contributions of all k nodes in "from". Messages count whose data end in
+    the result of v. A message that brings one of the contributions is *alone* for the byte, one that brings several is a *sum*. If
+    none of them is a sum, there are k messages for the byte, otherwise at least one.
 
     - A granule from u enters a lane into v no earlier than the distance from u after `first`.
-    - A sum has been added at some endpoint x. At the first addition of two contributions of "from" on its way both were at x, so
-      one of them has come in a message, complete no earlier than the second shortest distance to x (x has its own at distance 0).
-      Then come the addition, the firing, and the distance from x to the lane.
-    - Lanes into v take a flit every `scale` cycles. Of s bytes that come in sums and the rest that come alone, s bytes enter when
-      sums can, and s + k · rest when anything can; both fit only into runs that are long enough.
+    - Take the endpoint x where two contributions of a sum are first added. At least one of them has come to x in a message. The
+      later one is complete at x no earlier than `first`, the second shortest distance from "from" to x, and `leave` (x is at
+      distance 0 from itself). The addition starts then: no copy may reach a cell while a sum into it is in flight (A6, S5). After
+      it the message is fired and goes from x to the lane.
+    - Lanes into v take a flit every `scale` cycles. Let s of the due bytes come in sums. These s bytes enter after sums can, and
+      all s + k · (due - s) bytes enter after any contribution can. A run has room for both.
 
-    In a run of fewer cycles than the shortest way from v to another endpoint, an addition, and the way back, v gets nothing that
-    holds its own contribution, so it adds all that it gets, which takes `addition` cycles after the last message. So the bound is
-    the least cycles plus an addition, or that time where it is less; never less than the least cycles.
+    v contributes to its own result. A run with fewer cycles than the shortest way from v to another endpoint, an addition and the
+    way back gives v nothing that holds its own contribution. Then v adds all that it gets, which takes `addition` cycles after the
+    last message. So the bound is the smaller of two numbers: the fewest cycles plus an addition, and the time of that way back. It
+    is never less than the fewest cycles.
 
-    Where switches add, this does not hold. The distances between all endpoints, and O(k · endpoints) beyond them.
+    Where switches add, this does not hold. Cost: the distances between all endpoints, and O((k + lanes into v) · endpoints).
     """
     only_fields("receptions", witness, ["to", "from"])
     if not of.addition:
         raise WitnessError("witness-foreign", "a receptions witness bounds sums on networks whose switches do not reduce")
-    (sink,), sources = (
-        endpoints_of(of, "receptions", "to", [witness["to"]]),
-        endpoints_of(of, "receptions", "from", witness["from"]),
-    )
+    (sink,) = endpoints_of(of, "receptions", "to", [witness["to"]])
+    sources = endpoints_of(of, "receptions", "from", witness["from"])
     rank = of.instance.topology.rank
     if not of.instance.sinks[rank[sink]]:
         raise WitnessError("witness-wrong", f"receptions witness: nothing is due at node {sink}")
@@ -72,7 +72,7 @@ def earliest(of: TimeInstance, sink: int, sources: Int64) -> tuple[Int64, Int64,
 
 
 def _least_cycles(of: TimeInstance, sink: int, contributions: int, alone: Int64, added: Int64) -> int:
-    """The least cycles in which the lanes into `sink` take all bytes, alone or added. O(links into it · log cycles)."""
+    """The fewest cycles in which the lanes into `sink` take all bytes, alone or in sums. O(links into it · log cycles)."""
     topology, kind = of.instance.topology, of.instance.collective.kind
     into = np.flatnonzero(topology.dst == sink)
     share = of.instance.shares[topology.rank[sink]] if kind is CollectiveKind.REDUCE_SCATTER else Fraction(1)

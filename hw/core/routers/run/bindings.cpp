@@ -67,10 +67,9 @@ std::vector<Starved> starved(const FlitNetwork& network) {
 
 std::uint64_t starved_count(const FlitNetwork& network) { return network.watchdog() ? network.watchdog()->found() : 0; }
 
-// (node where it starts, where it ends, flits, class, number) of every packet that came to its interface.
-std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>> traced_packets(
-    const FlitNetwork& network) {
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>> rows;
+// (node where it starts, where it ends, flits) of every packet that came to its interface.
+std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> traced_packets(const FlitNetwork& network) {
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> rows;
   if (!network.flit_trace()) return rows;
   std::vector<std::uint32_t> nodes;  // of injectors
   const NetworkLayout& layout = network.layout();
@@ -78,7 +77,7 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_
     if (layout.channel_source[channel] == kInterface) nodes.push_back(layout.channel_destination[channel]);
   }
   for (const Packet& packet : network.flit_trace()->packets()) {
-    rows.emplace_back(nodes[packet.injector], packet.destination, packet.flits, packet.traffic_class, packet.number);
+    rows.emplace_back(nodes[packet.injector], packet.destination, packet.flits);
   }
   return rows;
 }
@@ -178,7 +177,7 @@ void bind_run(nb::class_<Run>& bound) {
           "trace_flits", [](Run& run) { run.network().trace_flits(); }, "Before the run: keep every step of flits and credits.")
       .def(
           "traced_packets", [](Run& run) { return traced_packets(run.network()); },
-          "(source node, destination node, flits, class, number) of every packet that came to its interface, in that order.")
+          "(source node, destination node, flits) of every packet that came to its interface, in that order.")
       .def(
           "flit_events", [](Run& run) { return flit_events(run.network()); },
           "(cycle, step, channel, VC, packet, flit) of every step of flits and credits (`flit_trace.hpp`).")
