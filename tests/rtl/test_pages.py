@@ -1,10 +1,16 @@
-"""The pages of drawn edits and of co-simulations: as many as promised, each edit caught, no case with a difference."""
+"""The pages of drawn edits and of co-simulations: as many as promised, each edit caught, no case with a difference.
+
+And the usage of `python -m tests.rtl`.
+"""
 
 import re
 from pathlib import Path
 
+import pytest
+
 from certree.hw.golden import golden_trace
 from tests.rtl import record
+from tests.rtl.__main__ import main
 from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES
 from tests.rtl.mutants import PAGE, RTL, SURVIVES, TABLES, edits
@@ -47,3 +53,21 @@ def test_events_are_those_of_the_golden_traces() -> None:
     assert {name: int(rows[name][6].replace(",", "")) for name in small} == {
         name: golden_trace(CASES[name]()).count(b"\n") - 1 for name in small
     }
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [("mesh-2x3", "there is no case 'mesh-2x3'; did you mean mesh-2x2"), ("--fast", "unrecognized arguments: --fast")],
+)
+def test_an_unknown_argument_is_told(argument: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([argument])
+    assert stopped.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_usage_names_the_kinds_of_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    assert "small, grid, random" in re.sub(r"\s+", " ", capsys.readouterr().out)
