@@ -15,6 +15,8 @@ from certree.synth.ranks.layout import Layout, layout_of
 MOST_CHUNKS = 1 << 12
 LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
+PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
+MOST_PAIRS = 1 << 12  # of endpoints, in all pieces together, where there are several pieces
 
 
 def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
@@ -32,13 +34,17 @@ def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Progr
 
 
 def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
-    """All endpoints as one group; UnsupportedError where they are many."""
+    """All endpoints as one group, the message in one of the numbers of PIECES; UnsupportedError where they are many.
+
+    Sums of one piece go out while those of the next one come in.
+    """
     if len(request.members) > MOST_ENDPOINTS:
         raise UnsupportedError(
             f"everyone sends to everyone among up to {MOST_ENDPOINTS} endpoints; here are {len(request.members)}"
         )
     layout = Layout((len(request.members),), request.members)
-    yield from programs(request, layout, [(Piece((0,), int(scattered)),)])
+    counts = [count for count in PIECES if count == 1 or count * len(request.members) ** 2 <= MOST_PAIRS]
+    yield from programs(request, layout, [(Piece((0,), int(scattered)),) * count for count in counts])
 
 
 def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str, Program]]:
@@ -116,7 +122,7 @@ def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
     """Such as "2 piece(s) over 8x8, first dimensions 0 1, 1 scattered"."""
     shape = "x".join(map(str, layout.sizes))
     if len(layout.sizes) == 1:
-        return f"{shape} endpoints"
+        return f"{shape} endpoints" + (f", {len(pieces)} pieces" if len(pieces) > 1 else "")
     first = " ".join(str(piece.order[0]) for piece in pieces)
     piece = pieces[0]
     runs = f" in runs of {piece.run}" if 0 < piece.run < LONG else " in runs" if piece.run else ""

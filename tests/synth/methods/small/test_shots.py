@@ -40,6 +40,7 @@ def test_levels_and_pieces_pay_where_they_should():
     assert cycles("one-shot", "fattree:4x4", 1024) <= 1217
     assert cycles("two-shot", "fattree:4x4", 32768, groups="all") <= 5121
     assert cycles("two-shot", "fattree:4x4", 1 << 20) <= 124_475
+    assert cycles("two-shot", "fattree:4x4", 65537, groups="all") <= 8723  # in two pieces
     assert cycles("one-shot", "torus:4x4", 1024) <= 741
 
 
