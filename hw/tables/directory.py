@@ -1,7 +1,5 @@
 """Tables directories: written completely or not at all, and checked when read."""
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,8 @@ from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
 from certree.hw.tables.manifest import check_epochs, check_layout, check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
-from certree.models.common.exchange import exchange
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, check_writable, parse_json, read_bytes, read_json
+from certree.models.common.files import canonical_json, check_writable, new_folder, parse_json, read_bytes, read_json
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
 from certree.models.tables.table_columns import NIL, Profile, RowOp
 from certree.models.tables.table_form import require_sound
@@ -31,14 +28,19 @@ def export_tables(
     """Write the tables as a directory in one of the registered formats; the same tables give the same bytes. `more`: files that the
     format leaves to the caller (a golden trace, which takes a run).
 
-    The files are written to a temporary folder next to `directory`, which is then renamed. Raises InputError when `directory`
-    exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
-    tables are malformed. O(rows) time and memory.
+    The files are written to a hidden folder next to `directory`, which is then renamed: whenever the process is killed, `directory`
+    is as before or new, and the next export to it removes what is left. Raises InputError when `directory` exists (unless `force`,
+    which replaces an empty folder or another tables directory, nothing else), TableFormatError when the tables are malformed.
+    O(rows) time and memory.
     """
     _ = load_formats()[format]
     check_writable(directory, force=force)
     _check_replaceable(directory)
-    _write_directory(directory, table_files(tables, format, more))
+    files = table_files(tables, format, more)
+    with new_folder(directory, force=force) as fresh:
+        _check_replaceable(directory)  # again, now that no other process writes it
+        for name, data in files.items():
+            (fresh / name).write_bytes(data)
 
 
 def table_files(tables: Tables, format: str = "readmemh", more: Mapping[str, bytes] = _NO_FILES) -> dict[str, bytes]:
@@ -58,31 +60,6 @@ def _check_replaceable(directory: Path) -> None:
         check_manifest(read_json(manifest), str(manifest))
     elif directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InputError(f"{directory} is not a tables directory; remove it yourself or choose another name")
-
-
-def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
-    """Write next to `directory`, then rename, or exchange with the folder that is there; InputError when the system refuses. No
-    files are left on failure. Whenever the process is killed, `directory` is whole: as before or new, where the system can
-    exchange."""
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
-    except OSError as error:
-        raise InputError(f"cannot write {directory}: {error.strerror}") from None
-    try:
-        fresh, old = temporary / "new", temporary / "old"
-        fresh.mkdir()
-        for name, data in files.items():
-            (fresh / name).write_bytes(data)
-        if not (directory.exists() and exchange(fresh, directory)):
-            if directory.exists():
-                directory.rename(old)
-            fresh.rename(directory)
-    except OSError as error:
-        if old.exists():
-            old.rename(directory)
-        raise InputError(f"cannot write {directory}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(temporary)
 
 
 def read_tables(directory: Path) -> Tables:

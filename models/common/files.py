@@ -4,9 +4,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
-import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import InputError
+from certree.models.common.replacing import replacing_file, replacing_folder
 
 MAX_UNZIPPED = 1 << 30  # bytes of an unzipped file
 
@@ -35,51 +33,44 @@ def _gzipped(data: bytes) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
-    """Write to a temporary file next to `path`, zipped when its name ends in .gz, then rename; InputError for an existing `path`
-    unless `force`, and when the system refuses. Nothing is left behind on failure."""
+    """Write to a hidden file next to `path`, zipped when its name ends in .gz, then rename; InputError for an existing `path`
+    unless `force`, and when the system refuses. Nothing is left behind on failure; what a killed process has left is replaced."""
     check_writable(path, force=force)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file")
-    try:
-        _replace(path, _gzipped(data) if path.suffix == ".gz" else data)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    data = _gzipped(data) if path.suffix == ".gz" else data
+    with _refusals(path), replacing_file(path) as hidden:
+        check_writable(path, force=force)  # again, now that no other process writes it
+        hidden.write_bytes(data)
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to write into that becomes `path` when the body ends well, and is deleted otherwise.
+def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
+    """A folder to write into that becomes `path` when the body ends well, and is deleted otherwise. What a killed process has left
+    next to `path` is removed.
 
-    InputError for a `path` that exists or has no parent folder, and when the system refuses.
+    InputError for a `path` that exists (unless `force`: a folder is then replaced) or has no parent folder, and when the system
+    refuses.
     """
-    if path.exists():
-        raise InputError(f"{path} exists; name a new folder")
-    check_writable(path, force=False)
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        fresh = temporary / "new"
-        fresh.mkdir()
+    _check_new(path, force)
+    with _refusals(path), replacing_folder(path) as fresh:
+        _check_new(path, force)  # again, now that no other process writes it
         yield fresh
-        fresh.rename(path)
-    finally:
-        shutil.rmtree(temporary)
+
+
+def _check_new(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise InputError(f"{path} exists; name a new folder")
+    check_writable(path, force=force)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Tell what the system refuses as InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def require_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:

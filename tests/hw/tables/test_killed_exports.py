@@ -49,8 +49,10 @@ def test_a_new_folder_is_whole_or_missing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_new", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_killed_at_every_system_call(is_new: bool, tmp_path: Path) -> None:
-    """strace ends the process; what is left of a new folder stays hidden next to it."""
-    folder = tmp_path / "tables"
+    """strace ends the process; what is left hidden next to the folder is gone after the next export."""
+    place, left = tmp_path / "place", []
+    place.mkdir()
+    folder = place / "tables"
 
     def prepare() -> None:
         if is_new:
@@ -59,12 +61,19 @@ def test_killed_at_every_system_call(is_new: bool, tmp_path: Path) -> None:
             export_tables(OLD, folder, "json", force=True)
 
     def size() -> int:
-        return read_tables(folder).message_bytes if folder.exists() else 0
+        found = read_tables(folder).message_bytes if folder.exists() else 0
+        left.append({path.name for path in place.iterdir()} - {"tables"})
+        export_tables(NEW, folder, "json", force=True)
+        assert [path.name for path in place.iterdir()] == ["tables"]
+        return found
 
     sizes = states_when_killed(prepare, partial(export_tables, NEW, folder, "json", force=True), size, tmp_path / "log")
     assert sizes == sorted(sizes)
     assert set(sizes) == {0 if is_new else 4096, 8192}
     assert len(sizes) > 30
+    hidden = [names for names in left if names]
+    assert hidden == [{".tables.certree.d"}] * len(hidden)
+    assert len(hidden) > 15
 
 
 def test_folders_change_places(tmp_path: Path) -> None:
@@ -78,10 +87,29 @@ def test_folders_change_places(tmp_path: Path) -> None:
 
 
 def test_without_an_exchange_two_renames_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certree.hw.tables.directory.exchange", lambda *_: False)
+    monkeypatch.setattr("certree.models.common.replacing.exchange", lambda *_: False)
     export_tables(OLD, tmp_path / "t", "json")
     export_tables(NEW, tmp_path / "t", "json", force=True)
     assert read_tables(tmp_path / "t").message_bytes == 8192
     assert [path.name for path in tmp_path.iterdir()] == ["t"]
     with pytest.raises(InputError, match="exists"):
         export_tables(replace(OLD), tmp_path / "t", "json")
+
+
+def test_killed_between_two_renames_the_next_export_begins_with_the_old_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("certree.models.common.replacing.exchange", lambda *_: False)
+    folder, missing = tmp_path / "t", 0
+    for event in range(1000):
+        export_tables(OLD, folder, "json", force=True)
+        killed = killed_at(event, partial(export_tables, NEW, folder, "json", force=True))
+        if not folder.exists():
+            missing += 1
+            with pytest.raises(InputError, match="t exists; name a new folder"):
+                export_tables(NEW, folder, "json")
+            assert read_tables(folder).message_bytes == 4096
+        if not killed:
+            break
+    assert missing > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]

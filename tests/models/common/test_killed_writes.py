@@ -13,6 +13,11 @@ from tests.verify.build import path_all_reduce
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
 
 
+def names(folder: Path) -> set[str]:
+    """The names in a folder, hidden ones included."""
+    return {entry.name for entry in folder.iterdir()}
+
+
 def states(write: Callable[[], None], reset: Callable[[], None], state: Callable[[], object]) -> list[object]:
     """What there is after a kill at each event, and at last after none."""
     found: list[object] = []
@@ -38,21 +43,30 @@ def test_a_file_that_is_replaced_is_whole_at_any_moment(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize("before", [None, OLD])
 def test_killed_at_every_system_call(before: bytes | None, tmp_path: Path) -> None:
-    path = tmp_path / "file"
+    """The file is as before up to the renaming; what is left next to it is gone after the next write."""
+    folder, left = tmp_path / "folder", []
+    folder.mkdir()
+    path = folder / "file"
 
     def prepare() -> None:
         path.unlink(missing_ok=True)
         if before is not None:
             path.write_bytes(before)
 
-    found = states_when_killed(
-        prepare,
-        lambda: write_atomically(path, NEW, force=True),
-        lambda: path.read_bytes() if path.exists() else None,
-        tmp_path / "log",
-    )
-    assert found == [*[before] * (len(found) - 1), NEW]  # renaming is the last call but for the end of the process
+    def state() -> bytes | None:
+        found = path.read_bytes() if path.exists() else None
+        left.append(names(folder) - {"file"})
+        write_atomically(path, NEW, force=True)
+        assert names(folder) == {"file"}
+        return found
+
+    found = states_when_killed(prepare, lambda: write_atomically(path, NEW, force=True), state, tmp_path / "log")
+    assert found == sorted(found, key=lambda data: data != before)
+    assert set(found) == {before, NEW}
     assert len(found) > 10
+    hidden = [others for others in left if others]
+    assert hidden == [{".file.certree"}] * len(hidden)
+    assert len(hidden) > 5
 
 
 @pytest.mark.parametrize("suffix", [".json", ".json.gz", ".npz"])
