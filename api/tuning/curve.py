@@ -32,6 +32,11 @@ class Found:
         """Whether its slots are for one size, so that it is booked anew for others."""
         return isinstance(self.schedule, Schedule) and self.schedule.slot_cycles is not None
 
+    @property
+    def words(self) -> str:
+        """The method, and the size that tells its schedules apart."""
+        return f"{self.method} for {self.message_bytes} bytes"
+
 
 @dataclass(frozen=True)
 class Point:
@@ -103,7 +108,7 @@ def ranges(points: Sequence[Point], machine: Machine, tell: Callable[[str], None
         if here.found is there.found:
             continue
         begins, exact = crossover(here, there, machine)
-        tell(f"from {begins} bytes on {there.found.method} is faster than {here.found.method}")
+        tell(f"from {begins} bytes on {there.found.words} is faster than {here.found.words}")
         result.append(Range(first, begins - 1, here.found, is_exact))
         first, is_exact = begins, exact
     return [*result, Range(first, points[-1].message_bytes, points[-1].found, is_exact)]
