@@ -2,6 +2,7 @@
 
 - `program`: transfers in stages, and a schedule as a program; `order`: what has to wait for what
 - `booking`: a cycle for each transfer, the earliest in which its links are free; `schedule`: the best of several such orders
-- `search`: orders of blocks by local search; `turned`: one row for each block, where all nodes do the same
+- `search`: orders of blocks by local search; `fastest_order`: of small programs, by CP-SAT; `turned`: one row for each block, where
+  all nodes do the same
 - `ways`: shortest routes that load links evenly
 """

@@ -1,7 +1,7 @@
 """Schedules with fine slots from programs: the fastest of a few orders in which the list scheduler takes the transfers."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,8 +16,8 @@ from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.booking import Booked, Costs, Turns
 from certree.synth.fine.order import NONE, Order
-from certree.synth.fine.program import Program, distinct
-from certree.synth.fine.search import Trial, searched, tried
+from certree.synth.fine.program import COLUMNS, Program, distinct
+from certree.synth.fine.search import Trial, rank_of, searched, tried
 from certree.synth.method import Request, require_shape
 
 Int64 = NDArray[np.int64]
@@ -86,10 +86,11 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     if not choices:
         raise UnsupportedError(refused)
     choices.sort(key=lambda found: found.end)
+    choices = sorted((_without_copies(request, found) for found in choices[:FINALISTS]), key=lambda found: found.end)
     if bar is not None and choices[0].end > bar * FAR:
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
     made, least = None, 0
-    for found in choices[:FINALISTS]:
+    for found in choices:
         if made is None or request.machine.ni_start_cycles + found.least < least:
             finished = _finished(request, found, method, options)
             cycles = fine_times(finished).cycles
@@ -98,6 +99,36 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     assert made is not None
     require_shape(request, method, made.chunks, made.steps)
     return request.offer(made)
+
+
+def _without_copies(request: Request, found: _Tried) -> _Tried:
+    """The program without the local copies that nothing reads in its best booking, where that is faster: those that remain are made
+    earlier. What reads the original then keeps others from writing over it."""
+    trial = found.trial
+    booked = min(found.best[1], trial.first, key=rank_of)
+    program, _ = read_only(trial.program, trial.order, booked)
+    if program.rows == trial.program.rows or request.monitor.expired:
+        return found
+    try:
+        fewer = Trial.of(program, trial.costs)
+        slim = replace(found, trial=fewer, best=tried(fewer, request))
+    except UnsupportedError:
+        return found
+    return min(found, slim, key=lambda one: one.end)
+
+
+def read_only(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
+    """A program without the local copies that nothing reads, where transfers that leave before a copy is made read the original;
+    and the rows that it keeps."""
+    original, copy = booked.reads_original, np.array(order.original_of, np.int64)
+    src_buffer = program.src_buffer.copy()
+    src_buffer[original] = program.src_buffer[copy[original]]
+    unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
+    kept = np.setdiff1d(np.arange(program.rows), unread)
+    columns = {name: getattr(program, name)[kept] for name in COLUMNS}
+    block = np.unique(columns["block"], return_inverse=True)[1].astype(np.int32)
+    columns |= {"src_buffer": src_buffer[kept], "block": block}
+    return replace(program, **columns, ways=tuple(program.ways[row] for row in kept.tolist())), kept
 
 
 def _finished(request: Request, found: _Tried, method: str, options: Mapping[str, Any]) -> Schedule:
@@ -144,26 +175,19 @@ def schedule_of(
     program: Program, order: Order, booked: Booked, slot: int, made_for: MadeFor, provenance: Mapping[str, Any]
 ) -> Schedule:
     """A booked program as a schedule; local copies that nothing reads are left out."""
-    original = booked.reads_original
-    copy = np.array(order.original_of, np.int64)
-    src_buffer = program.src_buffer.copy()
-    src_buffer[original] = program.src_buffer[copy[original]]
-    unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
-    kept = np.setdiff1d(np.arange(program.rows), unread)
-    ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link.tolist(), strict=True)]
+    program, kept = read_only(program, order, booked)
+    ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link[kept].tolist(), strict=True)]
     links = distinct(way for way in ways if _is_named(program, way))
-    route = np.array([links.get(way, DIRECT) for way in ways], np.int32)
-    columns = {
-        "chunk": program.chunk[kept],
-        "op": program.op[kept],
+    columns: dict[str, NDArray[Any]] = {
+        "chunk": program.chunk,
+        "op": program.op,
         "step": (booked.fire[kept] // slot).astype(np.int32),
-        "src": program.src[kept],
-        "dst": program.dst[kept],
-        "route": route[kept],
+        "src": program.src,
+        "dst": program.dst,
+        "route": np.array([links.get(way, DIRECT) for way in ways], np.int32),
     }
-    scratch = int(max(src_buffer[kept].max(initial=0), program.dst_buffer[kept].max(initial=0)))
-    if scratch:
-        columns |= {"src_buffer": src_buffer[kept], "dst_buffer": program.dst_buffer[kept]}
+    if program.buffers > 1:
+        columns |= {"src_buffer": program.src_buffer, "dst_buffer": program.dst_buffer}
     return make_schedule(
         program.topology,
         program.collective,
@@ -171,7 +195,7 @@ def schedule_of(
         columns,
         program.chunk_target,
         routes=tuple(links),
-        buffers=scratch + 1,
+        buffers=program.buffers,
         slot_cycles=slot,
         made_for=made_for,
         provenance=provenance,

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.rebooking import fitted
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.synth.improve.orders import reordered
 from certree.synth.improve.precedence import Precedence, justified, mirrored
 from certree.synth.improve.regrowth import Forest, Regrowth
 from certree.synth.improve.tail_search import without_last_slot
@@ -19,6 +21,7 @@ from certree.synth.method import Request
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 from certree.synth.solvers.cpsat import Budget
+from certree.synth.virtual_channels import with_channels
 from certree.verify.rules.trees import flows_along_trees
 
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -37,18 +40,29 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
+    Transfers with fine slots are taken in other orders (`orders`).
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
+    if isinstance(source, Schedule) and source.slot_cycles is not None:
+        source = fitted(source, request.message_bytes, request.machine)
     request.monitor.offer(source, request.cycles(source))
     source.collective.require_everyone("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
-    source.require_version_1("improving")
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}
+    if source.slot_cycles is not None:
+        for candidate, what in reordered(source, request, origin):
+            _offer(request, written_out(with_channels(candidate, request.machine)), what)
+        return _best(request)
+    source.require_version_1("improving")
     if source.transfers <= MAX_TREE_ROWS:
         _try_retiming(source, request, origin)
     if source.period is None:
         _try_slots(source, request, origin)
+    return _best(request)
+
+
+def _best(request: Request) -> AnySchedule:
     best = request.monitor.best
     assert best is not None
     return request.remember(best)

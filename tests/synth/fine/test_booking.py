@@ -129,3 +129,12 @@ def test_even_routes_load_a_torus_evenly():
     load = [np.bincount(np.concatenate(find(topology)(src, dst)), minlength=64).max() for find in (even_ways, default_ways)]
     assert load[0] < load[1]
     assert load[0] <= 9
+
+
+def test_copies_that_nothing_reads_delay_nothing():
+    """One-shot on a torus 3x3 by its first program: its 72 local copies, 8 at each node, take twice as long as its messages."""
+    request = ask("torus:3x3", message_bytes=65_537)
+    with_copies, *_ = (booked(request, program)[1].end for _, program in by_dimension(request, 0))
+    made = make("one-shot", "torus:3x3", message_bytes=65_537)
+    assert request.cycles(made) < 0.6 * with_copies
+    assert not (made.src == made.dst).any()

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.rebooking import fitted
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.improve import improve as improving
+from certree.synth.improve import orders
 from certree.synth.improve import precedence as module
 from certree.synth.improve.improve import improve
 from certree.synth.improve.precedence import Precedence, justified
@@ -37,6 +39,8 @@ CASES = [
     ("netreduce", "switch:4,reducing=switches", "all-reduce"),
     ("symmetric", "torus:3x3", "all-gather"),
     ("packing", "mesh:3x3", "all-reduce"),
+    ("one-shot", "mesh:2x3", "all-reduce"),
+    ("single-pass", "mesh:2x3", "all-to-all"),
 ]
 
 
@@ -45,6 +49,7 @@ def little_effort(monkeypatch: pytest.MonkeyPatch) -> None:
     """An eighth of the usual moves: what holds of any is tested here, not how good the results are."""
     monkeypatch.setattr(improving, "REGROWN", improving.REGROWN // 8)
     monkeypatch.setattr(improving, "SOLVED", improving.SOLVED / 8)
+    monkeypatch.setattr(orders, "SOLVED", orders.SOLVED / 8)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +75,20 @@ def test_what_is_gained():
         assert request.cycles(source) > factor * request.cycles(improve(source, request))
     rows = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 9, 2, 1), (0, COPY, 20, 1, 0), (0, COPY, 30, 1, 2)]
     assert improve(build("mesh:1x3", "all-reduce", rows), ask("mesh:1x3", "all-reduce", 16)).total_steps < 31
+
+
+def test_fine_slots_get_another_order():
+    """Two-shot on mesh:2x3 at 16 KiB by CP-SAT, and booked anew where the schedule was made for another size."""
+    source, request = make("two-shot", "mesh:2x3", message_bytes=1 << 14), ask("mesh:2x3", "all-reduce", 1 << 14)
+    best = improve(source, request)
+    assert verify_schedule(best).valid
+    assert request.cycles(best) < request.cycles(source)
+    assert best.transfers == source.transfers
+    for size in (1 << 12, 1 << 14):
+        other = ask("mesh:2x3", "all-reduce", size, seed=1)
+        assert verify_schedule(again := improve(best, other)).valid
+        assert again.made_for.message_bytes == size
+        assert other.cycles(again) <= other.cycles(fitted(best, size, other.machine))
 
 
 def test_same_seed_same_bytes():

@@ -1,0 +1,49 @@
+"""Schedules with fine slots in another order of their transfers: local search, and CP-SAT on small ones."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine.booking import Booked, Costs, Turns
+from certree.synth.fine.fastest_order import fastest_order
+from certree.synth.fine.program import program_of
+from certree.synth.fine.schedule import least_cycles, schedule_of
+from certree.synth.fine.search import Trial, searched
+from certree.synth.method import Request
+from certree.synth.solvers.cpsat import Budget, Status
+
+SOLVED = 5.0  # CP-SAT's units of deterministic time for one unit of effort
+
+
+def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> Iterator[tuple[Schedule, str]]:
+    """Schedules with the transfers of one with fine slots in other orders, each as early as list scheduling gets it, and what
+    found them. `source` is made for the request's size and machine. UnsupportedError for one that repeats or waits by plan.
+    O(rows · hops · log rows) for each booking.
+    """
+    if source.repeats > 1 or source.waits is not None:
+        field = "repeats" if source.repeats > 1 else "waits"
+        raise UnsupportedError(f"improving: not supported for fine slots with {field}")
+    assert source.slot_cycles is not None
+    program = program_of(source)
+    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
+    size = chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
+    costs = Costs.of(program, size, request.machine, source.slot_cycles)
+    trial, least = Trial.of(program, costs), least_cycles(program, costs)
+
+    def made(booked: Booked, moves: str) -> Schedule:
+        provenance = request.provenance("improve", {}, moves=moves, **origin)
+        assert source.made_for is not None
+        return schedule_of(program, trial.order, booked, costs.slot, source.made_for, provenance)
+
+    fire = source.step.astype(np.int64) * costs.slot
+    turns = Turns(fire, np.where(program.src == program.dst, 0, fire))
+    best = searched(trial, request, (turns, trial.booked(turns)), least)
+    yield made(best, "order"), "local search for an order"
+    best, status = fastest_order(trial, best, least, Budget(SOLVED * request.effort), request.seed, request.monitor)
+    yield made(best, "order, CP-SAT"), "an order by CP-SAT"
+    if status is Status.OPTIMAL:
+        request.monitor.report("no other order of these transfers is faster in which sums arrive one after the other")

@@ -1,0 +1,104 @@
+"""CP-SAT on the order of small programs: a schedule with the cycles of its solution, and no drawn order is faster."""
+
+import numpy as np
+import pytest
+
+from certree.models.fine.slots import fine_times
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule_columns import Op
+from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine import fastest_order as module
+from certree.synth.fine.booking import Costs, Turns
+from certree.synth.fine.fastest_order import fastest_order
+from certree.synth.fine.program import Program, program_of
+from certree.synth.fine.schedule import least_cycles, schedule_of
+from certree.synth.fine.search import Trial
+from certree.synth.fine.shots import by_dimension, flat
+from certree.synth.method import Request
+from certree.synth.monitor import Monitor
+from certree.synth.solvers.cpsat import Budget, Status
+from certree.verify.checker import verify_schedule
+from tests.synth.execution import ask, make
+
+CASES = {  # network, message, dimensions that are scattered; None: no dimensions, all at once
+    "one-shot-mesh": ("mesh:2x3", 4096, 0),
+    "one-shot-switch": ("switch:4", 1000, None),
+    "mixed-mesh": ("mesh:3x3", 4096, 1),
+    "two-shot-mesh": ("mesh:2x3", 4096, 2),
+    "two-shot-lanes": ("dgx1", 8192, None),
+}
+
+
+def trial_of(request: Request, program: Program) -> tuple[Trial, int]:
+    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
+    costs = Costs.of(program, chunk_bytes_of(request.message_bytes, chunks, 1, request.machine), request.machine)
+    return Trial.of(program, costs), least_cycles(program, costs)
+
+
+def case(name: str) -> tuple[Request, Trial, int]:
+    network, size, scattered = CASES[name]
+    request = ask(network, message_bytes=size)
+    programs = flat(request, True) if scattered is None else by_dimension(request, scattered)
+    return request, *trial_of(request, next(iter(programs))[1])
+
+
+def solved(trial: Trial, least: int) -> tuple[int, Status]:
+    found, status = fastest_order(trial, trial.first, least, Budget(2.0), 0, Monitor())
+    return found.end, status
+
+
+def sums_meet(trial: Trial, booked) -> bool:
+    """Whether two sums of a unit arrive in one cycle."""
+    adds = np.flatnonzero(trial.program.op == Op.REDUCE)
+    hops = [sum(trial.costs.hop[link] for link in trial.program.ways[row]) for row in adds.tolist()]
+    cell = list(zip(trial.program.dst[adds].tolist(), (booked.fire[adds] + hops).tolist(), strict=True))
+    return len(set(cell)) < len(cell)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_drawn_order_is_faster_than_an_optimal_one(name):
+    request, trial, least = case(name)
+    found, status = fastest_order(trial, trial.first, least, Budget(2.0), 0, Monitor())
+    assert status is Status.OPTIMAL
+    made_for = MadeFor(request.message_bytes, request.machine)
+    schedule = schedule_of(trial.program, trial.order, found, 1, made_for, {})
+    assert verify_schedule(schedule).valid
+    assert fine_times(schedule).cycles == request.machine.ni_start_cycles + found.end
+    rng, rows, compared = np.random.default_rng(1), trial.program.rows, 0
+    for number in range(400):
+        late = rng.integers(1 + rng.integers(1, trial.costs.ser), size=rows) * (number % 2)
+        other = trial.whole.run(trial.costs, Turns(rng.permutation(rows).astype(np.int64), late.astype(np.int64)))
+        if not sums_meet(trial, other):
+            compared += 1
+            assert other.end >= found.end
+    assert compared >= 20
+
+
+def test_faster_than_the_local_search():
+    """Two-shot on a DGX-1 at 64 KiB + 1: the search of the method ends at 2,514 cycles in slots."""
+    source = make("two-shot", "dgx1", message_bytes=65_537)
+    request = ask(source.topology, message_bytes=65_537)
+    trial, least = trial_of(request, program_of(source))
+    fire = source.step.astype(np.int64)
+    best = trial.booked(Turns(fire, np.where(source.src == source.dst, 0, fire)))
+    assert fine_times(source).cycles == request.machine.ni_start_cycles + best.end
+    found, status = fastest_order(trial, best, least, Budget(5.0), 0, Monitor())
+    assert (status, found.end) == (Status.OPTIMAL, least)
+    assert found.end < best.end
+
+
+def test_a_model_without_links_finds_no_order_that_it_can_keep(monkeypatch):
+    """Its least cycles are no schedule's, and nothing is called optimal."""
+    _, trial, least = case("two-shot-mesh")
+    right, status = solved(trial, least)
+    assert status is Status.OPTIMAL
+    monkeypatch.setattr(module, "_links", lambda *_: None)
+    loose, status = solved(trial, 0)
+    assert status is Status.FEASIBLE
+    assert loose >= right
+
+
+def test_large_programs_stay_as_they_are(monkeypatch):
+    _, trial, least = case("two-shot-mesh")
+    monkeypatch.setattr(module, "MOST_INTERVALS", 10)
+    assert solved(trial, least) == (trial.first.end, Status.FEASIBLE)
