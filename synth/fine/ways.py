@@ -1,8 +1,10 @@
 """Shortest routes that load links evenly."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
@@ -32,6 +34,23 @@ def even_ways(topology: Topology) -> Finder:
         return _Rerouting(topology).run(src.tolist(), dst.tolist())
 
     return find
+
+
+def lighter_ways(topology: Topology) -> Finder:
+    """The routes that all methods take, or even ones where those carry less over the busiest link."""
+    found = (default_ways(topology), even_ways(topology))
+
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
+        return min((ways(src, dst) for ways in found), key=lambda ways: _busiest(topology, ways))
+
+    return find
+
+
+def _busiest(topology: Topology, ways: list[Way]) -> Fraction:
+    """The most messages on a lane: of all links between two nodes together, since any of them may take a message."""
+    pair = topology.pair_of_link[np.fromiter((link for way in ways for link in way), np.int64)]
+    load = np.bincount(pair, minlength=len(topology.pair_capacity)).tolist()
+    return max(map(Fraction, load, topology.pair_capacity.tolist()), default=Fraction(0))
 
 
 class _Rerouting:
