@@ -28,6 +28,8 @@ _KINDS = {
     " here, the message needs that many cycles of them.",
     "receptions": "The node with a red ring receives the contributions of those with a black ring one by one, or as sums that"
     " another node has received and added first. Its lanes need that many cycles.",
+    "copies": "The root and those to which it has sent have to send what leaves the root late once to each of the nodes with a red"
+    " ring. The lanes out of all of them need that many cycles.",
     "additions": "The reduction units of all nodes together add a limited number of bytes per cycle, and one of them has at least"
     " its share of all additions.",
     "distance": "Data of one end is due at the other, and each step moves it over one hop between endpoints at most.",

@@ -58,6 +58,8 @@ class _Witness:
             return self._labels()
         if kind == "receptions":
             return self._receptions()
+        if kind == "copies":
+            return self._copies()
         if "bound" in self.witness:
             self.witness = self.witness["bound"]["witness"]
             return self.draw(kind)
@@ -110,6 +112,16 @@ class _Witness:
         for node in range(len(self.topology.kind)):
             self.ground.node(node, ring=WRONG if node == sink else INK if node in sources else "")
         return f"contributions of {len(sources)} nodes (black rings) for node {sink} (red ring), through the red channels"
+
+    def _copies(self) -> str:
+        """What endpoints send to the nodes "to"."""
+        sinks, late = set(self.witness["to"]), int(self.witness["late"])
+        sends = self.topology.kind == NodeKind.ENDPOINT
+        for pair, tail in enumerate(self.topology.pair_src.tolist()):
+            self.ground.channel(pair, CUT if sends[tail] else QUIET, 1.8 if sends[tail] else 1.0, head=bool(sends[tail]))
+        for node in range(len(self.topology.kind)):
+            self.ground.node(node, ring=WRONG if node in sinks else "")
+        return f"copies for {len(sinks)} nodes (red rings), through the red channels, of what leaves the root {late:,} cycles late"
 
     def _distance(self) -> str:
         start, end = int(self.witness["from"]), int(self.witness["to"])

@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
+from certree.synth.bounds.copies import best_copies
 from certree.verify.bounds.timed import Int64, TimeInstance, make_time_bound
 from certree.verify.bounds.times.flow import granules_due, granules_taken
 from certree.verify.bounds.witness import Bound
@@ -22,14 +23,14 @@ MOST_SETS = 16  # of sources around one sink, or of sinks around one source
 
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
-    """Time bounds: the best flow that is found; where nodes add, the additions and the best receptions that are found. (A `load`
-    follows from any bandwidth bound.)
+    """Time bounds: the best flow that is found; where nodes add, the additions and the best receptions that are found; for a
+    broadcast the best copies. (A `load` follows from any bandwidth bound.)
 
     Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
     """
     start, end = _slowest_pair(of)
     additions = [make_time_bound(of, "additions", {})] if of.addition else []
-    return [_best_flow(of, start, end), *_best_receptions(of, end), *additions]
+    return [_best_flow(of, start, end), *_best_receptions(of, end), *best_copies(of), *additions]
 
 
 def _best_receptions(of: TimeInstance, end: int) -> list[Bound]:

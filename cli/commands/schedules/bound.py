@@ -108,4 +108,6 @@ def _time_words(kind: str, witness: dict[str, Any]) -> str:
         return "data of {} due at {}".format(*ends)
     if kind == "receptions":
         return f"contributions of {counted(len(witness['from']), 'nodes')} received by node {witness['to']}, alone or added"
+    if kind == "copies":
+        return f"copies for {counted(len(witness['to']), 'nodes')} of what leaves the root {witness['late']:,} cycles late"
     return f"the bandwidth bound by {witness['bound']['kind']}" if kind == "load" else "all reduction units"

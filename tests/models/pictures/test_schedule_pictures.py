@@ -196,11 +196,13 @@ def test_waits():
         ({"from": [0], "to": [2], "label": [0, 5, 9, 5]}, "up to 9 (dark)"),
         ({"bound": {"kind": "partition", "witness": {"part": [0, 0, 1, 1]}}}, "2 parts, by colour"),
         ({"from": [0, 1], "to": 2}, "contributions of 2 nodes (black rings) for node 2"),
+        ({"to": [1, 2], "late": 7}, "through the red channels, of what leaves the root 7 cycles late"),
         ({}, "its own channels"),
     ],
 )
 def test_witnesses(witness, words):
     kind = "degree" if "node" in witness else "receptions" if witness.keys() == {"from", "to"} else "any"
+    kind = "copies" if "late" in witness else kind
     picture = witness_picture(parse_topology("ring:4"), {"kind": kind, "witness": witness}, "made", "proof")
     assert words in " ".join(texts(picture))
     assert picture == witness_picture(parse_topology("ring:4"), {"kind": kind, "witness": witness}, "made", "proof")

@@ -59,7 +59,7 @@ def test_torus(size: int, cycles: int) -> None:
         # units of half a link: each flit takes two cycles, the header and the granules 2 + 8
         ("full:2,capacity=1/2", "all-reduce", 64, None, {"flow": 185, "receptions": 185, "load": 168, "additions": 158 + 4 + 17}),
         # two links; either side of node 0 has half of what the far node needs
-        ("ring:4", "broadcast", 64, 0, {"flow": 311 + 1 + 2, "load": 161}),
+        ("ring:4", "broadcast", 64, 0, {"flow": 311 + 1 + 2, "copies": 311 + 1 + 2, "load": 161}),
         # two links, a header, half of the message, an addition
         ("ring:4", "reduce", 64, 0, {"flow": 331, "receptions": 331, "load": 161, "additions": 177}),
         # 3 blocks of 2 granules through two links, or one over the distance of two
@@ -165,7 +165,7 @@ def test_the_correct_ones() -> None:
     of = of_instance("ring:2", size=64)
     assert [check_time_bound(of, bound) for bound in (FLOW, LOAD, ADDITIONS)] == [180, 163, 177]
     assert [make_time_bound(of, bound["kind"], bound["witness"]) for bound in (FLOW, LOAD, ADDITIONS)] == [FLOW, LOAD, ADDITIONS]
-    assert list(load_time_witnesses()) == ["additions", "flow", "load", "receptions"]
+    assert list(load_time_witnesses()) == ["additions", "copies", "flow", "load", "receptions"]
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,56 @@ def test_receptions_refused(rule: str, kind: str, root: int | None, changed: dic
     with pytest.raises(WitnessError) as caught:
         check_time_bound(of_instance("switch:4", kind, 64, root), bound)
     assert caught.value.rule == rule
+
+
+@pytest.mark.parametrize(
+    ("spec", "size", "cycles"),
+    [
+        # alone: two links, a header, 4 granules for each of three others
+        ("switch:4", 64, 311 + 1 + 3 * 4),
+        # 995 cycles late are 29 granules for each of 12 nodes behind other leaf switches: 348. A run of 1,929 cycles has room
+        # for 316 on the lane of the root, for 3 on each of 15 others
+        ("fattree:4x4", 16384, 1929),
+    ],
+)  # fmt: skip
+def test_copies(spec: str, size: int, cycles: int) -> None:
+    assert found(of_instance(spec, "broadcast", size, 1))["copies"] == cycles
+
+
+def test_what_is_late_matters() -> None:
+    """All of 1 KiB takes as long as three copies of it, the last granule as long as one copy and two more granules; then there is
+    nothing."""
+    of = of_instance("switch:4", "broadcast", 1024, 0)
+    shown = [int(make_time_bound(of, "copies", {"to": [1, 2, 3], "late": late})["value"]) for late in (0, 63, 64)]
+    assert shown == [312 + 3 * 64, 63 + 312 + 3, 0]
+
+
+#: 4 granules to the other nodes of switch:4 from node 0
+COPIES = {"kind": "copies", "quantity": "time", "value": "324", "witness": {"to": [1, 2, 3], "late": 0}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "root", "changed"),
+    [
+        (VALUE, "broadcast", 0, {"to": [1, 2]}), (VALUE, "broadcast", 0, {"late": 1}), (WRONG, "broadcast", 2, {}),
+        (WRONG, "broadcast", 0, {"to": [1, 4]}), (FOREIGN, "all-gather", None, {}), (FOREIGN, "reduce", 0, {}),
+        *((MALFORMED, "broadcast", 0, {"to": ends}) for ends in ([], 0, [1, 1], [5], [-1], [True], None)),
+        *((MALFORMED, "broadcast", 0, {"late": late}) for late in (-1, "0", True, None, 1.0, 1 << 61)),
+        (MALFORMED, "broadcast", 0, {"more": 1}),
+    ],
+)  # fmt: skip
+def test_copies_refused(rule: str, kind: str, root: int | None, changed: dict[str, Any]) -> None:
+    bound = COPIES | {"witness": COPIES["witness"] | changed}
+    with pytest.raises(WitnessError) as caught:
+        check_time_bound(of_instance("switch:4", kind, 64, root), bound)
+    assert caught.value.rule == rule
+
+
+def test_copies_with_switches_that_multicast() -> None:
+    assert check_time_bound(of_instance("switch:4", "broadcast", 64, 0), COPIES) == 324
+    with pytest.raises(WitnessError) as caught:
+        check_time_bound(of_instance("switch:4,reducing=switches", "broadcast", 64, 0), COPIES)
+    assert caught.value.rule == FOREIGN
 
 
 def test_receptions_with_switches_that_add() -> None:
