@@ -48,10 +48,10 @@ Partitions == 1..Result
 Machines == UNION {{Machine[c][k] : k \in DOMAIN Plan[c]} : c \in Chunks}
 Ports == DOMAIN Depth
 
-\* The senders and numbers of the messages that node n gets in the k-th phase of chunk c, and the ports by which they come.
+\* The senders and numbers of the messages that node n gets in the k-th phase of chunk c, and the ports by which any come to it.
 Due == [c \in Chunks |-> [k \in DOMAIN Plan[c] |-> [n \in Nodes |->
   UNION {{<<m, i>> : i \in {j \in DOMAIN Sends[c][k][m] : Sends[c][k][m][j].to = n}} : m \in Nodes}]]]
-Inputs == [c \in Chunks |-> [k \in DOMAIN Plan[c] |-> [n \in Nodes |-> {Sends[c][k][d[1]][d[2]].port : d \in Due[c][k][n]}]]]
+Inputs == [n \in Nodes |-> UNION {UNION {{Sends[c][k][d[1]][d[2]].port : d \in Due[c][k][n]} : k \in DOMAIN Plan[c]} : c \in Chunks}]
 
 ASSUME ConstantsAreSane ==
   /\ \A c \in Chunks : Plan[c] \in Seq(1..Phases) /\ DOMAIN Machine[c] = DOMAIN Plan[c]
@@ -78,11 +78,8 @@ vars == <<place, queue, sent, taken, port>>
 Last(c) == Len(Plan[c]) + 1
 Back(c) == Len(Plan[c]) + 2
 
-\* Chunk c is in a phase.
-InPhase(n, c) == place[n][c] \in DOMAIN Plan[c]
-
-\* The partition that place k of chunk c is in.
-PartitionOf(c, k) == IF k = Last(c) THEN Result ELSE Plan[c][k]
+\* The partition that place k of chunk c is in: behind its last phase that of results.
+PartitionOf(c, k) == IF k \in DOMAIN Plan[c] THEN Plan[c][k] ELSE Result
 
 \* The room taken in partition p of node n, and whether another chunk fits.
 Held(n, p) == Size[p] * Cardinality({c \in Chunks : place[n][c] \in 1..Last(c) /\ PartitionOf(c, place[n][c]) = p})
@@ -90,18 +87,17 @@ Fits(n, p) == Held(n, p) + Size[p] <= Room[p]
 
 \* It is chunk c's turn to take place k: all chunks that are loaded before it have taken theirs. State machines overtake each other, and
 \* not in the same way at all nodes; a node whose partition is filled by chunks that the others do not have there yet would wait for ever.
-Turn(n, c, k) == LET i == CHOOSE i \in DOMAIN Order[n] : Order[n][i] = c IN \A j \in 1..i - 1 : place[n][Order[n][j]] >= k
+Turn(n, c, k) == \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\ j < i => place[n][Order[n][j]] >= k
 
 \* Chunk c may take place k.
 MayTake(n, c, k) == Turn(n, c, k) /\ Fits(n, PartitionOf(c, k))
 
-\* The state machine of chunk c, and whether c is first in its queue.
-MachineOf(n, c) == Machine[c][place[n][c]]
-IsFirst(n, c) == Head(queue[n][MachineOf(n, c)]) = c
-AtWork(n, c) == InPhase(n, c) /\ IsFirst(n, c)
+\* Chunk c is the first in a queue.
+IsFirst(n, c, m) == \E i \in DOMAIN queue[n][m] : i = 1 /\ queue[n][m][i] = c
+AtWork(n, c) == \E m \in Machines : IsFirst(n, c, m)
 
-\* Chunk c is out of the queue of its state machine.
-Dequeued(n, c) == [queue EXCEPT ![n][MachineOf(n, c)] = Tail(@)]
+\* Chunk c, which is the first in a queue, is out of it.
+Dequeued(n, c) == [queue EXCEPT ![n] = [m \in Machines |-> IF IsFirst(n, c, m) THEN Tail(@[m]) ELSE @[m]]]
 
 \* In these queues, chunk c stands behind the others for place k, if that is a phase.
 Enqueued(queues, n, c, k) == IF k \in DOMAIN Plan[c] THEN [queues EXCEPT ![n][Machine[c][k]] = Append(@, c)] ELSE queues
@@ -120,7 +116,7 @@ HasRoom(n, c) == Len(port[Following(n, c).port]) < Depth[Following(n, c).port]
 
 \* The first message at a port: its sender and its number; and whether it is for the phase of chunk c.
 Waiting(x) == <<Head(port[x]).from, Head(port[x]).number>>
-HasCome(n, c, x) == port[x] # <<>> /\ Head(port[x]).chunk = c /\ Head(port[x]).place = place[n][c]
+HasCome(n, c, x) == \E i \in DOMAIN port[x] : i = 1 /\ port[x][i].chunk = c /\ port[x][i].place = place[n][c]
 
 \* The next message waits for this one alone.
 MustPassOn(n, c, x) == IsLeft(n, c) /\ Following(n, c).needs = {Waiting(x)}
@@ -198,7 +194,7 @@ Rest == AllBack /\ UNCHANGED vars
 \* What the engine of node n does with chunk c.
 Move(n, c) ==
   \/ Load(n, c) \/ Send(n, c) \/ GoOn(n, c) \/ WriteBack(n, c)
-  \/ InPhase(n, c) /\ \E x \in Inputs[c][place[n][c]][n] : PassOn(n, c, x) \/ Take(n, c, x)
+  \/ \E x \in Inputs[n] : PassOn(n, c, x) \/ Take(n, c, x)
 
 \* Some engine does something.
 Next == (\E n \in Nodes, c \in Chunks : Move(n, c)) \/ Rest
@@ -212,16 +208,24 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 -------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-\* The values the variables range over.
+\* Chunk c is in a phase; what it sends there, and its state machine.
+InPhase(n, c) == place[n][c] \in DOMAIN Plan[c]
+MessagesOf(n, c) == Sends[c][place[n][c]][n]
+MachineOf(n, c) == Machine[c][place[n][c]]
+
+\* The values the variables range over. A chunk out of phases has sent and taken nothing.
 TypeOK ==
   /\ \A n \in Nodes, c \in Chunks :
-       /\ place[n][c] \in 0..Back(c)
-       /\ sent[n][c] \in 0..IF InPhase(n, c) THEN Len(Sending(n, c)) ELSE 0
+       /\ place[n][c] \in 0..Len(Plan[c]) + 2
+       /\ sent[n][c] \in 0..IF InPhase(n, c) THEN Len(MessagesOf(n, c)) ELSE 0
        /\ taken[n][c] \subseteq IF InPhase(n, c) THEN Due[c][place[n][c]][n] ELSE {}
   /\ \A n \in Nodes, m \in Machines : queue[n][m] \in Seq(Chunks)
 
-\* No partition holds more than it has room for.
-NoOverrun == \A n \in Nodes, p \in Partitions : Held(n, p) <= Room[p]
+\* No partition holds more than it has room for: the chunks in its phase, or in the last one those that have left all phases and are not
+\* back in memory.
+NoOverrun == \A n \in Nodes, p \in Partitions :
+  LET inside(c) == IF InPhase(n, c) THEN Plan[c][place[n][c]] = p ELSE p = Phases + 1 /\ place[n][c] = Len(Plan[c]) + 1
+  IN  Size[p] * Cardinality({c \in Chunks : inside(c)}) <= Room[p]
 
 \* No port holds more messages than it can.
 NoOverflow == \A x \in Ports : Len(port[x]) <= Depth[x]
@@ -231,20 +235,30 @@ QueuedWhereItIs == \A n \in Nodes, m \in Machines, c \in Chunks :
   Cardinality({i \in DOMAIN queue[n][m] : queue[n][m][i] = c}) = IF InPhase(n, c) /\ MachineOf(n, c) = m THEN 1 ELSE 0
 
 \* A chunk that stands behind another has not begun its phase.
-OneAtATime == \A n \in Nodes, c \in Chunks :
-  InPhase(n, c) /\ Head(queue[n][MachineOf(n, c)]) # c => sent[n][c] = 0 /\ taken[n][c] = {}
+OneAtATime == \A n \in Nodes, c \in Chunks, m \in Machines :
+  \A i \in 2..Len(queue[n][m]) : queue[n][m][i] = c => sent[n][c] = 0 /\ taken[n][c] = {}
+
+\* The next chunk is loaded as soon as the partition of its first phase has room for it: a phase may have several.
+LoadedInTime == \A n \in Nodes : \A i \in DOMAIN Order[n] :
+  LET c == Order[n][i]
+      inside == {d \in Chunks : InPhase(n, d) /\ Plan[d][place[n][d]] = Plan[c][1]}
+  IN  /\ place[n][c] = 0 /\ \A j \in 1..i - 1 : place[n][Order[n][j]] > 0
+      /\ Size[Plan[c][1]] * (Cardinality(inside) + 1) <= Room[Plan[c][1]]
+      => ENABLED (Next /\ place'[n][c] = 1)
 
 \* No message goes out before those that it needs have been taken.
 NeedsComeFirst == \A n \in Nodes, c \in Chunks :
   place[n][c] \in DOMAIN Plan[c] => \A i \in 1..sent[n][c] : Sends[c][place[n][c]][n][i].needs \subseteq taken[n][c]
 
 \* What comes in is the message that is due, of those that come by its port the next of its sender: none is lost, doubled or overtaken.
-OnlyWhatIsDue == \A n \in Nodes, c \in Chunks :
-  AtWork(n, c) => \A x \in Inputs[c][place[n][c]][n] : HasCome(n, c, x) =>
-    LET missing == Due[c][place[n][c]][n] \ taken[n][c]
-        sender == Waiting(x)[1]
-        alike == {d \in missing : d[1] = sender /\ Sends[c][place[n][c]][sender][d[2]].port = x}
-    IN  Waiting(x) \in alike /\ \A d \in alike : d[2] >= Waiting(x)[2]
+OnlyWhatIsDue == \A n \in Nodes : \A x \in Inputs[n] :
+  port[x] # <<>> =>
+    LET first == Head(port[x])
+        c == first.chunk
+        missing == Due[c][first.place][n] \ taken[n][c]
+        alike == {d \in missing : d[1] = first.from /\ Sends[c][first.place][first.from][d[2]].port = x}
+    IN  InPhase(n, c) /\ first.place = place[n][c] =>
+          <<first.from, first.number>> \in alike /\ \A d \in alike : d[2] >= first.number
 
 \* A state machine ends its chunks in the order in which they came to it.
 InOrder == [][\A n \in Nodes, m \in Machines :
@@ -253,5 +267,5 @@ InOrder == [][\A n \in Nodes, m \in Machines :
   IN  new = old \/ (old # <<>> /\ new = Tail(old)) \/ (Len(new) = Len(old) + 1 /\ SubSeq(new, 1, Len(old)) = old)]_vars
 
 \* Every chunk ends: no deadlock, no starvation.
-EveryChunkEnds == <>AllBack
+EveryChunkEnds == <>(\A n \in Nodes, c \in Chunks : place[n][c] = Len(Plan[c]) + 2)
 ================================================================================

@@ -132,8 +132,9 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 -------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-\* Numbers are in range.
+\* Numbers are in range, and each node has two banks.
 TypeOK ==
+  /\ \A n \in Nodes : DOMAIN bank[n] = {0, 1} /\ DOMAIN count[n] = {0, 1}
   /\ \A n \in Nodes : epoch[n] \in Offered \union {0} /\ bank[n][0] \in Offered \union {0, NoImage} /\ bank[n][1] \in Offered \union {NoImage}
   /\ reported \subseteq Nodes
 

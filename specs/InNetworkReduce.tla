@@ -53,7 +53,6 @@ vars == <<got, slot, flying>>
 (* Sums and packets                                                          *)
 
 \* A sum says for each host which packets of it have been added.
-Sums == [Hosts -> Seq(Numbers)]
 Nothing == [h \in Hosts |-> <<>>]
 One(h, q) == [Nothing EXCEPT ![h] = <<q>>]
 Plus(a, b) == [h \in Hosts |-> a[h] \o b[h]]
@@ -71,13 +70,8 @@ Fresh(q) == [number |-> q, arrived |-> {}, sum |-> Nothing, result |-> <<>>]
 -------------------------------------------------------------------------------
 (* Hosts                                                                     *)
 
-\* The oldest packet whose result host h has not; Packets if it has all.
-Oldest(h) == CHOOSE q \in 0..Packets :
-  /\ q = Packets \/ got[h][q] = <<>>
-  /\ \A p \in 0..q - 1 : got[h][p] # <<>>
-
-\* Host h may send packet q, for the first time or again.
-MaySend(h, q) == got[h][q] = <<>> /\ q < Oldest(h) + Window
+\* Host h may send packet q, for the first time or again: of all packets that are a window or more before it, it has the results.
+MaySend(h, q) == got[h][q] = <<>> /\ \A p \in Numbers : p + Window <= q => got[h][p] # <<>>
 
 \* It does.
 Send(h, q) ==
@@ -185,11 +179,13 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 -------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-\* The values the variables range over.
+\* The values the variables range over. Only hosts take results, and a place is for every Slots-th packet.
 TypeOK ==
-  /\ \A h \in Hosts, q \in Numbers : got[h][q] = <<>> \/ got[h][q][1] \in Sums
-  /\ \A s \in Switches, i \in 0..Slots - 1 :
-       LET x == slot[s][i] IN x.number % Slots = i /\ x.arrived \subseteq Children(s) /\ x.sum \in Sums
+  /\ DOMAIN got = Hosts /\ DOMAIN slot = Switches
+  /\ \A h \in Hosts : DOMAIN got[h] = 0..Packets - 1 /\ \A q \in 0..Packets - 1 : got[h][q] = <<>> \/ got[h][q][1] \in [Hosts -> Seq(Nat)]
+  /\ \A s \in Switches : 0..Slots - 1 \subseteq DOMAIN slot[s] /\ \A i \in 0..Slots - 1 :
+       LET x == slot[s][i]
+       IN  x.number % Slots = i /\ x.sum \in [Hosts -> Seq(Nat)] /\ \A n \in x.arrived : n # Root /\ Parent[n] = s
 
 \* No contribution is added twice, or to the sum of another packet.
 EachOnce == \A s \in Switches, i \in 0..Slots - 1 : \A h \in Hosts : slot[s][i].sum[h] \in {<<>>, <<slot[s][i].number>>}
@@ -210,7 +206,10 @@ EveryoneIsTold == [][\A s \in Switches, i \in 0..Slots - 1 :
       /\ s # Root /\ y.arrived # x.arrived /\ (\A n \in Nodes \ {Root} : Parent[n] = s => n \in y.arrived) => sends("up", s)]_vars
 
 \* Every host gets every result.
-EveryResultArrives == <>AllFinished
+EveryResultArrives == <>(\A h \in Hosts, q \in 0..Packets - 1 : got[h][q] # <<>>)
+
+\* The network may lose any packet at any time.
+AnyPacketCanBeLost == \A p \in flying : ENABLED (Next /\ flying' = flying \ {p} /\ UNCHANGED <<got, slot>>)
 
 \* The sum of packet q as a bag of hosts; a contribution to another packet counts as twice its own.
 Bag(q, sum) == [h \in Hosts |-> IF sum[h] = <<q>> THEN 1 ELSE 2 * Len(sum[h])]

@@ -82,8 +82,8 @@ RoomForLess == [GivenSize EXCEPT ![2] = 0]
 -------------------------------------------------------------------------------
 (* Wrong engines                                                             *)
 
-\* In place of IsFirst: the state machine works on any of its chunks; in place of Dequeued: that one leaves the queue.
-AnyOfTheQueue(n, c) == TRUE
+\* In place of AtWork: the state machine works on any of its chunks; in place of Dequeued: that one leaves the queue.
+AnyOfTheQueue(n, c) == InPhase(n, c)
 DequeuedAnywhere(n, c) == [queue EXCEPT ![n][MachineOf(n, c)] = SelectSeq(@, LAMBDA other : other # c)]
 
 \* In place of Dequeued: the chunk stays in the queue.
@@ -94,6 +94,9 @@ AlwaysFits(n, p) == TRUE
 
 \* In place of Turn: chunks are loaded in order, but enter the later partitions as they come.
 AsTheyCome(n, c, k) == k > 1 \/ \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\ j < i => place[n][Order[n][j]] > 0
+
+\* In place of Turn: a chunk waits until all that are loaded before it have left the place that it is to take.
+WaitsTooLong(n, c, k) == \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\ j < i => place[n][Order[n][j]] > k
 
 \* In place of HasRoom: no check whether the port is full.
 NeverLooks(n, c) == TRUE

@@ -77,6 +77,9 @@ TakesBack(h, p) ==
   /\ got' = [got EXCEPT ![h][p.number] = IF @ = <<>> THEN <<p.sum>> ELSE <<>>]
   /\ UNCHANGED <<slot, flying>>
 
+\* In place of Lose: the network loses nothing.
+LosesNothing(p) == FALSE
+
 \* In place of Init: a host begins with a result, its own contribution.
 EarlyInit ==
   /\ got = [h \in Hosts |-> [q \in Numbers |-> IF q = 0 /\ h = "a" THEN <<One(h, q)>> ELSE <<>>]]

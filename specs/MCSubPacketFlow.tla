@@ -177,6 +177,21 @@ HandOverVanishes(c, u) ==
   /\ returning' = Released(c, u)
   /\ UNCHANGED <<sent, owner, last, credits, handed>>
 
+\* In place of Eject: a router on the way takes flits out, in their order.
+TakesOnTheWay(c, u) ==
+  /\ \E flit \in Front(c, u) :
+     LET w == flit[1]
+         k == flit[2]
+         whole == partial[w] \o Data(w, k)
+     IN  /\ k = ejected[w] + 1
+         /\ ejected' = [ejected EXCEPT ![w] = k]
+         /\ partial' = [partial EXCEPT ![w] = IF HandsOver(w, k) THEN <<>> ELSE whole]
+         /\ handed' = IF HandsOver(w, k) THEN [handed EXCEPT ![w] = whole] ELSE handed
+         /\ arrived' = IF Flits[w][k] = "tail" THEN arrived \union {w} ELSE arrived
+  /\ buffer' = [buffer EXCEPT ![c][u] = Tail(@)]
+  /\ returning' = Released(c, u)
+  /\ UNCHANGED <<sent, owner, last, credits>>
+
 \* In place of Data: the flit that ends a sub-message is not part of it.
 WithoutEnd(w, k) == IF k = 1 \/ Flits[w][k] \in {"subtail", "tail"} THEN <<>> ELSE <<k>>
 

@@ -48,7 +48,7 @@ Leavings(link, lane) ==
 \* When a message that comes to the link now may enter this lane: behind those that came before.
 EntersAt(link, lane) ==
   LET leavings == Leavings(link, lane)
-  IN  IF leavings = {} THEN now ELSE CHOOSE t \in leavings : \A other \in leavings : other <= t
+  IN  CHOOSE t \in leavings \union {now} : \A other \in leavings : other <= t
 
 \* The turn of a message that comes to the link now: on the lane with the least to send, the lowest numbered of equals.
 TurnAt(link) ==
@@ -65,7 +65,7 @@ HasCome(m) == GoesFarther(m) /\ now >= Came(m, Hop(m) + 1)
 \* The lane by which message m comes is before that of another: links are pairs of nodes.
 ComesBefore(m, other) ==
   LET key(msg) == msg.links[Hop(msg)] \o <<msg.lanes[Hop(msg)]>>
-  IN  \E k \in 1..3 : key(m)[k] < key(other)[k] /\ \A j \in 1..k - 1 : key(m)[j] = key(other)[j]
+  IN  \E k \in DOMAIN key(m) : key(m)[k] < key(other)[k] /\ \A j \in 1..k - 1 : key(m)[j] = key(other)[j]
 
 \* Message m can take its turn at its next link.
 CanCross(m) ==

@@ -14,7 +14,8 @@ TypeOK ==
   /\ T1_Time::     now \in Nat /\ start \in [Nodes -> 0..MaxSkewTicks] /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
   /\ T2_Program::  \A n \in Nodes : fired[n] \in 0..Len(Program[n])
   /\ T3_Messages:: \A m \in flying : m.op \in Ops /\ m.dst \in Nodes /\ m.item \in Items /\ m.load \in Bags
-  /\ T4_Memory::   held \in [Nodes -> [Places -> Bags]]
+  /\ T4_Memory::   held \in [Nodes -> [Places -> Bags]] /\ \A n \in Nodes, flow \in Flows, i \in 0..Repeats - 1, buffer \in Buffers :
+                     (IF Profile = "buffers" THEN <<flow, i, buffer>> ELSE <<flow, i>>) \in DOMAIN held[n]
   /\ T5_Counters:: \A n \in Nodes : count[n] \in [Counters(n) -> IF IsCounted THEN Nat ELSE 0..Repeats]
 
 \* No contribution is ever added twice.

@@ -115,10 +115,13 @@ Enters(w, k, h, v) ==
   /\ last' = [last EXCEPT ![Route[w][h]][v] = <<w, k>>]
   /\ credits' = [credits EXCEPT ![Route[w][h]][v] = @ - 1]
 
+\* The oldest flit of VC u of channel c, if there is one.
+Front(c, u) == {buffer[c][u][i] : i \in {1} \intersect DOMAIN buffer[c][u]}
+
 \* The head of worm w is the next flit into its hop h.
 HeadWaits(w, h) ==
-  IF h = 1 THEN sent[w] = 0
-  ELSE \E u \in VCs : buffer[Route[w][h - 1]][u] # <<>> /\ Head(buffer[Route[w][h - 1]][u]) = <<w, 1>>
+  \/ h = 1 /\ sent[w] = 0
+  \/ \E g \in DOMAIN Route[w], u \in VCs : g + 1 = h /\ <<w, 1>> \in Front(Route[w][g], u)
 
 \* A head takes a full VC of its hop h, and waits for room there: others take it when its tail has gone in.
 TakeFull(w, h, v) ==
@@ -143,9 +146,8 @@ Inject(w) ==
 
 \* A router sends the oldest flit of VC u of channel c on; its credit sets out.
 Forward(c, u) ==
-  /\ buffer[c][u] # <<>>
-  /\ LET flit == Head(buffer[c][u])
-         w == flit[1]
+  /\ \E flit \in Front(c, u) :
+     LET w == flit[1]
          h == HopAt(w, c) + 1
      IN  /\ h <= Len(Route[w])
          /\ \E v \in VCs :
@@ -162,9 +164,9 @@ HandsOver(w, k) == Flits[w][k] \in {"subtail", "tail"}
 
 \* The destination takes the oldest flit of VC u of channel c; a sub-tail or tail hands over what has come since the last.
 Eject(c, u) ==
-  /\ buffer[c][u] # <<>>
-  /\ LET w == Head(buffer[c][u])[1]
-         k == Head(buffer[c][u])[2]
+  /\ \E flit \in Front(c, u) :
+     LET w == flit[1]
+         k == flit[2]
          whole == partial[w] \o Data(w, k)
      IN  /\ HopAt(w, c) = Len(Route[w])
          /\ ejected' = [ejected EXCEPT ![w] = k]
@@ -248,11 +250,15 @@ FlitsConserved ==
 \* Flit b may come after flit a in a VC: the next of the same worm, or a head behind a tail.
 Follows(a, b) ==
   IF a = <<>> THEN b[2] = 1
-  ELSE \/ a[1] = b[1] /\ Flits[a[1]][a[2]] # "tail" /\ b[2] = NextOf(a[1], a[2])
+  ELSE \/ a[1] = b[1] /\ Flits[a[1]][a[2]] # "tail" /\ b[2] = (IF a[2] < Len(Flits[a[1]]) THEN a[2] + 1 ELSE 2)
        \/ Flits[a[1]][a[2]] = "tail" /\ b[2] = 1
 
 \* No worm comes between the flits of another in a VC.
 NoInterleaving == [][\A c \in Channels, v \in VCs : last'[c][v] # last[c][v] => Follows(last[c][v], last'[c][v])]_last
+
+\* The destination takes flits, and nobody on the way: what it takes was the oldest of a VC of the last channel of its worm.
+TakenAtTheEnd == [][\A w \in Worms : ejected'[w] # ejected[w] =>
+  \E v \in VCs : LET waits == buffer[Route[w][Len(Route[w])]][v] IN waits # <<>> /\ waits[1] = <<w, ejected'[w]>>]_ejected
 
 \* The sub-message that flit k of worm w ends: all flits from the one that begins it, but for the head.
 SubMessage(w, k) ==

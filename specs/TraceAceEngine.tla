@@ -26,9 +26,9 @@ Logged ==
       c == Entry.chunk
   IN  CASE Entry.move = "load"       -> Load(n, c)
         [] Entry.move = "send"       -> InPhase(n, c) /\ SendsAsLogged(n, c) /\ Send(n, c)
-        [] Entry.move = "pass on"    -> InPhase(n, c) /\ SendsAsLogged(n, c) /\ \E x \in Inputs[c][place[n][c]][n] :
+        [] Entry.move = "pass on"    -> InPhase(n, c) /\ SendsAsLogged(n, c) /\ \E x \in Inputs[n] :
                                           TakesAsLogged(n, c, x) /\ PassOn(n, c, x)
-        [] Entry.move = "take"       -> InPhase(n, c) /\ \E x \in Inputs[c][place[n][c]][n] :
+        [] Entry.move = "take"       -> InPhase(n, c) /\ \E x \in Inputs[n] :
                                           TakesAsLogged(n, c, x) /\ Take(n, c, x)
         [] Entry.move = "go on"      -> GoOn(n, c)
         [] Entry.move = "write back" -> WriteBack(n, c)

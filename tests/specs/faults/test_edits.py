@@ -1,14 +1,28 @@
 """Single edits of the modules: what they are, what finds them, and the survivors that `specs/edits.toml` explains."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from certree.verify.tla.edits import survey as edits
+from certree.verify.tla.edits import together
 from certree.verify.tla.edits.definitions import module_of, reached_from
 from certree.verify.tla.edits.single_edits import Edit, edits_of
 from certree.verify.tla.edits.survey import EDITED, Outcome, counted, known_survivors, models_for
-from certree.verify.tla.edits.together import NO_VALUE, asked_of, kill_alone, kills_of_runs, kills_together, with_meaning
+from certree.verify.tla.edits.together import (
+    ASSUMPTION,
+    NO_VALUE,
+    asked_of,
+    is_readable,
+    kill_alone,
+    kills_of_runs,
+    kills_together,
+    with_meaning,
+)
 from certree.verify.tla.model_file import listed
 from certree.verify.tla.mutants import source_of
+from certree.verify.tla.tlc import Result, TlcError
 from tests.cli.running import assert_bad_input, certree
 
 TEXT = """---- MODULE M ----
@@ -106,6 +120,51 @@ def test_edits_that_must_be_constants_and_whole_runs():
     assert kill_alone(asked, module, due) == "OnlyPromised"
     ended = Edit("AllReduce", "AllFinished", "other operator", "", "", r" \E due \in Due : result[due] # <<>>")
     assert kills_of_runs(asked, module, {1: ended}) == {}  # it may rest, but fairness still makes it go on
+
+
+def test_a_property_without_a_value_hides_no_other(monkeypatch):
+    """And where none but it would fail, no property finds the edit."""
+    edit = Edit("AllReduce", "Finish", "", "", "", "")
+
+    def watched(asked, module, edits, unasked):
+        if unasked.get("WatchedTypeOK") != {1, 2}:
+            number = len(unasked.get("WatchedTypeOK", ())) + 1
+            raise TlcError("TLC", f"Error: Evaluating invariant WatchedTypeOK failed.\n/\\ whichEdit = {number}\n")
+        return SimpleNamespace(printed={"edit 1 RightResult"}, result=Result.SUCCESS)
+
+    monkeypatch.setattr(together, "_watched", watched)
+    assert kills_together(None, None, {1: edit, 2: edit, 3: edit}) == {1: "RightResult", 2: NO_VALUE}
+
+
+def test_what_stops_tlc_in_one_model_is_asked_about_in_others(monkeypatch):
+    models = models_for("Schedule")[:3]
+    told = {models[0].name: NO_VALUE, models[1].name: "InTime", models[2].name: "ExactlyOnce"}
+    asked_about = []
+
+    def kills(model, module, edits):
+        asked_about.append((model, len(edits)))
+        return {number: told[model] for number in edits if number != 1 or told[model] == NO_VALUE}
+
+    monkeypatch.setattr(edits, "models_for", lambda module: models)
+    monkeypatch.setattr(edits, "asked_of", lambda model, whole: model.name)
+    monkeypatch.setattr(edits, "with_meaning", lambda module, told: told)
+    monkeypatch.setattr(edits, "is_readable", lambda module, edit: True)
+    monkeypatch.setattr(edits, "kills_together", kills)
+    monkeypatch.setattr(edits, "kills_of_runs", lambda model, module, edits: {})
+    monkeypatch.setattr(edits, "kill_alone", lambda model, module, edit: told[model])
+    outcomes = list(edits.survey("Schedule"))
+    assert [count for _, count in asked_about] == [len(outcomes), len(outcomes), 1]
+    assert {(outcome.found, outcome.model) for outcome in outcomes[1:]} == {("InTime", models[1].name)}
+    assert (outcomes[0].found, outcomes[0].model, outcomes[0].by_property) == (NO_VALUE, models[0].name, False)
+
+
+def test_tables_that_do_not_fit_together_are_found_by_an_assumption():
+    module = module_of("AceEngine", source_of("AceEngine"))
+    (nobody,) = [edit for edit in edits_of(module, ["Due"], most=100) if r"m \notin Nodes" in edit.after]
+    assert not is_readable(module, nobody)  # it is no set
+    assert is_readable(module, replace(nobody, body=module.definitions["Due"].body))
+    nothing = replace(nobody, body=" [c \\in Chunks |-> [k \\in DOMAIN Plan[c] |-> [n \\in Nodes |-> {}]]]")
+    assert kill_alone(asked_of(listed().models["MCAceEngineSums"], module), module, nothing) == ASSUMPTION
 
 
 @pytest.mark.parametrize("module", EDITED)

@@ -1,8 +1,9 @@
 """Single edits of the modules against the models of their families, and the survivors with their arguments.
 
 Models are asked from the smallest to the largest, each about the edits that nothing has found yet: first states and steps of all
-edits at once, then whole runs. An edit counts as found when a property fails. Where TLC stops with an error, or goes beyond a limit
-of states, a check of models notices, too, but no property does: such edits are listed apart.
+edits at once, then whole runs. An edit counts as found when a property fails, in any of them. Where TLC stops with an error, or
+goes beyond a limit of states, a check of models notices, too, but no property does: edits with which that happens in some model,
+and which no property finds in another, are listed apart.
 """
 
 import re
@@ -19,6 +20,7 @@ from certree.verify.tla.edits.together import (
     ENDLESS,
     NO_VALUE,
     asked_of,
+    is_readable,
     kill_alone,
     kills_of_runs,
     kills_together,
@@ -47,6 +49,8 @@ EDITED = {
 MOST_STATES = 60_000
 #: of the models, so many of the smallest are asked about edits that are run one by one
 MODELS_ALONE = 20
+#: an edit with which TLC stopped in so many models is not asked about in more
+MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
 _NOT_EDITED = {"vars", "Spec"}
 #: the parts of the interfaces' module; the last one has the specification
@@ -65,6 +69,11 @@ class Outcome:
     def by_property(self) -> bool:
         """Whether a property failed."""
         return self.found not in ("", NO_VALUE, ENDLESS)
+
+    def then(self, found: str, model: str) -> "Outcome":
+        """What became of the edit, now that another model has been asked: a property counts more than the first other answer."""
+        new = Outcome(self.edit, found, model)
+        return new if new.by_property or not self.found else self
 
 
 def models_for(module: str) -> list[Model]:
@@ -88,16 +97,23 @@ def survey(module: str, most: int | None = None, report: Callable[[str], None] |
     fixed = _constant(parts, module)
     together = {number: edit for number, edit in enumerate(edits, 1) if edit.definition not in fixed}
     together = with_meaning(edited, together)
-    tell(f"{module}: {len(together)} edits together, {len(edits) - len(together)} alone or without a meaning")
-    found: dict[int, tuple[str, str]] = {}
+    alone = [edit for edit in edits if edit.definition in fixed and is_readable(edited, edit)]
+    tell(
+        f"{module}: {len(together)} edits together, {len(alone)} alone, {len(edits) - len(together) - len(alone)} without a meaning"
+    )
+    outcomes = {number: Outcome(edit, "", "") for number, edit in together.items()}
+    stopped: dict[int, set[str]] = {number: set() for number in together}
     for kills in (kills_together, kills_of_runs):
         for model in models_for(module):
-            left = {number: edit for number, edit in together.items() if number not in found}
+            open_ = [number for number, outcome in outcomes.items() if not outcome.by_property]
+            left = {n: together[n] for n in open_ if model.name not in stopped[n] and len(stopped[n]) < MODELS_STOPPED}
             new = kills(asked_of(model, whole), edited, left) if left else {}
-            found |= {number: (name, model.name) for number, name in new.items()}
-            tell(f"{module}: {model.name} finds {len(new)} of {len(left)}")
-    yield from (Outcome(edit, *found.get(number, ("", ""))) for number, edit in together.items())
-    for edit in (edit for edit in edits if edit.definition in fixed):
+            for number, name in new.items():
+                outcomes[number] = outcomes[number].then(name, model.name)
+                stopped[number] |= {model.name}
+            tell(f"{module}: {model.name} finds {sum(outcomes[number].by_property for number in left)} of {len(left)}")
+    yield from outcomes.values()
+    for edit in alone:
         outcome = _alone(edited, whole, edit, models_for(module))
         tell(f"{module}: {edit.definition}, {edit.kind}: {outcome.found or 'survives'}")
         yield outcome
@@ -127,10 +143,13 @@ def _words(parts: Mapping[str, Module], name: str) -> set[str]:
 
 
 def _alone(module: Module, home: Module, edit: Edit, models: Sequence[Model]) -> Outcome:
+    outcome, stopped = Outcome(edit, "", ""), 0
     for model in models[:MODELS_ALONE]:
         if found := kill_alone(asked_of(model, home), module, edit):
-            return Outcome(edit, found, model.name)
-    return Outcome(edit, "", "")
+            outcome, stopped = outcome.then(found, model.name), stopped + 1
+        if outcome.by_property or stopped == MODELS_STOPPED:
+            break
+    return outcome
 
 
 @dataclass(frozen=True)

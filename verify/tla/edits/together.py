@@ -1,14 +1,14 @@
 """Many edits of a module in one: a variable says which of them a behaviour has, and one run of TLC looks at all of them.
 
 Each edited definition becomes a choice by that variable, which never changes. A property that an edit violates is printed, and
-its behaviours are followed no further. A run that cannot be evaluated names the edit at fault by the value of the variable; the
-others are run again without it. Definitions that TLC needs as constants cannot depend on a variable: their edits are run one by one
-(`alone`).
+its behaviours are followed no further. A run that cannot be evaluated names the edit at fault by the value of the variable. Where a
+property has no value the others are asked without it; where a step has none the other edits are run again without this one.
+Definitions that TLC needs as constants cannot depend on a variable: their edits are run one by one (`alone`).
 """
 
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from certree.verify.tla.runs import run_generated, specs_folder
 from certree.verify.tla.tlc import Result, TlcError, TlcRun, lines_at_fault
 
 WHICH = "whichEdit"
-NO_VALUE = "no value"  # TLC stops with an error: the edit is found, by no property
+NO_VALUE = "no value"  # TLC stops with an error, and no property fails up to there
+ASSUMPTION = "an assumption"  # an ASSUME of the module, by which tables and constants fit together
 ENDLESS = "no end"  # more states than the limit
 _SPEC = r"^{} == (\w+) /\\ \[\]\[(\w+)\]_(\w+)(.*)$"
 #: an edit may have so many times the states of the model, and this many more
@@ -77,6 +78,14 @@ def edited_alone(module: Module, edit: Edit) -> str:
     return f"{module.text[: definition.start]}{head}{edit.body}\n\n{module.text[definition.end :]}"
 
 
+def is_readable(module: Module, edit: Edit) -> bool:
+    """Whether TLA+ can read the module with the edit in place."""
+    with tempfile.TemporaryDirectory(prefix="certree-edits-") as folder:
+        path = Path(folder) / f"{module.name}.tla"
+        path.write_text(edited_alone(module, edit))
+        return not lines_at_fault(path, specs_folder(), TIME_LIMITS["small"])
+
+
 def with_meaning(module: Module, edits: Mapping[int, Edit]) -> dict[int, Edit]:
     """The edits that TLA+ can read; the others are none."""
     left = dict(edits)
@@ -123,28 +132,39 @@ def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> d
     Number 0 is no edit. Raises AssertionError where the module without an edit is found at fault.
     """
     found: dict[int, str] = {}
+    unasked: dict[str, set[int]] = {}
     left = dict(edits)
     while True:
         try:
-            run = _watched(asked, module, left)
+            run = _watched(asked, module, left, unasked)
             break
         except TlcError as error:
             for number, name in _told(error.printed).items():
                 found[number] = name
                 left.pop(number, None)
-            told = _at_fault(error)
+            told, name = _at_fault(error), _property_at_fault(error)
             if told in found:
                 continue  # it has been found, and is out of the next run
             if not left:
                 raise
+            if told in left and name and told not in unasked.setdefault(name, set()):
+                unasked[name].add(told)
+                continue
             wrong = told if told in left else _searched(asked, module, left)
             found[wrong] = NO_VALUE
             del left[wrong]
     found |= _told(run.printed)
     if run.result is Result.UNKNOWN:
         found |= {number: ENDLESS for number in left if number not in found}
+    found = dict.fromkeys(set().union(*unasked.values()), NO_VALUE) | found
     assert 0 not in found, f"{asked.model.name} without an edit: {found[0]}"
     return found
+
+
+def _property_at_fault(error: TlcError) -> str | None:
+    """The property without a value in the last state, as it is called in `_watched`; None where a step has none."""
+    found = re.search(r"Evaluating (?:invariant|action property|assumption) (\w+)", error.output)
+    return found[1] if found else None
 
 
 def _told(printed: Iterable[str]) -> dict[int, str]:
@@ -168,34 +188,37 @@ def _searched(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> int:
     while len(numbers) > 1:
         half = numbers[: len(numbers) // 2]
         try:
-            _watched(asked, module, {number: edits[number] for number in half})
+            _watched(asked, module, {number: edits[number] for number in half}, {})
             numbers = numbers[len(numbers) // 2 :]
         except TlcError:
             numbers = half
     return numbers[0]
 
 
-def _watched(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> TlcRun:
-    """All edits at once; each property prints the edit that violates it."""
+def _watched(asked: Asked, module: Module, edits: Mapping[int, Edit], unasked: Mapping[str, Collection[int]]) -> TlcRun:
+    """All edits at once; each property prints the edit that violates it, and is not asked about some."""
     last = max(edits, default=0)
     lines = [f"Edits == {{{', '.join(map(str, [0, *edits]))}}}"]
     lines += [f"ASSUME \\A whichRegister \\in 0..{2 * last + 10} : TLCSet(whichRegister + 1, 0)"]
     lines += [f"EditsHere == {WHICH} + 1", f"EditsStates == {WHICH} + {last + 3}"]
     lines += ['EditsKill(name) == TLCSet(EditsHere, 1) /\\ PrintT("edit " \\o ToString(' + WHICH + ') \\o " " \\o name)']
     lines += ["EditsIsOver == TLCGet(EditsHere) = 1"]
+    over = {name: f"EditsIsOver \\/ {WHICH} \\in {{{', '.join(map(str, sorted(numbers)))}}}" for name, numbers in unasked.items()}
     for name in (*asked.invariants, *asked.starts):
-        lines += [f'Watched{name} == EditsIsOver \\/ {name} \\/ EditsKill("{name}")']
+        lines += [f'Watched{name} == {over.get(f"Watched{name}", "EditsIsOver")} \\/ {name} \\/ EditsKill("{name}")']
     for name, (body, variables) in asked.steps.items():
         lines += [f"Step{name} ==", body]
-        lines += [f'Watched{name} == [][EditsIsOver \\/ UNCHANGED {variables} \\/ Step{name} \\/ EditsKill("{name}")]_{variables}']
-    lines += [f'WatchedDeadlock == EditsIsOver \\/ (ENABLED {asked.next}) \\/ EditsKill("{DEADLOCK}")']
+        free = f"{over.get(f'Watched{name}', 'EditsIsOver')} \\/ UNCHANGED {variables}"
+        lines += [f'Watched{name} == [][{free} \\/ Step{name} \\/ EditsKill("{name}")]_{variables}']
+    is_over = over.get("WatchedDeadlock", "EditsIsOver")
+    lines += [f'WatchedDeadlock == {is_over} \\/ (ENABLED {asked.next}) \\/ EditsKill("{DEADLOCK}")']
     limit = STATES_TIMES * asked.model.expected.total_states + STATES_MORE
     lines += [
         "WithinLimit ==",
         "  /\\ ~EditsIsOver /\\ TLCSet(EditsStates, TLCGet(EditsStates) + 1)",
         f'  /\\ TLCGet(EditsStates) <= {limit} \\/ EditsKill("{ENDLESS}")',
     ]
-    config = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in asked.invariants)}"]
+    config = [f"INVARIANTS {' '.join(f'Watched{name}' for name in asked.invariants)} WatchedDeadlock"]
     watched = [f"Watched{name}" for name in (*asked.starts, *asked.steps)]
     config += [f"PROPERTIES {' '.join(watched)}"] if watched else []
     return _run(asked, edited(module, edits), module.name, lines, [*config, "CONSTRAINT WithinLimit"], which=True)
@@ -233,15 +256,23 @@ def kills_of_runs(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> di
 def kill_alone(asked: Asked, module: Module, edit: Edit) -> str:
     """What finds an edit of a definition that must be a constant; nothing, as an empty text."""
     told = asked.model.configuration
-    config = [f"INVARIANTS {' '.join(told.invariants)}"] if told.invariants else []
-    config += [f"PROPERTIES {' '.join(told.properties)}"] if told.properties else []
+    invariants = list(told.invariants)
     lines = [f'Within == TLCGet("distinct") <= {STATES_TIMES * asked.model.expected.total_states + STATES_MORE}']
-    try:
-        run = _run(asked, edited_alone(module, edit), module.name, lines, [*config, "CONSTRAINT Within"], which=False)
-    except TlcError:
-        return NO_VALUE
+    while True:
+        config = [f"INVARIANTS {' '.join(invariants)}"] if invariants else []
+        config += [f"PROPERTIES {' '.join(told.properties)}"] if told.properties else []
+        try:
+            run = _run(asked, edited_alone(module, edit), module.name, lines, [*config, "CONSTRAINT Within"], which=False)
+            break
+        except TlcError as error:
+            if re.search(r"^Assumption .* is false", error.output, re.MULTILINE):
+                return ASSUMPTION
+            name = _property_at_fault(error)
+            if name not in invariants:
+                return NO_VALUE
+            invariants.remove(name)
     if run.result is Result.SUCCESS:
-        return ""
+        return "" if len(invariants) == len(told.invariants) else NO_VALUE
     if run.result is Result.UNKNOWN:
         return ENDLESS
     return {Result.DEADLOCK: DEADLOCK, Result.LIVENESS: " or ".join(asked.runs)}.get(run.result, run.broken)
