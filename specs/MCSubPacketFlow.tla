@@ -177,13 +177,13 @@ HandOverVanishes(c, u) ==
   /\ returning' = Released(c, u)
   /\ UNCHANGED <<sent, owner, last, credits, handed>>
 
-\* In place of Eject: a router on the way takes flits out, in their order.
+\* In place of Eject: a router on the way takes a worm out, from its head to its tail, that has not gone on.
 TakesOnTheWay(c, u) ==
   /\ \E flit \in Front(c, u) :
      LET w == flit[1]
          k == flit[2]
          whole == partial[w] \o Data(w, k)
-     IN  /\ k = ejected[w] + 1
+     IN  /\ HopAt(w, c) < Len(Route[w]) => ~Holds(w, HopAt(w, c) + 1)
          /\ ejected' = [ejected EXCEPT ![w] = k]
          /\ partial' = [partial EXCEPT ![w] = IF HandsOver(w, k) THEN <<>> ELSE whole]
          /\ handed' = IF HandsOver(w, k) THEN [handed EXCEPT ![w] = whole] ELSE handed
