@@ -139,9 +139,8 @@ def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> d
             run = _watched(asked, module, left, unasked)
             break
         except TlcError as error:
-            for number, name in _told(error.printed).items():
-                found[number] = name
-                left.pop(number, None)
+            found |= (printed := _told(error.printed))
+            left = {number: edit for number, edit in left.items() if number not in printed}
             told, name = _at_fault(error), _property_at_fault(error)
             if told in found:
                 continue  # it has been found, and is out of the next run
