@@ -121,10 +121,9 @@ def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[
         counters = engine.run(options.progress)
         return _Ended(engine, counters, engine.deadlock(), effect)
 
-    effect = None
+    in_time = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
+    effect = router_effect(source, options.framing, in_time=in_time)
     if not options.needs_routers:
-        in_time = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
-        effect = router_effect(source, options.framing, in_time=in_time)
         if effect is None or options.leaves_routers_out:
             ended = on(LaneEngine(source, options, cells()), effect)
             waited = ended.counters["contention_cycles"], ended.counters["late"]

@@ -186,6 +186,7 @@ DOCUMENTS = {
     "export": """
         encoding machine schedule_digest profile: text
         nodes rows chunk_bytes padded_bytes slot_cycles message_bytes row_bits arrival_bits: count
+        router_effect: text?
         epoch? header_bits?: count
         """,
     "simulate": """
@@ -194,6 +195,7 @@ DOCUMENTS = {
         source? run? machine? flow? model? reading?: text
         cycles? contention_cycles? late? parts? flit_hops? messages? steps? picoseconds?: count
         closed_form_cycles?: count?
+        router_effect?: text
         exact? data_ok?: bool
         max_link_utilization?: rational?
         wrong?: place?

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from certree.api.reports.runs import holds, simulation_report, simulation_words, switch_report, switch_words
+from certree.api.reports.runs import holds, left_out, simulation_report, simulation_words, switch_report, switch_words
 from certree.api.reports.schedules import closed_form
 from certree.api.runnable import source_to_run
 from certree.api.runs.simulation import simulate, simulate_switch
@@ -113,9 +113,10 @@ def simulate_command(
     meets an interface which executes the other tables is reported.
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks); when epochs are mixed (--then) or packets starve (--longest-wait); when routes may
-    deadlock in the routers of the machine, with any engine (--without-routers leaves routers out); or when a schedule relies on
-    slots and its messages may be late because of routers, --skew, --drift or --background (--allow-late runs it).
+    closed form (which assumes equal clocks, and routers that add nothing to it: what they add is shown, and is no failure); when
+    epochs are mixed (--then) or packets starve (--longest-wait); when routes may deadlock in the routers of the machine, with any
+    engine (--without-routers leaves routers out); or when a schedule relies on slots and its messages may be late because of
+    routers, --skew, --drift or --background (--allow-late runs it).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
@@ -152,6 +153,8 @@ def simulate_command(
     if result.no_tables is not None:
         note(f"running from transfers, not from tables: {result.no_tables}")
     document = simulation_report(result, source) | {"flow": flow}
+    if left_out(result):
+        document["router_effect"] = result.router_effect
     if longest_wait is not None:
         document["starved"] = list(result.starved)
     if result.others is not None:

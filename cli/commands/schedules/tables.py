@@ -34,6 +34,7 @@ from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
 from certree.models.tables.table_columns import MAX_EPOCH
 from certree.models.tables.table_memory import message_chunks
+from certree.verify.order.agreement import agreement_of_tables
 
 
 @click.command("export")
@@ -85,6 +86,9 @@ def export_command(
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     note(f"wrote {output}")
+    effect = agreement_of_tables(tables)
+    if effect is not None:
+        note(f"the slots leave out what routers may add, which `certree simulate` shows: {effect}")
     document = {
         "encoding": format_name,
         "nodes": len(tables.topology.endpoints),
@@ -97,6 +101,7 @@ def export_command(
         **row_bits(tables),
         "message_bytes": tables.message_bytes,
         "machine": tables.machine.name,
+        "router_effect": effect,
         "schedule_digest": tables.schedule_digest,
     }
     show(document, export_words, as_json=as_json, then=("verify", output))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from certree.api.reports.runs import holds
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run
@@ -120,6 +121,9 @@ def _through_routers(
             assert not result.deadlock, f"{where}: free of deadlock, but {result.deadlock}"
             accepted = any_time or (agrees and clocks is None)
             assert result.data_ok or not accepted, f"{where}: wrong data through routers"
+            if accepted and clocks is None:
+                assert holds(run(source)), f"{where}: accepted, but simulate fails"
+                found["accepted, and simulate passes"] += 1
             data = "right" if result.data_ok else "wrong"
             found[f"through routers, free, {'accepted' if accepted else 'late'}: data {data}"] += 1
         else:
