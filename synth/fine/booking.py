@@ -119,9 +119,10 @@ class Turns:
 
 
 class Booking:
-    """The list scheduler for some rows. O(rows + hops)."""
+    """The list scheduler for some rows (`transfers`) and what waits for what (`order`). O(rows + hops)."""
 
     def __init__(self, rows: Rows, order: Order) -> None:
+        self.transfers, self.order = rows, order
         self._links, self.rows = rows.links, len(rows.ways)
         self.work = self.rows + sum(map(len, rows.ways))
         self._jobs = FineJobs(

@@ -46,4 +46,4 @@ def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> 
     best, status = fastest_order(trial, best, least, Budget(SOLVED * request.effort), request.seed, request.monitor)
     yield made(best, "order, CP-SAT"), "an order by CP-SAT"
     if status is Status.OPTIMAL:
-        request.monitor.report("no other order of these transfers is faster in which sums arrive one after the other")
+        request.monitor.report("no other order of these transfers is faster")

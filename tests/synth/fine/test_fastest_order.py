@@ -5,7 +5,6 @@ import pytest
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine import fastest_order as module
 from certree.synth.fine.booking import Costs, Turns
@@ -47,14 +46,6 @@ def solved(trial: Trial, least: int) -> tuple[int, Status]:
     return found.end, status
 
 
-def sums_meet(trial: Trial, booked) -> bool:
-    """Whether two sums of a unit arrive in one cycle."""
-    adds = np.flatnonzero(trial.program.op == Op.REDUCE)
-    hops = [sum(trial.costs.hop[link] for link in trial.program.ways[row]) for row in adds.tolist()]
-    cell = list(zip(trial.program.dst[adds].tolist(), (booked.fire[adds] + hops).tolist(), strict=True))
-    return len(set(cell)) < len(cell)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_no_drawn_order_is_faster_than_an_optimal_one(name):
     request, trial, least = case(name)
@@ -64,14 +55,11 @@ def test_no_drawn_order_is_faster_than_an_optimal_one(name):
     schedule = schedule_of(trial.program, trial.order, found, 1, made_for, {})
     assert verify_schedule(schedule).valid
     assert fine_times(schedule).cycles == request.machine.ni_start_cycles + found.end
-    rng, rows, compared = np.random.default_rng(1), trial.program.rows, 0
+    rng, rows = np.random.default_rng(1), trial.program.rows
     for number in range(400):
         late = rng.integers(1 + rng.integers(1, trial.costs.ser), size=rows) * (number % 2)
         other = trial.whole.run(trial.costs, Turns(rng.permutation(rows).astype(np.int64), late.astype(np.int64)))
-        if not sums_meet(trial, other):
-            compared += 1
-            assert other.end >= found.end
-    assert compared >= 20
+        assert other.end >= found.end
 
 
 def test_faster_than_the_local_search():

@@ -78,14 +78,14 @@ def test_what_is_gained():
 
 
 def test_fine_slots_get_another_order():
-    """Two-shot on mesh:2x3 at 16 KiB by CP-SAT, and booked anew where the schedule was made for another size."""
-    source, request = make("two-shot", "mesh:2x3", message_bytes=1 << 14), ask("mesh:2x3", "all-reduce", 1 << 14)
+    """Mixed-shot on mesh:3x3 at 4 KiB by CP-SAT, and booked anew where the schedule was made for another size."""
+    source, request = make("mixed-shot", "mesh:3x3", message_bytes=1 << 12), ask("mesh:3x3", "all-reduce", 1 << 12)
     best = improve(source, request)
     assert verify_schedule(best).valid
     assert request.cycles(best) < request.cycles(source)
     assert best.transfers == source.transfers
-    for size in (1 << 12, 1 << 14):
-        other = ask("mesh:2x3", "all-reduce", size, seed=1)
+    for size in (1 << 10, 1 << 12):
+        other = ask("mesh:3x3", "all-reduce", size, seed=1)
         assert verify_schedule(again := improve(best, other)).valid
         assert again.made_for.message_bytes == size
         assert other.cycles(again) <= other.cycles(fitted(best, size, other.machine))
