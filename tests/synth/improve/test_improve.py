@@ -83,7 +83,7 @@ def test_fine_slots_get_another_order():
     best = improve(source, request)
     assert verify_schedule(best).valid
     assert request.cycles(best) < request.cycles(source)
-    assert best.transfers == source.transfers
+    assert (best.src != best.dst).sum() == (source.src != source.dst).sum()
     for size in (1 << 10, 1 << 12):
         other = ask("mesh:3x3", "all-reduce", size, seed=1)
         assert verify_schedule(again := improve(best, other)).valid
