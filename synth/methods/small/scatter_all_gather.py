@@ -8,6 +8,7 @@ several pieces, and that some pieces go to each group of neighbours, is certree'
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +25,30 @@ from certree.synth.ranks.layout import layout_of
 
 MOST_PIECES = 64  # of a share
 MOST_ROWS = 1 << 12  # of a program that is tried where the number of pieces is not given
+DEPTHS = 2  # messages that have brought a piece to an endpoint that sends it, at most
 FEW = (1, 4, 8)  # pieces that all go to groups
 
 
 @dataclass(frozen=True)
 class Parts:
-    """`shared`: rounds of pieces, in each of which every relay gets one and sends it to all others; `grouped`: pieces of which the
-    root sends each to one relay of every group, which sends it to the others of its group. The latter leave last."""
+    """Of the message. `shared`: rounds of pieces, in each of which every relay gets one and sends it to all others. `crossing`:
+    rounds in which every member of the root's group gets one and sends it to its counterparts in the other groups; they all send it
+    to their own group. `grouped`: pieces that the root sends to one relay of every group, which sends it to the others there.
+    """
 
-    shared: int
-    grouped: int
+    shared: int = 0
+    crossing: int = 0
+    grouped: int = 0
 
     def __str__(self) -> str:
-        return f"{self.shared} piece(s) for each relay, {self.grouped} for groups"
+        crossing = f", {self.crossing} for each neighbour" if self.crossing else ""
+        return f"{self.shared} piece(s) for each relay{crossing}, {self.grouped} for groups"
 
 
 @method(
     "scatter-all-gather",
     [CollectiveKind.BROADCAST, CollectiveKind.REDUCE],
-    options={"pieces": whole_number(None, 0, MOST_PIECES), "grouped": whole_number(None, 0, MOST_PIECES)},
+    options={name: whole_number(None, 0, MOST_PIECES) for name in ("pieces", "crossing", "grouped")},
     tier=Tier.SMALL,
     order=74,
     is_sized=True,
@@ -53,9 +59,11 @@ class Parts:
 def scatter_all_gather(request: Request, options: Options) -> Schedule:
     """The root sends each other endpoint shares of the message, which that one passes on to all others; in fine slots.
 
-    A reduce is the same backwards. The more pieces, the earlier relays can begin; the last pieces go to one relay in each group of
-    neighbours, which has few to send to. Among three endpoints or more. Options: pieces=P of each share, grouped=G further pieces
-    that go to groups; without them numbers that suit the size are compared. (N - 1)² rows for each of the P pieces.
+    A reduce is the same backwards. The more pieces, the earlier relays can begin. Among three endpoints or more. Options: pieces=P
+    of each share; crossing=C pieces for each neighbour in the root's group (endpoints on one switch, or in one row), which sends
+    them to its counterparts in the other groups, and these to their neighbours; grouped=G pieces that the root sends to one
+    endpoint of each group. Without options numbers that suit the network and the size are compared. (N - 1)² rows for each of the P
+    pieces, and N - 1 for each of the others.
     """
     if len(request.members) < 3:
         raise UnsupportedError(f"scatter-all-gather needs three endpoints or more; there are {len(request.members)}")
@@ -63,40 +71,57 @@ def scatter_all_gather(request: Request, options: Options) -> Schedule:
 
 
 def _programs(request: Request, options: Options) -> Iterator[tuple[str, Program]]:
-    root = request.collective.root
-    others, group = request.members[request.members != root], _group(request)
-    for parts in _choices(request, options["pieces"], options["grouped"], group is not None):
+    root, grid = request.collective.root, _grid(request)
+    others = request.members[request.members != root]
+    for parts in _choices(request, options, grid):
         stages = Stages()
         chunks = _shared(stages, request, others, parts.shared)
-        for chunk in range(chunks, chunks + parts.grouped):
-            _grouped(stages, request, others, group, chunk)
-        roots = np.full(chunks + parts.grouped, root)
+        if grid is not None:
+            chunks = _crossing(stages, request, grid, range(chunks, chunks + parts.crossing * len(grid[0])))
+            chunks = _grouped(stages, request, grid, range(chunks, chunks + parts.grouped))
+        roots = np.full(chunks, root)
         yield str(parts), stages.program(request.topology, request.collective, roots, lighter_ways(request.topology))
 
 
-def _choices(request: Request, pieces: int | None, grouped: int | None, has_groups: bool) -> Iterator[Parts]:
-    """The parts to compare, those first that are likely to be fast. About √(granules / endpoints) pieces of each share keep headers
+def _choices(request: Request, options: Options, grid: Int32 | None) -> Iterator[Parts]:
+    """The parts to compare, those first that are likely to be fast. About √(granules / relays) pieces of each share keep headers
     and the work of the last piece in balance."""
-    count = len(request.members) - 1
-    if pieces is not None or grouped is not None:
-        given = Parts(1 if pieces is None else pieces, grouped or 0)
-        if given == Parts(0, 0):
-            raise UnsupportedError("scatter-all-gather: pieces=0 and grouped=0 leave nothing to send")
-        if given.grouped and not has_groups:
-            raise UnsupportedError(f"scatter-all-gather: the endpoints of {request.topology.name} have no equal groups; grouped=0")
-        yield given
+    if any(value is not None for value in options.values()):
+        yield _given(request, options, grid)
         return
-    granules = -(-request.message_bytes // request.machine.flit_bytes)
-    near = max(1, min(isqrt(granules // count), MOST_ROWS // count**2))
-    many = 1 << (near.bit_length() - 1)
-    found = [Parts(many, -(-many // share)) for share in (1, 2, 4)] if has_groups else [Parts(2 * many, 0), Parts(many, 0)]
+    count = len(request.members) - 1
+    many = _pieces(request, count, count**2)
+    if grid is None:
+        found = [Parts(2 * many), Parts(many)]
+    elif request.topology.is_direct:
+        across = _pieces(request, len(grid[0]), len(grid[0]) * count)
+        found = [Parts(crossing=across), Parts(crossing=2 * across), Parts(many)]
+    else:
+        found = [Parts(many, grouped=-(-many // share)) for share in (1, 2, 4)]
     if many <= FEW[-1]:
-        found = [*(Parts(0, few) for few in reversed(FEW) if has_groups), *found, Parts(1, 0)]
+        found = [*(Parts(grouped=few) for few in reversed(FEW) if grid is not None), *found, Parts(1)]
     yield from dict.fromkeys(found)
 
 
-def _group(request: Request) -> Int32 | None:
-    """By node the number of its group: endpoints on one switch, or in one row. None where there is only one group, where groups
+def _given(request: Request, options: Options, grid: Int32 | None) -> Parts:
+    given = Parts(*(options[name] or 0 for name in ("pieces", "crossing", "grouped")))
+    if given == Parts():
+        raise UnsupportedError("scatter-all-gather: pieces, crossing and grouped are 0, which leaves nothing to send")
+    if grid is None and (given.crossing or given.grouped):
+        name = request.topology.name
+        raise UnsupportedError(f"scatter-all-gather: the endpoints of {name} have no equal groups; crossing=0 and grouped=0")
+    return given
+
+
+def _pieces(request: Request, relays: int, rows: int) -> int:
+    """A power of two, for that many relays, where each piece of each takes that many rows."""
+    granules = -(-request.message_bytes // request.machine.flit_bytes)
+    near = max(1, min(isqrt(granules // relays), MOST_ROWS // rows, MOST_PIECES // 2))
+    return 1 << (near.bit_length() - 1)
+
+
+def _grid(request: Request) -> Int32 | None:
+    """A row for each group of neighbours, the root's first, and in it the root; None where there is only one group, where groups
     differ in size, or where not all endpoints take part."""
     if request.collective.members is not None:
         return None
@@ -104,11 +129,9 @@ def _group(request: Request) -> Int32 | None:
         layout = layout_of(request.topology, None)
     except UnsupportedError:
         return None
-    if len(layout.sizes) < 2:
-        return None
-    group = np.zeros(len(request.topology.kind), np.int32)
-    group[layout.nodes] = np.arange(len(layout.nodes)) // layout.sizes[0]
-    return group
+    grid = layout.nodes.reshape(-1, layout.sizes[0])
+    row, place = (int(side[0]) for side in np.nonzero(grid == request.collective.root))
+    return None if len(grid) < 2 else np.roll(grid, (-row, -place), axis=(0, 1))
 
 
 def _shared(stages: Stages, request: Request, others: Int32, rounds: int) -> int:
@@ -116,27 +139,44 @@ def _shared(stages: Stages, request: Request, others: Int32, rounds: int) -> int
     count = len(others)
     chunk, ahead = (side.ravel() for side in np.indices((rounds * count, count)))
     relay, first = chunk % count, ahead == 0
-    _send(stages, request, chunk[first], None, others[relay[first]])
-    _send(stages, request, chunk[~first], others[relay[~first]], others[(relay + ahead)[~first] % count])
+    _send(stages, request, chunk[first], request.collective.root, others[relay[first]], 0)
+    _send(stages, request, chunk[~first], others[relay[~first]], others[(relay + ahead)[~first] % count], 1)
     return rounds * count
 
 
-def _grouped(stages: Stages, request: Request, others: Int32, group: Int32 | None, chunk: int) -> None:
-    """A piece for groups; the members of a group take turns as relays."""
-    assert group is not None
-    for number in np.unique(group[others]).tolist():
-        members = others[group[others] == number]
-        relay = members[chunk % len(members)]
-        _send(stages, request, np.array([chunk]), None, relay)
-        _send(stages, request, np.full(len(members) - 1, chunk), relay, members[members != relay])
+def _crossing(stages: Stages, request: Request, grid: Int32, chunks: range) -> int:
+    """Pieces for the members of the root's group in turn, the root last. Returns the number of the next chunk."""
+    root, size = request.collective.root, grid.shape[1]
+    depth = np.minimum(np.arange(1, len(grid) + 1), 2)  # in which the members of each group that have a piece send it
+    for chunk in chunks:
+        place = (chunk + 1 - chunks.start) % size
+        column = grid[:, place]
+        if place:
+            _send(stages, request, chunk, root, column[:1], 0)
+        _send(stages, request, chunk, column[0], column[1:], 1)
+        for ahead in range(1, size):
+            to = grid[:, (place + ahead) % size]
+            needs = to != root
+            _send(stages, request, chunk, column[needs], to[needs], depth[needs])
+    return chunks.stop
 
 
-def _send(stages: Stages, request: Request, chunk: Int32, relay: Int32 | None, to: Int32) -> None:
-    """From the root, or from a relay; a reduce has the messages turned round, in the opposite order."""
-    if not len(chunk):
+def _grouped(stages: Stages, request: Request, grid: Int32, chunks: range) -> int:
+    """Pieces for groups; the members of a group take turns as relays. Returns the number of the next chunk."""
+    for chunk in chunks:
+        for members in (grid[0, 1:], *grid[1:]):
+            relay = members[chunk % len(members)]
+            _send(stages, request, chunk, request.collective.root, relay, 0)
+            _send(stages, request, chunk, relay, members[members != relay], 1)
+    return chunks.stop
+
+
+def _send(stages: Stages, request: Request, chunk: Any, sender: Any, to: Any, depth: Any) -> None:
+    """Messages that leave their sender when it has got the piece in one of a smaller depth; a reduce has them turned round, in the
+    opposite order."""
+    if not np.size(to):
         return
-    sender = np.int32(request.collective.root or 0) if relay is None else relay
     if request.collective.reduces:
-        stages.add(chunk, Op.REDUCE, to, sender, stage=int(relay is None))
+        stages.add(chunk, Op.REDUCE, to, sender, stage=DEPTHS - depth)
     else:
-        stages.add(chunk, Op.COPY, sender, to, stage=int(relay is not None))
+        stages.add(chunk, Op.COPY, sender, to, stage=depth)

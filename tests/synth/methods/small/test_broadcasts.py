@@ -8,6 +8,7 @@ import pytest
 import certree.api as ct
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import serialization_cycles
+from certree.synth.ranks.layout import layout_of
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make, valid
 
@@ -36,6 +37,19 @@ def test_every_share_takes_two_messages_to_everyone(collective):
     away = made.src if collective == "broadcast" else made.dst
     at_root = np.bincount(made.chunk[away == 5])
     assert at_root.tolist() == [1] * 10 + [2] * 3
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize("network", ["mesh:2x4", "fattree:2x3", "torus:2x2x3"])
+def test_pieces_cross_to_the_other_groups_once(network, collective):
+    """Between groups there is one message of each piece for each group but the root's."""
+    made = valid("scatter-all-gather", network, collective, root=2, options={"pieces": "0", "crossing": "2"})
+    size = layout_of(made.topology, None).sizes[0]
+    group = np.arange(len(made.topology.endpoints)) // size
+    crossing = group[made.src] != group[made.dst]
+    assert made.chunks == 2 * size
+    assert (np.bincount(made.chunk[crossing]) == group.max()).all()
+    assert made.transfers == made.chunks * (len(group) - 1)
 
 
 def _on_switch():
