@@ -54,7 +54,8 @@ class Trial:
     def starts(self, seed: int) -> Iterator[Turns]:
         """Turns without end: the order of rows, the longest rest first, then with links or parts of the message that wait, at
         random."""
-        yield Turns.first_of(np.arange(self.few.rows, dtype=np.int64))
+        rows = np.arange(self.few.rows, dtype=np.int64)
+        yield from (Turns.first_of(rows, patient=patient) for patient in (False, True))
         rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
         yield from (Turns.first_of(rest, patient=patient) for patient in (False, True))
         fire = self._mean(self.first.fire)

@@ -39,7 +39,7 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
     options={"rate": choice("any", "optimal"), "moves": whole_number(None, 0, 1 << 40)},
     published=False,
     tier=Tier.ALWAYS,
-    order=93,
+    order=63,
     is_anytime=True,
     compares=True,
 )

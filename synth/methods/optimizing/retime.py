@@ -36,7 +36,7 @@ def _is_worth_retiming(request: Request) -> bool:
     },
     published=False,
     tier=Tier.ALWAYS,
-    order=94,
+    order=64,
     is_anytime=True,
     compares=True,
     uses_others=True,

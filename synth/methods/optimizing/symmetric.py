@@ -42,7 +42,7 @@ class _Shape:
     options={"delay": whole_number(None, 1, MAX_DELAY), "form": choice("auto", "folded", "written")},
     published=False,
     tier=Tier.ALWAYS,
-    order=92,
+    order=62,
     is_sparse=True,
 )
 def symmetric(request: Request, options: Options) -> AnySchedule:

@@ -25,7 +25,7 @@ ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER, *ROOTED],
     options={"form": choice("best", "vectors", "shares"), "distance": choice("doubling", "halving")},
     tier=Tier.SMALL,
-    order=64,
+    order=68,
     is_sized=True,
     is_anytime=True,
     compares=True,

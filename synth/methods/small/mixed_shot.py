@@ -17,7 +17,7 @@ from certree.synth.ranks.layout import MAX_FACTORS
     options={"scattered": whole_number(1, 1, MAX_FACTORS)},
     published=False,
     tier=Tier.SMALL,
-    order=62,
+    order=65,
     is_sized=True,
     is_anytime=True,
     compares=True,

@@ -20,7 +20,7 @@ LONGEST_RING = 1 << 9  # a buffer for each sum that is passed on
     [CollectiveKind.ALL_REDUCE],
     published=False,
     tier=Tier.SMALL,
-    order=68,
+    order=72,
     is_sized=True,
     is_anytime=True,
     compares=True,

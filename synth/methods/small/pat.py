@@ -20,7 +20,7 @@ from certree.synth.method import Options, Request, Tier, method
     "pat",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     tier=Tier.SMALL,
-    order=66,
+    order=70,
     is_sized=True,
     is_anytime=True,
     compares=True,

@@ -20,7 +20,7 @@ from certree.synth.ranks.layout import layout_of
 from certree.synth.ranks.staged import every_place
 
 
-@method("trivance", [CollectiveKind.ALL_REDUCE], tier=Tier.SMALL, order=67, is_sized=True, is_anytime=True, compares=True)
+@method("trivance", [CollectiveKind.ALL_REDUCE], tier=Tier.SMALL, order=71, is_sized=True, is_anytime=True, compares=True)
 def trivance(request: Request, options: Options) -> Schedule:
     """In stage s of a dimension everyone sends its sum to those 3^s further and 3^s back: log3 of its size stages.
 

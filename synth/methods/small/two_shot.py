@@ -16,7 +16,7 @@ from certree.synth.method import Options, Request, Tier, choice, method
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     options={"groups": choice("best", "all", "dimensions")},
     tier=Tier.SMALL,
-    order=61,
+    order=66,
     is_sized=True,
     is_anytime=True,
     compares=True,

@@ -28,7 +28,7 @@ ORDERS: Mapping[str, Option] = {"order": choice("paper", "authors"), "priority":
     SYMMETRIC_KINDS,
     options=ORDERS,
     tier=Tier.ALWAYS,
-    order=91,
+    order=61,
     variants=[Variant({"order": "authors"}), Variant({"priority": "remaining-height"}, in_auto=False)],
 )
 def multitree(request: Request, options: Options) -> Schedule:

@@ -10,6 +10,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
+from certree.synth.fine.least import least_cycles
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
 from certree.synth.fine.schedule import schedule_of
@@ -20,11 +21,15 @@ from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make
 
 
+def bytes_of_chunk(request, program):
+    """Bytes of a chunk."""
+    return chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
+
+
 def booked(request, program):
     """The program in the order of its rows: (order, booking, schedule)."""
-    size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     order = order_of(program)
-    found = Booking(rows_of(program), order).run(Costs.of(program, size, request.machine))
+    found = Booking(rows_of(program), order).run(Costs.of(program, bytes_of_chunk(request, program), request.machine))
     made_for = request.remember(make("ring", request.topology)).made_for
     return order, found, schedule_of(program, order, found, 1, made_for, {})
 
@@ -40,6 +45,19 @@ def test_the_times_are_those_of_the_model(network, scattered, size):
     verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     assert fine_times(schedule).cycles == request.machine.ni_start_cycles + found.end
+    assert found.end >= least_cycles(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+
+
+@pytest.mark.parametrize(
+    ("network", "size"),
+    [("switch:6", 1 << 10), ("switch:6", 1 << 16), ("ring:3", 1 << 16), ("mesh:1x2", 1 << 10)],
+)
+def test_the_fewest_cycles_of_a_program_are_exact_where_one_queue_or_chain_decides(network, size):
+    """The links of an endpoint, its reduction unit, or a single exchange."""
+    request = ask(network, message_bytes=size)
+    _, program = next(iter(flat(request, scattered=False)))
+    _, found, _ = booked(request, program)
+    assert least_cycles(program, Costs.of(program, bytes_of_chunk(request, program), request.machine)) == found.end
 
 
 def test_a_message_that_leaves_a_cycle_earlier_is_wrong():
