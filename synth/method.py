@@ -190,7 +190,8 @@ class Tier(StrEnum):
     ALWAYS = "always"
     LEAN = "where published algorithms are tried"
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
-    SMALL = "among FINE_ENDPOINTS endpoints, on direct networks up to FINE_BYTES: it makes fine slots, message by message"
+    FINE = "among few endpoints (`makes_fine_slots`): it makes fine slots, message by message"
+    SMALL = "there too, on direct networks up to FINE_BYTES"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
@@ -199,13 +200,21 @@ DENSE_ENDPOINTS = 128
 
 #: see Tier.SMALL
 FINE_BYTES = 1 << 20
+#: endpoints up to which methods of Tier.FINE are tried; and for all-reduces of at most FINE_BYTES on direct networks
 FINE_ENDPOINTS = 64
+FINE_SUM_ENDPOINTS = 256
+
+
+def makes_fine_slots(request: Request) -> bool:
+    """Whether methods of Tier.FINE are tried."""
+    is_sum = request.collective.kind is CollectiveKind.ALL_REDUCE and request.topology.is_direct
+    most = FINE_SUM_ENDPOINTS if is_sum and request.message_bytes <= FINE_BYTES else FINE_ENDPOINTS
+    return len(request.members) <= most
 
 
 def takes_fine_slots(request: Request) -> bool:
     """Whether methods of Tier.SMALL are tried."""
-    is_short = request.message_bytes <= FINE_BYTES or not request.topology.is_direct
-    return is_short and len(request.members) <= FINE_ENDPOINTS
+    return makes_fine_slots(request) and (request.message_bytes <= FINE_BYTES or not request.topology.is_direct)
 
 
 def is_small(request: Request) -> bool:

@@ -13,6 +13,7 @@ from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout, layout_of
 
 MOST_CHUNKS = 1 << 12
+MOST_ROWS = 1 << 17  # transfers, at least so many of a program: others are not made
 LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
@@ -104,18 +105,24 @@ def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[
 
 
 def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]]) -> Iterator[tuple[str, Program]]:
-    """A program for each way to cut the message into pieces, and for each way to find routes."""
-    collective, turns = request.collective, has_rings(request.topology, layout)
+    """A program for each way to cut the message into pieces, and for each way to find routes; UnsupportedError where all have more
+    than MOST_ROWS transfers."""
+    collective, turns, found = request.collective, has_rings(request.topology, layout), False
+    of_a_chunk = (len(layout.nodes) - 1) * (collective.reduces + collective.gathers)  # transfers, at least
     for pieces in choices:
         levels = Levels(layout.sizes, layout.nodes, pieces, collective.reduces, collective.gathers, turns)
-        if levels.chunks_of_a_piece * len(pieces) > MOST_CHUNKS:
+        chunks = levels.chunks_of_a_piece * len(pieces)
+        if chunks > MOST_CHUNKS or chunks * of_a_chunk > MOST_ROWS:
             continue
+        found = True
         stages, roots = levels.rows()
         uses_rings = pieces[0].run or pieces[0].passed or pieces[0].swaps
         choices_of_routes = (("default routes", default_ways), ("even routes", even_ways))
         for name, find in choices_of_routes[: 1 if uses_rings else 2]:
             program = stages.program(request.topology, collective, roots, find(request.topology))
             yield f"{_words(layout, pieces)}, {name}", program
+    if not found:
+        raise UnsupportedError(f"fine slots are made for up to {MOST_ROWS} transfers; {request.topology.name} would take more")
 
 
 def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:

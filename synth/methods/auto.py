@@ -7,7 +7,7 @@ from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.fine.paced import best_paced, may_be_paced
-from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method, takes_fine_slots
+from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
 
 #: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
@@ -26,10 +26,11 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
-    DENSE_ENDPOINTS. Tier.SMALL, which makes fine slots, is tried among FINE_ENDPOINTS: on direct networks for messages up to
-    FINE_BYTES, behind switches for all. There the candidates with slots of one length come last once more, in fine slots: each
-    transfer as early as in a paced run. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops
-    after the method that reached it. A demand is left to `flows`, which alone makes schedules for one.
+    DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
+    direct networks; Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
+    with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
+    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it. A demand is
+    left to `flows`, which alone makes schedules for one.
     """
     if request.collective.demand is not None:
         return METHODS["flows"](request)
@@ -130,6 +131,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return not is_searched
         case Tier.DENSE:
             return not is_searched and is_small(request)
+        case Tier.FINE:
+            return makes_fine_slots(request)
         case Tier.SMALL:
             return takes_fine_slots(request)
     return False

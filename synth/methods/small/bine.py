@@ -24,7 +24,7 @@ ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     "bine",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER, *ROOTED],
     options={"form": choice("best", "vectors", "shares"), "distance": choice("doubling", "halving")},
-    tier=Tier.SMALL,
+    tier=Tier.FINE,
     order=68,
     is_sized=True,
     is_anytime=True,

@@ -22,7 +22,7 @@ from certree.synth.ranks.staged import every_place
     "swing",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     options={"form": choice("best", "vectors", "shares"), "ports": whole_number(None, 1, 64)},
-    tier=Tier.SMALL,
+    tier=Tier.FINE,
     order=67,
     is_sized=True,
     is_anytime=True,

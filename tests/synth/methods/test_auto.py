@@ -119,9 +119,9 @@ def test_methods_with_most_transfers_are_left_out_of_large_networks(monkeypatch:
 
 def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
     large = make("auto", "torus:3x4", message_bytes=1 << 21).provenance["auto"]["considered"]
-    assert set(large) == TIERS[Tier.ALWAYS] | {"retime:of=symmetric"}
+    assert set(large) == TIERS[Tier.ALWAYS] | TIERS[Tier.FINE] | {"retime:of=symmetric"}
     middle = make("auto", "torus:3x4", message_bytes=1 << 17).provenance["auto"]["considered"]
-    assert {name.split(":")[0] for name in middle} == TIERS[Tier.ALWAYS] | TIERS[Tier.SMALL]
+    assert {name.split(":")[0] for name in middle} == TIERS[Tier.ALWAYS] | TIERS[Tier.FINE] | TIERS[Tier.SMALL]
     small = make("auto", "torus:3x4", message_bytes=1 << 10).provenance["auto"]["considered"]
     assert {name.split(":")[0] for name in small} == set(METHODS) - TIERS[Tier.NAMED]
     assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
@@ -172,7 +172,7 @@ def test_fine_slots_are_for_small_messages_and_networks(monkeypatch: pytest.Monk
     request = ask("mesh:1x4", message_bytes=1 << 12)
     with_them = load_methods()["auto"](request)
     assert TIERS[Tier.SMALL] <= set(with_them.provenance["auto"]["considered"])
-    for name, limit in (("FINE_BYTES", 4095), ("FINE_ENDPOINTS", 3)):
+    for name, limit in (("FINE_BYTES", 4095), ("FINE_SUM_ENDPOINTS", 3)):
         with monkeypatch.context() as patched:
             patched.setattr(method, name, limit)
             without = load_methods()["auto"](ask("mesh:1x4", message_bytes=1 << 12))
