@@ -170,3 +170,63 @@ def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
     return offset, np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1]))
+
+
+def least_cycles(program: Program, costs: Costs) -> int:
+    """The most of three: the longest chain of transfers, each of which waits for all that came into the cell that it reads; the
+    links, each of which carries its messages one after the other; and the reduction units, which add one message after the other.
+
+    Cycles from the first message that can be on a link until everything has landed. O(hops log hops + rows log rows + stages).
+    """
+    if not program.rows:
+        return 0
+    lengths = np.array([len(way) for way in program.ways], np.int64)
+    link = np.fromiter((one for way in program.ways for one in way), np.int64, int(lengths.sum()))
+    row = np.repeat(np.arange(program.rows), lengths)
+    hop = np.array(costs.hop, np.int64)[link]
+    whole = np.bincount(row, hop, program.rows).astype(np.int64)
+    is_added = (program.op == Op.REDUCE) & (lengths > 0)
+    flight = np.where(lengths > 0, whole + costs.ends + costs.ser, 0)  # what a local copy keeps may be read before it is made
+    added = np.where(is_added, costs.start + costs.red, 0)
+    sent = _earliest(program, flight + added)
+    arrived = sent + flight
+    passed = np.cumsum(hop) - hop
+    before = passed - passed[(np.cumsum(lengths) - lengths)[row]]
+    pair, lanes = program.topology.pair_of_link[link], program.topology.pair_capacity
+    links = _queues(pair, sent[row] + before, whole[row] - before + costs.ends + added[row], lanes, costs.ser)
+    one = np.ones(len(program.topology.kind), np.int64)
+    nodes, start = program.dst[is_added], np.full(int(is_added.sum()), costs.start)
+    return max(int((arrived + added).max()), links, _queues(nodes, arrived[is_added], start, one, costs.red))
+
+
+def _queues(at: NDArray[Any], since: Int64, rest: Int64, lanes: NDArray[Any], each: int) -> int:
+    """When the last is through of those that queue `at` a place, `since` a cycle, take `each` cycles on one of its lanes, and then
+    the `rest`: of any number that come last, at least the first has to wait for its turn."""
+    if not len(at):
+        return 0
+    order = np.lexsort((since, at))
+    at, since = at[order], since[order]
+    ends = np.searchsorted(at, at, side="right")
+    least = np.full(int(at[-1]) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, at, rest[order])
+    turns = -(-(ends - np.arange(len(at))) // lanes[at])
+    return int((since + turns * each + least[at]).max())
+
+
+def _earliest(program: Program, flight: Int64) -> Int64:
+    """By row the cycle in which it can be sent, if nothing queues."""
+    read, written = program.cells()
+    ready = np.zeros(int(max(read.max(), written.max())) + 1, np.int64)
+    sent = np.zeros(program.rows, np.int64)
+    after: dict[int, list[NDArray[np.intp]]] = {}
+    order = np.argsort(program.reads, kind="stable")
+    bounds = np.flatnonzero(np.diff(program.reads[order]) != 0) + 1
+    for rows in np.split(order, bounds):
+        stage = int(program.reads[rows[0]])
+        for earlier in [one for one in sorted(after) if one < stage]:
+            for those in after.pop(earlier):
+                np.maximum.at(ready, written[those], sent[those] + flight[those])
+        sent[rows] = ready[read[rows]]
+        for writes in np.unique(program.writes[rows]).tolist():
+            after.setdefault(writes, []).append(rows[program.writes[rows] == writes])
+    return sent

@@ -7,8 +7,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Costs
-from certree.synth.fine.least import least_cycles
+from certree.synth.fine.booking import Costs, least_cycles
 from certree.synth.fine.program import Program, program_of
 from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.method import Request, takes_fine_slots

@@ -16,8 +16,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Costs, Turns
-from certree.synth.fine.least import least_cycles
+from certree.synth.fine.booking import Booked, Costs, Turns, least_cycles
 from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import COLUMNS, Program, distinct
 from certree.synth.fine.search import Trial, rank_of, searched, tried

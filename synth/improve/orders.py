@@ -8,10 +8,10 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Costs, Turns
+from certree.synth.fine.booking import Booked, Costs, Turns, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import least_cycles, schedule_of
+from certree.synth.fine.schedule import schedule_of
 from certree.synth.fine.search import Trial, searched
 from certree.synth.method import Request
 from certree.synth.solvers.cpsat import Budget, Status

@@ -24,7 +24,7 @@ RADICES = (2, 3, 4, 8)
     [CollectiveKind.ALL_REDUCE],
     options={"factors": FACTORS},
     tier=Tier.SMALL,
-    order=69,
+    order=73,
     is_sized=True,
     is_anytime=True,
     compares=True,

@@ -9,8 +9,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
-from certree.synth.fine.least import least_cycles
+from certree.synth.fine.booking import Booking, Costs, Turns, least_cycles, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
 from certree.synth.fine.schedule import schedule_of
