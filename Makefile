@@ -32,6 +32,7 @@ lint: setup
 # mypy on the code; pyright, as in an editor, on whether every import leads somewhere.
 types: setup
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
+	$(BIN)/mypy hw/rtl/bench/certree_ni_cocotb.py
 	$(BIN)/python -m tests.packaging.editor
 
 # The wheel, in an environment of its own and away from this folder, does what certree does.

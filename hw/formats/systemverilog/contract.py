@@ -117,7 +117,9 @@ _FILES = """
 | `certree_ni_pkg.sv`, `certree_tables.h` | all constants and layouts, for SystemVerilog and C |
 | `certree_ni.rdl` | the registers in SystemRDL: PeakRDL makes C header, IP-XACT and UVM model of it |
 | `certree_ni*.sv` | the reference interface, profile `trees` (`certree_ni.sv` is the top) |
-| `certree_ni_tb.sv`, `certree_tb_pkg.sv`, `certree_network.sv`, `certree_node_memory.sv` | testbench, network, memories |
+| `certree_ni_tb.sv`, `certree_tb_pkg.sv` | testbench and its constants |
+| `certree_ni_cocotb.py` | the same in cocotb 2, to extend |
+| `certree_nodes.sv`, `certree_network.sv`, `certree_node_memory.sv` | what both put the interfaces into: memories and the network |
 | `certree_ni.f` | all SystemVerilog files in order |
 | `trace.csv` | the golden trace: what happens in which cycle of a run of these tables, from the cycle-accurate simulator of
 certree |

@@ -1,4 +1,4 @@
-"""`certree_tb_pkg.sv`: the network around the interfaces, for the testbench; and the SystemVerilog files that no table changes."""
+"""`certree_tb_pkg.sv`: the network around the interfaces, for the testbenches; and the files that no table changes."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -15,7 +15,8 @@ from certree.models.schedule.paths import link_cycles
 from certree.models.tables.table_columns import Profile
 
 FILE_LIST = "certree_ni.f"
-_BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")
+_BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_nodes.sv", "certree_ni_tb.sv")
+_COCOTB = "certree_ni_cocotb.py"
 _MODULES = (
     "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_fetch.sv", "certree_ni_window.sv",
     "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
@@ -25,7 +26,7 @@ _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 
 
 def reference_files(sizes: Sizes) -> dict[str, bytes]:
-    """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot execute."""
+    """The reference interface, the testbenches, and the list of files; nothing for tables that it cannot execute."""
     return _sources() if is_executable(sizes) else {}
 
 
@@ -33,7 +34,7 @@ def reference_files(sizes: Sizes) -> dict[str, bytes]:
 def _sources() -> dict[str, bytes]:
     folder = files("certree.hw") / "rtl"
     sources = {name: (folder / name).read_bytes() for name in _MODULES}
-    sources |= {name: (folder / "bench" / name).read_bytes() for name in _BENCH}
+    sources |= {name: (folder / "bench" / name).read_bytes() for name in (*_BENCH, _COCOTB)}
     sources |= {entry.name: entry.read_bytes() for entry in (folder / "properties").iterdir()}
     listed = ("+define+CERTREE_CHECK", "certree_ni_pkg.sv", "certree_tb_pkg.sv", *_MODULES, *_BENCH)
     return sources | {FILE_LIST: "".join(f"{name}\n" for name in listed).encode()}
