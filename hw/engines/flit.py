@@ -15,10 +15,9 @@ from certree.hw.routers.injection import BUDGET, packet_columns
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
+from certree.models.routers.lanes import fixed_lanes
 from certree.models.routers.virtual_channels import class_vcs, layer_count
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
 from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -109,7 +108,8 @@ class FlitEngine(RowEngine):
         """The routes that messages may take, as lanes, the layer of virtual channels of each, and the choice of each message."""
         sent, topology = self.rows.sent, self.source.topology
         first, lanes = self.network.lanes_of_pair()
-        if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
+        fixed = fixed_lanes(self.source.schedule, sent, self.rows.scalars["period"])
+        if fixed is None:  # any lane to the neighbour, whichever has the least to send
             pair = topology.pair_index(sent["src"], sent["dst"])
             width = np.where(sent["src"] == sent["dst"], 0, np.diff(first)[pair])
             begin = np.concatenate(([0], np.cumsum(width)))
@@ -117,8 +117,7 @@ class FlitEngine(RowEngine):
             routes, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
             layers: list[int | None] = [None] * len(routes)
         else:
-            fine = self.source.schedule.slot_cycles is not None
-            routes = self._routes_on_reserved_lanes(first, lanes) if fine else self._routes_on_separate_lanes(first, lanes)
+            routes = [lanes[first[pairs] + numbers] for pairs, numbers in fixed]
             layers = self._layers_of(sent["route"][sent["src"] != sent["dst"]])
             begin = np.concatenate(([0], np.cumsum(sent["src"] != sent["dst"])))
             choices = np.arange(len(routes))
@@ -136,39 +135,6 @@ class FlitEngine(RowEngine):
         if stated is None:
             return [None] * len(route)
         return [None if number == DIRECT else int(stated[number]) for number in route.tolist()]
-
-    def _routes_on_separate_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
-        """For every message to another node the lanes of its route: messages of one slot that share a link take its lanes
-        in turn."""
-        topology, sent, routes = self.source.topology, self.rows.sent, self.source.schedule.routes
-        direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
-        slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
-        taken: dict[tuple[int, int], int] = {}
-        found = []
-        local = (sent["src"] == sent["dst"]).tolist()
-        for route, pair, slot, stays in zip(sent["route"].tolist(), direct, slots, local, strict=True):
-            if stays:
-                continue
-            pairs = [pair] if route == DIRECT else topology.pair_of_link[list(routes[route])].tolist()
-            of_route = []
-            for hop in pairs:
-                number = taken.get((hop, slot), 0)
-                taken[hop, slot] = number + 1
-                of_route.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
-            found.append(np.array(of_route, np.int64))
-        return found
-
-    def _routes_on_reserved_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
-        """The same for fine slots: of each link the lane that the message can have in every iteration from its entry on."""
-        schedule, sent = self.source.schedule, self.rows.sent
-        buffers = [sent[name] for name in reversed(BUFFER_COLUMNS) if name in sent]
-        order = np.lexsort((*buffers, *(sent[name] for name in ("route", "dst", "src", "chunk", "op", "step"))))
-        times = fine_times(schedule)
-        uses, number = times.reservations, reserved_lanes(times)
-        of_row: dict[int, list[int]] = {}
-        for row, lane in zip(order[uses.row].tolist(), lanes[first[uses.pair] + number].tolist(), strict=True):
-            of_row.setdefault(row, []).append(lane)
-        return [np.array(of_row[row], np.int64) for row in sorted(of_row)]
 
 
 def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:

@@ -10,6 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.routers.lanes import messages_of_tables
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.table_form import require_sound
@@ -119,9 +120,7 @@ class TableRows(Rows):
     def __init__(self, tables: Tables) -> None:
         require_sound(tables)
         self.tables, self.has_local = tables, tables.buffers > 1
-        sent = tables.transfers()
-        self._order = np.lexsort((sent["dst"], sent["row"]))
-        self.sent = {name: column[self._order] for name, column in sent.items()}
+        self._order, self.sent = messages_of_tables(tables)
         sizes = {
             "chunks": tables.chunks,
             "repeats": tables.repeats,

@@ -1,9 +1,11 @@
 """Messages in routers, flit by flit: TLC finds the deadlocks that `verify/deadlock` refuses, and none where it finds none."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 
 import certree.api as ct
@@ -41,6 +43,28 @@ def test_buffers_that_hold_all_that_comes() -> None:
         tables = tables_of(switch_ring(3), machine, 48)
         assert model_check_routers(tables).result == result
         assert deadlock_of_schedule(tables.schedule, machine, 48).free == is_free
+
+
+def test_messages_on_lanes_of_their_own() -> None:
+    """Where switches are joined by two lanes, the messages of a slot take one each: three that pass two links no longer wait in a
+    circle. In a ring of five some share a lane, and wait."""
+    free = model_check_routers(tables_of(wide_ring(3), small(1, 1), 48))
+    assert (free.result, free.mode, free.distinct_states) == (Result.SUCCESS, "exhaustive", 51)
+    assert free.message == "all states; 3 of 6 packets in 3 group(s) that share no link, the others hold up nobody"
+    stuck = model_check_routers(tables_of(wide_ring(5), small(1, 1), 80))
+    assert (stuck.result, stuck.mode) == (Result.DEADLOCK, "simulation")
+    waits = [
+        re.fullmatch(r"packet .* by lanes [\d,]+ \d+ is in (.*) and waits for (.*)", line) for line in stuck.trace.splitlines()
+    ]
+    assert all(waits)
+    assert {wait[1] for wait in waits if wait} >= {"5>6 lane 0"}
+
+
+def wide_ring(switches: int) -> Topology:
+    """`switch_ring` with two lanes from each switch to the next."""
+    ring = switch_ring(switches)
+    between = (ring.src >= switches) & (ring.dst >= switches)
+    return replace(ring, capacity=np.where(between, 2, ring.capacity).astype(ring.capacity.dtype))
 
 
 def test_channels_that_are_reused_when_they_are_empty() -> None:
@@ -106,6 +130,17 @@ def test_flits_are_those_of_the_routers() -> None:
     assert [first.kinds[place] for place in (0, 15, 31, 39)] == ["head", "subtail", "subtail", "tail"]
 
 
+def test_messages_of_all_iterations_have_the_lanes_of_the_first() -> None:
+    machine = small(2, 1)
+    once = tables_of(wide_ring(3), machine, 48).schedule
+    names = [
+        [packet.name for packet in packets_of(lower(made, 48 * made.repeats, machine), "message")]
+        for made in (once, replace(once, repeats=3, period=9))
+    ]
+    assert len(names[1]) == 3 * len(names[0]) == 18
+    assert {name.rpartition(" ")[0] for name in names[1]} == {name.rpartition(" ")[0] for name in names[0]}
+
+
 def test_messages_that_hold_up_nobody_need_no_states() -> None:
     checked = model_check_routers(tables_of("switch:4", small(1, 8), 64 * KIB))
     assert (checked.result, checked.distinct_states) == (Result.SUCCESS, 0)
@@ -120,10 +155,6 @@ def test_what_the_specification_does_not_have() -> None:
     ):
         with pytest.raises(UnsupportedError, match=message):
             model_check_routers(replace(tables, machine=machine))
-    with pytest.raises(
-        UnsupportedError, match=r"links of several lanes \(0>2 has 2\); allowed: one lane each, or the trace of a run"
-    ):
-        model_check_routers(tables_of("leafspine:2x1x1,capacity=2", small(2, 1), 48))
     long = tables_of(switch_ring(3), small(2, 16), 4 * KIB)
     with pytest.raises(UnsupportedError, match=r"16 flits are too many for cut-through, which .*, and buffers have 8"):
         model_check_routers(replace(long, machine=small(2, 8, flow_control="cut-through")))

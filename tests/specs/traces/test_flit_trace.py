@@ -85,6 +85,7 @@ COLLECTIVES = {
     "leaves and spines": ("leafspine:2x2x2", small(3, 4, **EMPTY), 256),
     "one switch": ("switch:4", small(1, 2, vc_reuse="empty"), 256),
     "two lanes": ("mesh:2x2,capacity=2", small(2, 2), 256),
+    "two lanes behind switches": ("leafspine:2x2x2@2", small(2, 4), 64),
     "interfaces of nodes": ("mesh:2x2", small(2, 2, interfaces="node"), 256),
 }
 PACKETS = {
@@ -213,6 +214,24 @@ def test_tampered_traces_are_refused(fault, two_packets, tmp_path):
     assert (checked.result, checked.as_expected) == (Result.SAFETY, False)
     pattern = re.escape(TAMPERED[fault]).replace(r"\{\}", r"\d+")
     assert re.fullmatch(pattern, checked.message), checked.message
+
+
+def test_a_packet_on_another_lane_is_refused(tmp_path):
+    """Of a schedule with routes each message has its lane of each link, by `models/routers/lanes.py`."""
+    tables, path = tables_of("leafspine:2x2x2@2", small(2, 4), 64), tmp_path / "trace"
+    ct.simulate(tables, engine="flit", trace_flits=path, allow_late=True)
+    lines = path.read_text().splitlines()
+    channels = [tuple(ends) for ends in json.loads(lines[0])["channels"]]
+    wide = next(channel for channel, ends in enumerate(channels) if channels.count(ends) == 2 and min(ends) >= 0)
+    other = channels.index(channels[wide], wide + 1)
+    swapped = [json.loads(line) for line in lines[1:]]
+    for step in swapped:
+        if step["channel"] in (wide, other):
+            step["channel"] = wide + other - step["channel"]
+    path.write_text("\n".join([lines[0], *map(json.dumps, swapped)]) + "\n")
+    (checked,) = ct.model_check(schedule=tables, trace=path)
+    assert checked.message.startswith("StaysOnItsRoute: line ")
+    assert checked.message.endswith("the channel is not on the packet's route")
 
 
 @pytest.mark.slow

@@ -30,8 +30,7 @@ def model_check_routers(tables: Tables, framing: str = "message", time_limit: fl
 
     `framing`: of chunks, "message" or "packet". `mode` is `exhaustive` or `simulation`, which finds deadlocks but proves nothing.
     Of a table that repeats, the messages of all iterations. The result is `unknown` when `time_limit` seconds do not suffice.
-    Raises UnsupportedError for more flits than TLC can handle, and for links of several lanes, of which runs choose one for each
-    message; ToolMissingError without Java or TLC.
+    Raises UnsupportedError for more flits than TLC can handle, ToolMissingError without Java or TLC.
     """
     packets = packets_of(tables, framing)
     groups = sorted(groups_of(packets), key=places_of)
@@ -115,7 +114,12 @@ def _waits(group: Sequence[Packet], state: State) -> Iterator[str]:
         ]
         if held:
             first, last = packet.channels[held[-1]], packet.channels[min(held[-1] + 1, len(packet.channels) - 1)]
-            yield f"packet {packet.name} is in {first[0]}>{first[1]} and waits for {last[0]}>{last[1]}"
+            yield f"packet {packet.name} is in {_place(first)} and waits for {_place(last)}"
+
+
+def _place(channel: Sequence[int]) -> str:
+    """A channel in words."""
+    return f"{channel[0]}>{channel[1]}" + "".join(f" lane {lane}" for lane in channel[2:])
 
 
 def _buffers(of_vcs: Mapping[int, Any] | Sequence[Any]) -> Iterable[Any]:

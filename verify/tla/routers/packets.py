@@ -4,6 +4,7 @@ Left out are channels that cannot be part of a circle of waits: those that every
 waits for them, and those that every message takes last, and leaves by itself. So are messages with one channel left.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, prod
@@ -11,10 +12,13 @@ from math import comb, prod
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
 from certree.models.routers.framing import packet_lengths
+from certree.models.routers.lanes import fixed_lanes, messages_of_tables
 from certree.models.routers.transparency import has_routers
 from certree.models.tables.tables import Tables
-from certree.verify.deadlock.walks import schedule_vcs, schedule_walks
+from certree.verify.deadlock.walks import Walks, schedule_vcs, schedule_walks
 
 # All states are checked of groups whose flits can be on their routes in at most so many ways; random runs beyond.
 # There are about eight times as many states.
@@ -25,12 +29,13 @@ MOST_STEPS = 100_000
 
 @dataclass(frozen=True)
 class Packet:
-    """A message, or a packet of one: its name, the kinds of its flits, its channels and for each the virtual channels that it may
-    take. `before`: the name of the packet in front of it, which takes the same route."""
+    """A message, or a packet of one: its name, the kinds of its flits, its channels (two nodes, and the number of the lane where
+    their link has several) and for each the virtual channels that it may take. `before`: the name of the packet in front of it,
+    which takes the same channels."""
 
     name: str
     kinds: tuple[str, ...]
-    channels: tuple[tuple[int, int], ...]
+    channels: tuple[tuple[int, ...], ...]
     vcs: tuple[tuple[int, ...], ...]
     before: str | None
 
@@ -42,16 +47,9 @@ class Packet:
 
 def packets_of(tables: Tables, framing: str) -> list[Packet]:
     """All packets with their whole routes. UnsupportedError for what the specification does not have."""
-    schedule, machine, topology = tables.schedule, tables.machine, tables.topology
+    schedule, machine = tables.schedule, tables.machine
     if not has_routers(machine):
         raise UnsupportedError(f"machine {machine.name} has no routers in which messages could wait")
-    wide = np.flatnonzero(topology.pair_capacity > 1)
-    if len(wide):
-        src, dst, lanes = (int(column[wide[0]]) for column in (topology.pair_src, topology.pair_dst, topology.pair_capacity))
-        raise UnsupportedError(
-            f"model checks of routers: not supported for links of several lanes ({src}>{dst} has {lanes}); allowed: one lane each, "
-            "or the trace of a run (simulate --trace-flits)"
-        )
     lengths = packet_lengths(tables.chunk_bytes, machine, framing)
     if min(lengths) < 2:
         raise UnsupportedError("model checks of routers: not supported for messages of one flit, head and tail at once")
@@ -71,18 +69,46 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
             f"and credits; allowed: {MOST_STEPS}; take a smaller message or network"
         )
     found = []
-    for walk in range(walks.count):
+    for walk, chosen, messages in messages_on_lanes(tables, walks):
+        lanes = chosen or (0,)  # one to a neighbour, whichever: there it holds up nobody
         hops = range(int(walks.begin[walk]), int(walks.begin[walk + 1]))
-        pairs = [int(walks.pair[hop]) for hop in hops]
-        channels = tuple((int(topology.pair_src[pair]), int(topology.pair_dst[pair])) for pair in pairs)
+        channels = tuple(_channel(schedule.topology, int(walks.pair[hop]), lane) for hop, lane in zip(hops, lanes, strict=True))
         vcs = tuple(tuple(vc for vc in range(machine.vc_count) if int(walks.mask[hop]) >> vc & 1) for hop in hops)
+        name = ">".join(map(str, walks.nodes(walk)))
+        if any(len(channel) > 2 for channel in channels):
+            name += f" by lanes {','.join(map(str, lanes))}"
         before: str | None = None
-        for message in range(int(walks.flits[walk])):
+        for message in range(messages):
             for part, kind in enumerate(kinds):
-                name = f"{'>'.join(map(str, walks.nodes(walk)))} {message * len(kinds) + part + 1}"
-                found.append(Packet(name, kind, channels, vcs, before))
-                before = name
+                own = f"{name} {message * len(kinds) + part + 1}"
+                found.append(Packet(own, kind, channels, vcs, before))
+                before = own
     return found
+
+
+def messages_on_lanes(tables: Tables, walks: Walks) -> list[tuple[int, tuple[int, ...] | None, int]]:
+    """(walk, number of the lane on each hop, messages) of the messages of all iterations, as routers have it (`fixed_lanes`): no
+    numbers where any lane to a neighbour will do. `walks`: of the schedule of the tables, with one flit for each message."""
+    _, sent = messages_of_tables(tables)
+    period = tables.period or int(tables.step.max(initial=0)) + 1
+    fixed = fixed_lanes(tables.schedule, sent, period)
+    if fixed is None:
+        return [(walk, None, int(walks.flits[walk])) for walk in range(walks.count)]
+    neighbours = tables.topology.pair_index(sent["src"], sent["dst"])
+    ends = sent["src"] != sent["dst"]
+    is_direct = sent["route"] == DIRECT
+    pairs, routes = np.unique(neighbours[ends & is_direct]), np.unique(sent["route"][~is_direct])
+    walk_of = np.where(
+        is_direct, np.searchsorted(pairs, neighbours), len(pairs) + np.searchsorted(routes, np.where(is_direct, 0, sent["route"]))
+    )
+    counts = Counter((walk, tuple(lanes.tolist())) for walk, (_, lanes) in zip(walk_of[ends].tolist(), fixed, strict=True))
+    return [(walk, lanes, number * tables.repeats) for (walk, lanes), number in sorted(counts.items())]
+
+
+def _channel(topology: Topology, pair: int, lane: int) -> tuple[int, ...]:
+    """The channel between two nodes, with the number of the lane where there are several."""
+    ends = int(topology.pair_src[pair]), int(topology.pair_dst[pair])
+    return ends if topology.pair_capacity[pair] == 1 else (*ends, lane)
 
 
 def kinds_of(flits: int, sub_message: int) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Traces of routers as behaviours of the specification: `specs/TraceSubPacketFlow.tla`, with the log as constant.
 
-Routes, virtual channels and kinds of flits are computed from the schedule, or from the network for packets that bring no route; the
-lanes of links and the interfaces of a node that a packet takes are those of the trace.
+Routes, lanes of links, virtual channels and kinds of flits are computed from the schedule, or from the network for packets that
+bring no route. The interfaces of a node that a packet takes are those of the trace, as are the lanes of packets that bring no route
+and of schedules whose messages all go to neighbours.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ from certree.models.tables.tables import Tables
 from certree.models.traces.flits import INTERFACE, TracedFlits
 from certree.verify.deadlock.walks import Walks, packet_walks, schedule_vcs, schedule_walks
 from certree.verify.tla.generated import Generated, function, members, record, sequence, string
-from certree.verify.tla.routers.packets import kinds_of
+from certree.verify.tla.routers.packets import kinds_of, messages_on_lanes
 from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.traces.lines import check_steps, log_text
 
@@ -45,30 +46,21 @@ _LACKS = {
     "ArrivedInTheEnd": "some packet has not arrived",
     "BalancedInTheEnd": "the credits that have not come back are not those that it says are left",
 }
-_INVARIANTS = (
-    *_WRONG,
-    *_LACKS,
-    "TypeOK",
-    "NoOverflow",
-    "CreditsConserved",
-    "FlitsConserved",
-    "OneVcEach",
-    "FirstHasRoom",
-    "HandsOverExactly",
-    "HandsOverEach",
-    "HandsOverAtOnce",
-)
+#: each line is a step of SubPacketFlow by definition: that (`IsBehaviour`) and the invariants of that module are checked in the
+#: models of `specs/models.toml`; here they would take most of the time, for each line more, the more packets there are
+_INVARIANTS = (*_WRONG, *_LACKS)
 
 
 @dataclass(frozen=True)
 class _Due:
     """A packet that must be in the trace: its ends, the pairs of neighbours on its route, the virtual channels that it may take at
-    its source and at each hop behind, and the kinds of its flits."""
+    its source and at each hop behind, and the kinds of its flits. `lanes`: the number of its lane between each pair; None: any."""
 
     ends: tuple[int, int]
     pairs: tuple[tuple[int, int], ...]
     vcs: tuple[tuple[int, ...], ...]
     kinds: tuple[str, ...]
+    lanes: tuple[int, ...] | None = None
 
 
 def check_schedule_flits(
@@ -88,10 +80,10 @@ def check_schedule_flits(
     walks = schedule_walks(schedule, machine, vcs, 1)
     kinds = [kinds_of(flits, machine.router.sub_message_flits if framing == "message" else 0) for flits in lengths]
     due = []
-    for walk in range(walks.count):
+    for walk, lanes, messages in messages_on_lanes(tables, walks):
         nodes = walks.nodes(walk)
         hops = _hops(walks, walk, vcs, machine)
-        due += [_Due((nodes[0], nodes[-1]), *hops, kind) for kind in kinds] * int(walks.flits[walk])
+        due += [_Due((nodes[0], nodes[-1]), *hops, kind, lanes) for kind in kinds] * messages
     return _checked(traced, due, tables.topology, machine, trace, "", time_limit)
 
 
@@ -159,7 +151,7 @@ def _checked(
         "Reuse": string(machine.router.vc_reuse),
         "Channels": members(sorted(used)),
     }
-    model = Generated("TraceSubPacketFlow", tables, values, _INVARIANTS, ("IsBehaviour",), "TraceSpec")
+    model = Generated("TraceSubPacketFlow", tables, values, _INVARIANTS, spec="TraceSpec")
     name = f"trace of routers, {topology.name}"
 
     def words(step: Mapping[str, Any]) -> str:
@@ -209,13 +201,16 @@ def _check_routers(traced: TracedFlits, topology: Topology, machine: Machine, tr
 def _routes(traced: TracedFlits, due: Sequence[_Due], topology: Topology, trace: Path) -> tuple[list[list[int]], list[_Due]]:
     """The channels of each packet's route: the given ones of the trace, then those that are due and missing there.
 
-    A packet is taken for the first one that is due with its ends and length, of those on the pairs of nodes that its head passes if
+    A packet is taken for the first one that is due with its ends and length, of those on the channels that its head passes if
     there are any.
     """
     passed: list[list[int]] = [[] for _ in traced.packets]
     for _, step in traced.steps:
         if step["event"] == "send" and step["flit"] == 0:
             passed[step["packet"]].append(step["channel"])
+    between: dict[tuple[int, int], list[int]] = {}
+    for channel, ends in enumerate(traced.channels):
+        between.setdefault(ends, []).append(channel)
     waiting: dict[tuple[int, int, int], list[_Due]] = {}
     for packet in due:
         waiting.setdefault((*packet.ends, len(packet.kinds)), []).append(packet)
@@ -227,25 +222,36 @@ def _routes(traced: TracedFlits, due: Sequence[_Due], topology: Topology, trace:
                 f"{trace}, line 1: packet {index} from node {stated[0]} to node {stated[1]}, {stated[2]} flits: there is none, or "
                 f"no other one, on {topology.name}"
             )
-        pairs = tuple(ends for ends in map(traced.channels.__getitem__, passed[index]) if INTERFACE not in ends)
-        fitting = (place for place, option in enumerate(options) if option.pairs[: len(pairs)] == pairs)
+        links = [channel for channel in passed[index] if INTERFACE not in traced.channels[channel]]
+        fitting = (place for place, option in enumerate(options) if _is_on(option, links, traced, between))
         chosen.append(options.pop(next(fitting, 0)))
     missing = [packet for options in waiting.values() for packet in options]
-    first = {ends: channel for channel, ends in reversed(list(enumerate(traced.channels)))}
     routes = [
-        list(_channels(packet, given, traced, first, trace))
+        list(_channels(packet, given, traced, between, trace))
         for packet, given in zip([*chosen, *missing], [*passed, *([] for _ in missing)], strict=True)
     ]
     return routes, [*chosen, *missing]
 
 
+def _is_on(packet: _Due, links: Sequence[int], traced: TracedFlits, between: Mapping[tuple[int, int], Sequence[int]]) -> bool:
+    """Whether a route begins with these channels."""
+    if len(links) > len(packet.pairs):
+        return False
+    if packet.lanes is None:
+        return all(traced.channels[link] == pair for link, pair in zip(links, packet.pairs, strict=False))
+    return all(link == between[pair][lane] for link, pair, lane in zip(links, packet.pairs, packet.lanes, strict=False))
+
+
 def _channels(
-    packet: _Due, passed: Sequence[int], traced: TracedFlits, first: Mapping[tuple[int, int], int], trace: Path
+    packet: _Due, passed: Sequence[int], traced: TracedFlits, between: Mapping[tuple[int, int], Sequence[int]], trace: Path
 ) -> Iterator[int]:
-    """The channels of a route: those that the packet's head passes, or the first between the same nodes."""
+    """The channels of a route: those of its lanes; to and from interfaces, and where any lane will do, those that the packet's head
+    passes, or the first between the same nodes."""
     taken = {traced.channels[channel]: channel for channel in reversed(passed)}
-    for ends in ((INTERFACE, packet.ends[0]), *packet.pairs, (packet.ends[1], INTERFACE)):
-        if ends not in first:
+    lanes: Sequence[int | None] = packet.lanes or (None,) * len(packet.pairs)
+    route = zip(((INTERFACE, packet.ends[0]), *packet.pairs, (packet.ends[1], INTERFACE)), (None, *lanes, None), strict=True)
+    for ends, lane in route:
+        if ends not in between:
             node = packet.ends[ends[1] == INTERFACE]
             raise InputError(f"{trace}, line 1: node {node} has no channel {'to' if ends[1] == INTERFACE else 'from'} an interface")
-        yield taken.get(ends, first[ends])
+        yield taken.get(ends, between[ends][0]) if lane is None else between[ends][lane]

@@ -1,0 +1,75 @@
+"""The lanes of wide links that messages take through routers: chosen before a run, for each message and link.
+
+Messages of a schedule with routes have fixed lanes. To a neighbour, where no message of the schedule goes further, each takes the
+lane with the fewest flits left to send, which only the run knows.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.fine.slots import fine_times, reserved_lanes
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
+from certree.models.tables.tables import Tables
+
+Int64 = NDArray[np.int64]
+Columns = Mapping[str, NDArray[np.integer]]
+
+
+def messages_of_tables(tables: Tables) -> tuple[Int64, dict[str, NDArray[np.integer]]]:
+    """(order, columns): the messages that rows command, row by row and by destination: `Tables.transfers` in that order."""
+    sent = tables.transfers()
+    order = np.lexsort((sent["dst"], sent["row"]))
+    return order, {name: column[order] for name, column in sent.items()}
+
+
+def fixed_lanes(schedule: Schedule, sent: Columns, period: int) -> list[tuple[Int64, Int64]] | None:
+    """For each message to another node, in the order of `sent`: the joined pairs that it passes (`pair_index`), and the number of
+    its lane on each, in every iteration. None where no message goes further than to a neighbour: those take any lane.
+
+    `sent`: columns of all messages of an iteration of the schedule, among them `src`, `dst`, `route` and `step`; with fine slots
+    also `op`, `chunk` and buffers. `period`: slots from one iteration to the next. UnsupportedError for fine slots without such
+    lanes. O(hops of all messages, log).
+    """
+    if (sent["route"] == DIRECT).all():
+        return None
+    if schedule.slot_cycles is not None:
+        return _reserved(schedule, sent)
+    return _in_turn(schedule, sent, period)
+
+
+def _in_turn(schedule: Schedule, sent: Columns, period: int) -> list[tuple[Int64, Int64]]:
+    """Messages of one slot that share a link take its lanes in turn."""
+    topology = schedule.topology
+    direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
+    slots = (sent["step"].astype(np.int64) % period).tolist()
+    local = (sent["src"] == sent["dst"]).tolist()
+    taken: dict[tuple[int, int], int] = {}
+    found = []
+    for route, neighbours, slot, stays in zip(sent["route"].tolist(), direct, slots, local, strict=True):
+        if stays:
+            continue
+        pairs = [neighbours] if route == DIRECT else topology.pair_of_link[list(schedule.routes[route])].tolist()
+        numbers = []
+        for pair in pairs:
+            number = taken.get((pair, slot), 0)
+            taken[pair, slot] = number + 1
+            numbers.append(number % int(topology.pair_capacity[pair]))
+        found.append((np.array(pairs, np.int64), np.array(numbers, np.int64)))
+    return found
+
+
+def _reserved(schedule: Schedule, sent: Columns) -> list[tuple[Int64, Int64]]:
+    """Of each link the lane that a message in fine slots can have in every iteration from its entry on."""
+    buffers = [sent[name] for name in reversed(BUFFER_COLUMNS) if name in sent]
+    order = np.lexsort((*buffers, *(sent[name] for name in ("route", "dst", "src", "chunk", "op", "step"))))
+    times = fine_times(schedule)
+    uses, number = times.reservations, reserved_lanes(times)
+    of_row: dict[int, list[tuple[int, int]]] = {}
+    for row, pair, lane in zip(order[uses.row].tolist(), uses.pair.tolist(), number.tolist(), strict=True):
+        of_row.setdefault(row, []).append((pair, lane))
+    passed = [np.array(of_row[row], np.int64) for row in sorted(of_row)]
+    return [(hops[:, 0], hops[:, 1]) for hops in passed]
