@@ -62,9 +62,11 @@ module certree_ni #(
   localparam int unsigned ROUTE_DEPTH_BITS = certree_ni_pkg::ROUTE_DEPTH_BITS, CYCLE_BITS = certree_ni_pkg::CYCLE_BITS;
   localparam int unsigned FIRED_BITS = certree_ni_pkg::FIRED_BITS, TOTAL_BITS = certree_ni_pkg::TOTAL_BITS;
   localparam int unsigned LATE_BITS = $clog2(ROWS + 1);
-  // What the window keeps of a row: its number, lanes and lines of its messages, and their header without line and source.
-  localparam int unsigned COMMON_BITS = ROUTE_BITS + ADDR_BITS + 2 + FLOW_BITS;
-  localparam int unsigned ENTRY_BITS = COMMON_BITS + TX * LINE_BITS + TX + INDEX_BITS;
+  // What a message says but for its line and source, and what the window keeps of a row: its number and lanes; in bundles, where lanes
+  // are chosen when it fires, its messages as well.
+  localparam int unsigned COMMON_BITS = ROUTE_BITS + ADDR_BITS + 1 + 2 + FLOW_BITS;
+  localparam bit IS_SINGLE = certree_ni_pkg::BUNDLE_LANES == 1;
+  localparam int unsigned ENTRY_BITS = INDEX_BITS + TX + (IS_SINGLE ? 0 : COMMON_BITS + TX * LINE_BITS);
 
   // Registers, the image that is loaded, and the banks.
   logic load, arm, start, clear, is_word, write_header, write_crc, write_row, write_arrival, write_route;
@@ -161,70 +163,59 @@ module certree_ni #(
       + ADDR_BITS'(push_iteration) * ADDR_BITS'(certree_ni_pkg::STRIDE);
   always_ff @(posedge clk) if (write_route) routes[{load_bank, write_index[ROUTE_DEPTH_BITS-1:0]}] <= write_entry[ROUTE_BITS-1:0];
 
+  wire [COMMON_BITS-1:0] push_common = {push_route, push_addr, epoch[0] ^ is_ahead, table_row[certree_ni_pkg::SLOT_ROW_OP_LSB+:2],
+      table_row[certree_ni_pkg::SLOT_ROW_FLOW_LSB+:FLOW_BITS]};
+  wire [TX*LINE_BITS-1:0] push_line = table_row[certree_ni_pkg::SLOT_ROW_LINE_LSB+:TX*LINE_BITS];
+  wire [TX-1:0] push_lanes = table_row[certree_ni_pkg::SLOT_ROW_LANE_LSB+:TX];
+
   logic [ROWS-1:0] first, has_lanes, fire, is_late;
   logic [ROWS*ENTRY_BITS-1:0] entry;
-  logic [ROWS*COMMON_BITS-1:0] row_header;
-  logic [ROWS*TX*LINE_BITS-1:0] row_lines;
-  logic [ROWS*TX-1:0] row_lanes, lanes_in_order, chosen;
+  logic [ROWS*TX-1:0] row_lanes, sends;
   logic [ROWS*INDEX_BITS-1:0] row_number;
   logic [ROWS*ITERATION_BITS-1:0] iteration;
   certree_ni_window #(.ROW_BITS(ENTRY_BITS)) window (
       .clk, .rst(restart), .is_open(is_open && !is_ahead), .is_first, .slot, .push,
-      .push_row({push_route, push_addr, table_row[certree_ni_pkg::SLOT_ROW_OP_LSB+:2],
-                 table_row[certree_ni_pkg::SLOT_ROW_FLOW_LSB+:FLOW_BITS],
-                 table_row[certree_ni_pkg::SLOT_ROW_LINE_LSB+:TX*LINE_BITS], table_row[certree_ni_pkg::SLOT_ROW_LANE_LSB+:TX],
-                 table_row[certree_ni_pkg::SLOT_ROW_ROW_LSB+:INDEX_BITS]}),
+      .push_row(ENTRY_BITS'({push_common, push_line, push_lanes, table_row[certree_ni_pkg::SLOT_ROW_ROW_LSB+:INDEX_BITS]})),
       .push_slot, .push_iteration, .push_line(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]),
       .push_lines(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]), .push_missing, .is_full, .arrive(seen), .arrive_line,
       .arrive_count, .first, .has_lanes, .fire, .is_late, .row(entry), .iteration
   );
   for (genvar w = 0; w < ROWS; w++) begin : g_rows
-    assign {row_header[w*COMMON_BITS+:COMMON_BITS], row_lines[w*TX*LINE_BITS+:TX*LINE_BITS], row_lanes[w*TX+:TX],
-            row_number[w*INDEX_BITS+:INDEX_BITS]} = entry[w*ENTRY_BITS+:ENTRY_BITS];
+    assign {row_lanes[w*TX+:TX], row_number[w*INDEX_BITS+:INDEX_BITS]} = entry[w*ENTRY_BITS+:TX+INDEX_BITS];
   end
 
-  // Lanes are given in order. Where no bundle has several, a row takes those that it names.
   logic [TX*BACKLOG_BITS-1:0] backlog;
   logic [TX-1:0] lane_is_full;
-  logic [ROWS*TX-1:0] sends;  // by place
-  always_comb begin
-    lanes_in_order = '0;
-    sends = '0;
-    for (int unsigned age = 0; age < ROWS; age++) begin
-      for (int unsigned w = 0; w < ROWS; w++) begin
-        if (first[w]) begin
-          lanes_in_order[age*TX+:TX] = lanes_in_order[age*TX+:TX] | row_lanes[(w+age)%ROWS*TX+:TX];
-          sends[(w+age)%ROWS*TX+:TX] = sends[(w+age)%ROWS*TX+:TX] | chosen[age*TX+:TX];
-        end
-      end
-    end
-    if (certree_ni_pkg::BUNDLE_LANES == 1) sends = row_lanes;
-  end
-  certree_ni_allocator allocator (.goes_to(lanes_in_order), .peer, .backlog, .is_full(lane_is_full), .has_lanes, .chosen);
+  certree_ni_allocator allocator (
+      .first, .goes_to(row_lanes), .peer, .backlog, .is_full(lane_is_full), .has_lanes, .chosen(sends)
+  );
 
-  // The header of each row's messages, all but the source, which is this node.
+  // Messages are written to their lane when the row enters the window, in bundles when it fires.
   for (genvar l = 0; l < TX; l++) begin : g_lanes
-    logic [HEADER_BITS-NODE_BITS-1:0] header;
     logic [COMMON_BITS-1:0] common;
     logic [LINE_BITS-1:0] its_line;
-    logic enqueue;
+    logic write, enqueue;
     always_comb begin
-      common = row_header[COMMON_BITS-1:0];
-      its_line = row_lines[l*LINE_BITS+:LINE_BITS];
       enqueue = 1'b0;
-      for (int unsigned w = 0; w < ROWS; w++) begin
-        if (fire[w] && sends[w*TX+l]) begin
-          enqueue = 1'b1;
-          common = row_header[w*COMMON_BITS+:COMMON_BITS];
-          its_line = row_lines[(w*TX+l)*LINE_BITS+:LINE_BITS];
+      for (int unsigned w = 0; w < ROWS; w++) enqueue = enqueue || (fire[w] && sends[w*TX+l]);
+    end
+    if (IS_SINGLE) begin : g_early
+      assign write = push && push_lanes[l];
+      assign {common, its_line} = {push_common, push_line[l*LINE_BITS+:LINE_BITS]};
+    end else begin : g_late
+      assign write = enqueue;
+      always_comb begin
+        {common, its_line} = '0;
+        for (int unsigned w = 0; w < ROWS; w++) begin
+          if (fire[w] && sends[w*TX+l]) {common, its_line} = {
+            entry[w*ENTRY_BITS+ENTRY_BITS-1-:COMMON_BITS], entry[w*ENTRY_BITS+INDEX_BITS+TX+l*LINE_BITS+:LINE_BITS]
+          };
         end
       end
-      header = {
-        common[COMMON_BITS-1-:ROUTE_BITS], its_line, common[2+FLOW_BITS+:ADDR_BITS], epoch[0], common[2+FLOW_BITS-1:0]
-      };
     end
     certree_ni_lane lane (
-        .clk, .rst(restart), .node, .enqueue, .header, .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]),
+        .clk, .rst(restart), .node, .write, .header({common[COMMON_BITS-1-:ROUTE_BITS], its_line, common[COMMON_BITS-ROUTE_BITS-1:0]}),
+        .enqueue, .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]),
         .read_valid(read_valid[l]), .read_ready(read_ready[l]), .read_addr(read_addr[l*ADDR_BITS+:ADDR_BITS]),
         .read_data(read_data[l*DATA_BITS+:DATA_BITS]),
         .tx_valid(tx_valid[l]), .tx_first(tx_first[l]), .tx_last(tx_last[l]),

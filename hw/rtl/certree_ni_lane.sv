@@ -1,7 +1,9 @@
-// Injection port of one lane (E10): a queue of messages, and the DMA that reads what they carry. The first flit of a message that finds
-// the lane idle is on the pins in the cycle after its row fired; a flit follows in each cycle.
+// Injection port of one lane (E10): a memory of messages, and the DMA that reads what they carry. The first flit of a message that finds
+// the lane idle is on the pins in the cycle after its row fired; a flit follows in each cycle. Messages are written in the order in which
+// they are sent, as early as their row enters the window.
 module certree_ni_lane #(
     parameter int unsigned QUEUE = certree_ni_pkg::LANE_QUEUE,
+    parameter int unsigned ROWS = certree_ni_pkg::WINDOW_ROWS,
     parameter int unsigned HEADER_BITS = certree_ni_pkg::HEADER_BITS,
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS,
@@ -12,8 +14,9 @@ module certree_ni_lane #(
     input  logic                    clk,
     input  logic                    rst,
     input  logic [NODE_BITS-1:0]    node,
-    input  logic                    enqueue,
-    input  logic [BODY_BITS-1:0]    header,    // all but the source
+    input  logic                    write,
+    input  logic [BODY_BITS-1:0]    header,    // of the message that is written, all but the source
+    input  logic                    enqueue,   // the next of them is to be sent; it may be written in this cycle
     output logic                    is_full,
     output logic [BACKLOG_BITS-1:0] backlog,   // flits left to send, those of this cycle included
     // memory: the data come in the cycle after a request that is taken
@@ -31,27 +34,27 @@ module certree_ni_lane #(
   localparam int unsigned FLITS = certree_ni_pkg::MESSAGE_FLITS;
   localparam int unsigned HEAD = certree_ni_pkg::HEAD_FLITS;
   localparam int unsigned FLIT_BITS = certree_ni_pkg::FLIT_INDEX_BITS;
-  localparam int unsigned FILL_BITS = $clog2(QUEUE + 1);
+  localparam int unsigned FILL_BITS = $clog2(QUEUE + 2);
+  localparam int unsigned PLACE_BITS = $clog2(ROWS + QUEUE + 1);  // rows of the window, those that wait here, and the one that is sent
 
   localparam int unsigned ADDR_LSB = certree_ni_pkg::HEADER_ADDR_LSB - NODE_BITS;
 
-  logic [QUEUE*BODY_BITS-1:0] queue;
-  logic [FILL_BITS-1:0]       queued;
-  logic [BODY_BITS-1:0]       current, following;
-  logic                       is_busy, has_data;  // `has_data`: what this flit carries is here
-  logic [FLIT_BITS-1:0]       flit;
+  logic [BODY_BITS-1:0]  messages[1 << PLACE_BITS];
+  logic [PLACE_BITS-1:0] written, sent;  // so far
+  logic [FILL_BITS-1:0]  held;           // messages to be sent, that which is under way included
+  logic                  has_data;       // what this flit carries is here
+  logic [FLIT_BITS-1:0]  flit;
+  logic [ADDR_BITS-1:0]  addr;           // of the next granule, behind the first flit
 
+  wire [BODY_BITS-1:0] current = messages[sent];
+  wire is_busy = held != 0;
   wire is_last = 32'(flit) == FLITS - 1;
   // The data of the next flit are read while this one is sent, or those of this one until they are here.
   wire wants_data = is_busy && (!has_data || (!is_last && 32'(flit) + 1 >= HEAD));
-  wire takes_next = !is_busy || (has_data && is_last);
-  wire leaves = takes_next && queued != 0;                // the queue
-  wire enters = enqueue && !(takes_next && queued == 0);  // the queue
 
-  assign is_full = 32'(queued) == QUEUE;
+  assign is_full = 32'(held) == QUEUE + 1;
   assign read_valid = wants_data;
-  assign read_addr = current[ADDR_LSB+:ADDR_BITS];
-  assign following = queued != 0 ? queue[BODY_BITS-1:0] : header;
+  assign read_addr = flit == 0 ? current[ADDR_LSB+:ADDR_BITS] : addr;
   assign tx_valid = is_busy && has_data;
   assign tx_first = tx_valid && flit == 0;
   assign tx_last = tx_valid && is_last;
@@ -59,38 +62,24 @@ module certree_ni_lane #(
   assign tx_data = read_data;
 
   always_ff @(posedge clk) begin
+    if (write) messages[written] <= header;
+    addr <= read_addr + ADDR_BITS'(read_valid && read_ready);
     if (rst) begin
-      queue <= '0;
-      queued <= '0;
-      current <= '0;
-      is_busy <= 1'b0;
-      has_data <= 1'b0;
+      written <= '0;
+      sent <= '0;
+      held <= '0;
+      has_data <= 1'b1;
       flit <= '0;
       backlog <= '0;
     end else begin
+      written <= written + PLACE_BITS'(write);
+      sent <= sent + PLACE_BITS'(tx_last);
+      held <= held + FILL_BITS'(enqueue) - FILL_BITS'(tx_last);
+      has_data <= !wants_data || read_ready;
+      if (tx_valid) flit <= is_last ? '0 : flit + 1'b1;
       // A message that is fired in cycle t has backlog - 1 flits left in t + 1, when the first one is on the pins.
       if (enqueue) backlog <= backlog + BACKLOG_BITS'(FLITS) - 1'b1;
       else if (backlog != 0) backlog <= backlog - 1'b1;
-
-      if (takes_next) begin
-        flit <= '0;
-        has_data <= 1'b1;
-        is_busy <= queued != 0 || enqueue;
-        current <= following;
-      end else begin
-        if (has_data) flit <= flit + 1'b1;
-        has_data <= !wants_data || read_ready;
-        if (read_valid && read_ready) current[ADDR_LSB+:ADDR_BITS] <= current[ADDR_LSB+:ADDR_BITS] + 1'b1;  // its header has left
-      end
-
-      queued <= queued + FILL_BITS'(enters) - FILL_BITS'(leaves);
-      for (int unsigned place = 0; place < QUEUE; place++) begin
-        if (leaves && place + 1 < QUEUE && place + 1 < 32'(queued)) begin
-          queue[place*BODY_BITS+:BODY_BITS] <= queue[(place+1)%QUEUE*BODY_BITS+:BODY_BITS];
-        end else if (enters && 32'(queued) - 32'(leaves) == place) begin
-          queue[place*BODY_BITS+:BODY_BITS] <= header;
-        end
-      end
     end
   end
 

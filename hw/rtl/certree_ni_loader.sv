@@ -47,17 +47,8 @@ module certree_ni_loader (
   assign is_wrong = write_crc && is_loading && !is_right;
 
   always_ff @(posedge clk) begin
-    if (rst || drop) begin
-      is_loading <= 1'b0;
-      is_loaded <= 1'b0;
-      place <= '0;
-      crc <= '1;
-      is_out_of_order <= 1'b0;
-      rows_written <= '0;
-      arrivals_written <= '0;
-      routes_written <= '0;
-    end else if (load) begin
-      is_loading <= 1'b1;
+    if (rst || drop || load) begin
+      is_loading <= load && !rst && !drop;
       is_loaded <= 1'b0;
       place <= '0;
       crc <= '1;

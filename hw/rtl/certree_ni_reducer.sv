@@ -35,11 +35,10 @@ module certree_ni_reducer #(
 );
   localparam int unsigned SIZE = certree_ni_pkg::CHUNK_GRANULES;
   localparam int unsigned BEATS = (SIZE + GRANULES - 1) / GRANULES;
-  localparam int unsigned BEAT_BITS = $clog2(BEATS + 1);
+  localparam int unsigned OFFSET_BITS = $clog2(BEATS * GRANULES + 1);
   localparam int unsigned BUSY_BITS = $clog2(certree_ni_pkg::REDUCE_CHUNK_CYCLES + 1);
   localparam int unsigned START = certree_ni_pkg::REDUCE_START_CYCLES;
   localparam int unsigned PLACE_BITS = certree_ni_pkg::STAGED_BITS;
-  localparam int unsigned QUEUE = 2 * LANES;  // cycles in which chunks came and that have not all begun
   localparam int unsigned TARGET_BITS = LINE_BITS + ADDR_BITS;
 
   // Lanes whose chunks are ready: what came START cycles ago.
@@ -52,43 +51,45 @@ module certree_ni_reducer #(
     assign ready = coming[START*LANES-1-:LANES];
   end
 
-  // The order: for each cycle that brought some, the lanes whose chunks have not begun; oldest first.
-  logic [QUEUE*LANES-1:0] queue;
-  logic [QUEUE*LANES-1:0] queue_next;
-  logic [LANES-1:0]       head, head_left, leaves;
-  logic [LANES-1:0]       has_one;     // at least one place of a lane is taken
-  logic [LANES-1:0]       turn;        // of the two places of a lane, that which begins next
-  logic [LANE_BITS-1:0]   lane;        // that begins next
-  logic                   begins, is_stored;
+  // The order: for each cycle that brought some, the lanes whose chunks have not begun. Those of the oldest cycle are in `rest`, those of
+  // the others in a memory.
+  logic [LANES-1:0]       later[2 << LANE_BITS];
+  logic [LANE_BITS:0]     stored, taken;  // cycles so far
+  logic [LANES-1:0]       rest, head, head_left, leaves;
+  logic [LANES-1:0]       has_one;        // at least one place of a lane is taken
+  logic [LANES-1:0]       turn;           // of the two places of a lane, that which begins next
+  logic [LANE_BITS-1:0]   lane;           // that begins next
+  logic                   begins;
+  wire                    is_stored = stored != taken;
 
   logic [LINE_BITS-1:0] line;
   logic [ADDR_BITS-1:0] addr;
   logic [LANE_BITS-1:0] its_lane;      // of the chunk in the unit, and its place
   logic                 its_turn;
   logic [BUSY_BITS-1:0] left;          // cycles that the chunk still occupies the unit; 0: idle
-  logic [BEAT_BITS-1:0] beat;          // requested next
-  logic [PLACE_BITS-1:0] offset;       // of its first granule
+  logic [OFFSET_BITS-1:0] offset;      // of the granule that is requested next
   logic                 sums;          // operands are here
   logic [ADDR_BITS-1:0] sum_addr;
-  logic [BEAT_BITS-1:0] sum_beat;
+  logic                 sum_is_last;   // the last ones
 
   wire is_held = sums && !write_ready;
-  wire is_read = 32'(beat) == BEATS;
+  wire is_read = 32'(offset) == BEATS * GRANULES;
+  wire is_last = 32'(offset) == (BEATS - 1) * GRANULES;
   assign read_valid = left != 0 && !is_read && !is_held;
   assign read_addr = addr;
-  assign read_staged_addr = {1'b1, (ADDR_BITS - 1)'({its_lane, its_turn, offset})};
+  assign read_staged_addr = {1'b1, (ADDR_BITS - 1)'({its_lane, its_turn, PLACE_BITS'(offset)})};
   assign write_valid = sums;
   assign write_addr = sum_addr;
-  assign is_done = left == 1 && (is_read || (32'(beat) == BEATS - 1 && read_valid && read_ready)) && !is_held;
+  assign is_done = left == 1 && (is_read || (is_last && read_valid && read_ready)) && !is_held;
   assign done_line = line;
 
   certree_ni_adder #(.BITS(GRANULES * DATA_BITS)) adder (.one(read_data), .other(read_staged_data), .sum(write_data));
   for (genvar granule = 0; granule < GRANULES; granule++) begin : g_granules
-    assign write_granules[granule] = 32'(sum_beat) < (SIZE + GRANULES - 1 - granule) / GRANULES;
+    assign write_granules[granule] = !sum_is_last || granule < SIZE - (BEATS - 1) * GRANULES;
   end
 
   always_comb begin
-    head = queue[LANES-1:0] != 0 ? queue[LANES-1:0] : ready;
+    head = rest != 0 ? rest : is_stored ? later[taken] : ready;
     begins = (left == 0 || is_done) && head != 0;
     lane = '0;
     head_left = head;
@@ -98,69 +99,60 @@ module certree_ni_reducer #(
     if (begins) head_left[lane] = 1'b0;
     leaves = '0;
     if (is_done) leaves[its_lane] = 1'b1;
-    // The queue after this cycle: those that are ready go behind all others.
-    queue_next = queue;
-    queue_next[LANES-1:0] = head_left;
-    is_stored = queue[LANES-1:0] == 0;
-    for (int unsigned place = 0; place < QUEUE; place++) begin
-      if (head_left == 0 && !(queue[LANES-1:0] == 0)) begin  // all move up
-        queue_next[place*LANES+:LANES] = place + 1 < QUEUE ? queue[(place+1)%QUEUE*LANES+:LANES] : '0;
-      end
-      if (!is_stored && queue_next[place*LANES+:LANES] == 0) begin
-        queue_next[place*LANES+:LANES] = ready;
-        is_stored = 1'b1;
-      end
-    end
   end
 
   // What a chunk is for is kept with its place in the staging area.
-  logic [2*LANES*TARGET_BITS-1:0] targets;
-  wire [LANE_BITS:0] its_place = {lane, turn[lane]};
+  logic [LANES*TARGET_BITS-1:0] target;
+  for (genvar l = 0; l < LANES; l++) begin : g_targets
+    logic [TARGET_BITS-1:0] targets[2];
+    wire [TARGET_BITS-1:0] coming = {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
+    always_ff @(posedge clk) if (push[l]) targets[push_place[l]] <= coming;
+    wire is_new = START == 0 && push[l] && push_place[l] == turn[l];  // it comes in this very cycle
+    assign target[l*TARGET_BITS+:TARGET_BITS] = is_new ? coming : targets[turn[l]];
+  end
   assign has_more = push | has_two | (has_one & ~leaves);
-  wire is_new = START == 0 && push[lane] && push_place[lane] == turn[lane];  // it comes in this very cycle
   always_ff @(posedge clk) begin
     if (rst) begin
-      queue <= '0;
+      rest <= '0;
+      stored <= '0;
+      taken <= '0;
       turn <= '0;
       has_one <= '0;
       has_two <= '0;
       left <= '0;
       sums <= 1'b0;
-      beat <= '0;
+      offset <= '0;
     end else begin
-      queue <= queue_next;
+      rest <= head_left;
+      if (rest == 0 && is_stored) taken <= taken + 1'b1;
+      if (ready != 0 && (rest != 0 || is_stored)) begin
+        later[stored] <= ready;
+        stored <= stored + 1'b1;
+      end
       for (int unsigned l = 0; l < LANES; l++) begin
         if (push[l] != leaves[l]) begin
           has_one[l] <= push[l] || has_two[l];
           has_two[l] <= push[l] && has_one[l];
         end
-        for (int unsigned p = 0; p < 2; p++) begin
-          if (push[l] && push_place[l] == p[0]) begin
-            targets[(2*l+p)*TARGET_BITS+:TARGET_BITS] <= {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
-          end
-        end
       end
       if (!is_held) begin
         sums <= read_valid && read_ready;
         sum_addr <= read_addr;
-        sum_beat <= beat;
+        sum_is_last <= is_last;
       end
       if (read_valid && read_ready) begin
-        beat <= beat + 1'b1;
         addr <= addr + ADDR_BITS'(GRANULES);
-        offset <= offset + PLACE_BITS'(GRANULES);
+        offset <= offset + OFFSET_BITS'(GRANULES);
       end
       if (is_done) left <= '0;
       else if (left > 1) left <= left - 1'b1;
       if (begins) begin
         left <= BUSY_BITS'(certree_ni_pkg::REDUCE_CHUNK_CYCLES);
-        beat <= '0;
         offset <= '0;
         its_lane <= lane;
         its_turn <= turn[lane];
         turn[lane] <= !turn[lane];
-        {line, addr} <= is_new ? {push_line[32'(lane)*LINE_BITS+:LINE_BITS], push_addr[32'(lane)*ADDR_BITS+:ADDR_BITS]}
-            : targets[32'(its_place)*TARGET_BITS+:TARGET_BITS];
+        {line, addr} <= target[32'(lane)*TARGET_BITS+:TARGET_BITS];
       end
     end
   end

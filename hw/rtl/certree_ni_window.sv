@@ -29,8 +29,8 @@ module certree_ni_window #(
     input  logic [PORTS*LINE_BITS-1:0]     arrive_line,
     input  logic [PORTS*COUNT_BITS-1:0]    arrive_count,
     output logic [ROWS-1:0]                first,           // the place of the oldest row, one bit for each place
-    input  logic [ROWS-1:0]                has_lanes,       // in order: whether a row has lanes, if all before it fire
-    output logic [ROWS-1:0]                fire,            // by place, as all that follows
+    input  logic [ROWS-1:0]                has_lanes,       // whether a row has lanes, if all before it fire
+    output logic [ROWS-1:0]                fire,            // by place, as all of these
     output logic [ROWS-1:0]                is_late,         // of those that fire
     output logic [ROWS*ROW_BITS-1:0]       row,
     output logic [ROWS*ITERATION_BITS-1:0] iteration
@@ -43,22 +43,17 @@ module certree_ni_window #(
 
   assign is_full = &is_used;
 
-  logic goes_on, goes_in;
+  logic goes_on;
   always_comb begin
     for (int unsigned w = 0; w < ROWS; w++) begin
       is_ready[w] = is_used[w] && due[w*SLOT_BITS+:SLOT_BITS] <= slot && missing[w*WAIT_BITS+:WAIT_BITS] == 0;
     end
-    goes_on = is_open;
-    goes_in = is_open;
+    goes_on = 1'b0;
     fire = '0;
-    for (int unsigned age = 0; age < ROWS; age++) begin
-      for (int unsigned w = 0; w < ROWS; w++) begin
-        if (first[w] && !is_ready[(w+age)%ROWS]) goes_on = 1'b0;
-      end
-      goes_in = goes_in && goes_on && has_lanes[age];
-      for (int unsigned w = 0; w < ROWS; w++) begin
-        if (first[w] && goes_in) fire[(w+age)%ROWS] = 1'b1;
-      end
+    for (int unsigned i = 0; i < 2 * ROWS - 1; i++) begin  // from the first row on, around the end
+      goes_on = first[i%ROWS] ? i < ROWS && is_open : goes_on;
+      goes_on = goes_on && is_ready[i%ROWS] && has_lanes[i%ROWS];
+      fire[i%ROWS] = fire[i%ROWS] || goes_on;
     end
     for (int unsigned w = 0; w < ROWS; w++) begin
       is_late[w] = fire[w] && !(is_first && due[w*SLOT_BITS+:SLOT_BITS] == slot);

@@ -12,8 +12,8 @@ PROOFS = {
     "slots": 2, "scoreboard": 4, "fetch": 2, "window": 2, "allocator": 1, "lane": 2, "receiver": 2, "reducer": 2, "registers": 2,
     "loader": 2, "banks": 2,
 }  # fmt: skip
-#: module -> parameters that differ from those of the smallest case, where no bundle has two lanes
-_PARAMETERS = {"allocator": {"LANES": 4, "BUNDLE": 2}}
+#: module -> parameters that differ from those of the smallest case, which are tried in turn: bundles of one lane and of two
+_PARAMETERS = {"allocator": ({"LANES": 4, "BUNDLE": 1}, {"LANES": 4, "BUNDLE": 2})}
 #: modules inside others
 _PARTS = {"reducer": ("certree_ni_adder.sv",)}
 
@@ -25,10 +25,14 @@ def prove(module: str, folder: Path, sources: Path | None = None) -> str:
         sources = folder / QUICK
         if not sources.exists():
             export(CASES[QUICK](), sources)
+    return next(filter(None, (_prove(module, folder, sources, more) for more in _PARAMETERS.get(module, ({},)))), "")
+
+
+def _prove(module: str, folder: Path, sources: Path, parameters: dict[str, int]) -> str:
     name = f"certree_ni_{module}"
     model = folder / f"{name}.smt2"
     parts = " ".join(["certree_ni_pkg.sv", *_PARTS.get(module, ()), f"{name}.sv"])
-    given = "".join(f" -chparam {key} {value}" for key, value in _PARAMETERS.get(module, {}).items())
+    given = "".join(f" -chparam {key} {value}" for key, value in parameters.items())
     script = (
         f"read_verilog -formal -sv -DCERTREE_CHECK -I. {parts}; hierarchy -top {name}{given}; prep; memory_map; async2sync; "
         f"dffunmap; write_smt2 -wires {model}"

@@ -14,12 +14,13 @@ _ADDER = "certree_ni_adder"  # the data path, which stays a module of its own
 
 
 def synthesize(folder: Path) -> str:
-    """The figures of an exported folder's interface, in words; memories stay memories."""
+    """The figures of an exported folder's interface, in words; memories stay memories, and what is undefined is free as in Yosys'
+    `synth`."""
     listed = (folder / "certree_ni.f").read_text().split()
     files = [name for name in listed if name.startswith("certree_ni") and "_tb" not in name]
     script = (
         f"read_verilog -sv {' '.join(files)}; hierarchy -check -top certree_ni; proc; flatten; opt; memory -nomap; "
-        f"opt; techmap; opt; abc -g {','.join(_MAPPED)}; opt_clean; tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
+        f"opt -mux_undef -undriven; techmap; opt; abc -g {','.join(_MAPPED)}; opt_clean; tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
     )
     subprocess.run(["yosys", "-q", "-p", script], cwd=folder, check=True, capture_output=True)
     cells = _cells((folder / "cells.txt").read_text())
@@ -33,10 +34,16 @@ def synthesize(folder: Path) -> str:
         "routes": constants["ROUTE_BITS"] << constants["ROUTE_DEPTH_BITS"],
         "counters": 2 * constants["ARRIVALS"] * constants["COUNT_BITS"],
     }
-    bits = ", ".join(f"{name} {count:,}" for name, count in bank.items())
+    places = (constants["WINDOW_ROWS"] + constants["LANE_QUEUE"]).bit_length()
+    shared = {
+        "messages": constants["TX_LANES"] * (constants["HEADER_BITS"] - constants["NODE_BITS"]) << places,
+        "chunks": 2 * constants["RX_LANES"] * (constants["LINE_BITS"] + constants["ADDR_BITS"])
+        + (2 * constants["RX_LANES"] << constants["RX_LANE_BITS"]),
+    }
+    bits, outside = (", ".join(f"{name} {count:,}" for name, count in one.items()) for one in (bank, shared))
     return (
         f"{_gates(control):,} gates of control and {_gates(adders):,} of adders, {flipflops:,} flip-flops, longest path "
-        f"{longest[1] if longest else '?'} gates; bits of memory in each bank: {bits}; {constants['TX_LANES']} lanes"
+        f"{longest[1] if longest else '?'} gates; bits of memory in each bank: {bits}, outside of them: {outside}; {constants['TX_LANES']} lanes"
     )
 
 

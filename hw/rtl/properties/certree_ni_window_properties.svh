@@ -90,4 +90,4 @@ end
 `CERTREE_PROPERTY(window_fires_nothing_before_its_slot, !fires || (is_open && its_slot <= slot))
 `CERTREE_PROPERTY(window_fires_only_what_has_all_arrivals, !fires || its_missing == 0)
 `CERTREE_PROPERTY(window_tells_what_is_late, !is_inside || ((is_late & ROWS'(1) << place) != 0) == (fires && !(is_first && its_slot == slot)))
-`CERTREE_PROPERTY(window_does_not_wait_for_nothing, !(is_open && held != 0 && due[front*SLOT_BITS+:SLOT_BITS] <= slot && missing[front*WAIT_BITS+:WAIT_BITS] == 0 && has_lanes[0]) || fired != 0)
+`CERTREE_PROPERTY(window_does_not_wait_for_nothing, !(is_open && held != 0 && due[front*SLOT_BITS+:SLOT_BITS] <= slot && missing[front*WAIT_BITS+:WAIT_BITS] == 0 && (has_lanes & first) != 0) || fired != 0)
