@@ -12,19 +12,22 @@ PROOFS = {
     "slots": 2, "scoreboard": 4, "fetch": 2, "window": 2, "allocator": 1, "lane": 2, "receiver": 2, "reducer": 2, "registers": 2,
     "loader": 2, "banks": 2,
 }  # fmt: skip
-#: module -> parameters that differ from those of the smallest case, which are tried in turn: bundles of one lane and of two
-_PARAMETERS = {"allocator": ({"LANES": 4, "BUNDLE": 1}, {"LANES": 4, "BUNDLE": 2})}
+#: modules that are proved at the widths of a torus 8×8 as well; the others take minutes there
+WIDE = ("slots", "window", "allocator", "lane", "receiver", "registers", "loader", "banks")
+WIDEST = "torus-8x8"
+#: module -> parameters that differ from those of the case, tried in turn: more rows, bundles of one lane and of two
+_PARAMETERS = {"allocator": tuple({"ROWS": 4, "LANES": 4, "BUNDLE": bundle} for bundle in (1, 2))}
 #: modules inside others
 _PARTS = {"reducer": ("certree_ni_adder.sv",)}
 
 
-def prove(module: str, folder: Path, sources: Path | None = None) -> str:
-    """Why the properties of a module are not proved; nothing where they are. `sources`: an exported folder, by default that of the
-    smallest case, which is written to `folder`."""
+def prove(module: str, folder: Path, sources: Path | None = None, case: str = QUICK) -> str:
+    """Why the properties of a module are not proved; nothing where they are. `sources`: an exported folder, by default that of a
+    case, which is written to `folder`."""
     if sources is None:
-        sources = folder / QUICK
+        sources = folder / case
         if not sources.exists():
-            export(CASES[QUICK](), sources)
+            export(CASES[case](), sources)
     return next(filter(None, (_prove(module, folder, sources, more) for more in _PARAMETERS.get(module, ({},)))), "")
 
 

@@ -20,7 +20,8 @@ def synthesize(folder: Path) -> str:
     files = [name for name in listed if name.startswith("certree_ni") and "_tb" not in name]
     script = (
         f"read_verilog -sv {' '.join(files)}; hierarchy -check -top certree_ni; proc; flatten; opt; memory -nomap; "
-        f"opt -mux_undef -undriven; techmap; opt; abc -g {','.join(_MAPPED)}; opt_clean; tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
+        f"opt -mux_undef -undriven; techmap; opt; abc -g {','.join(_MAPPED)}; opt_clean; "
+        "tee -o cells.txt stat; tee -o path.txt ltp -noff certree_ni"
     )
     subprocess.run(["yosys", "-q", "-p", script], cwd=folder, check=True, capture_output=True)
     cells = _cells((folder / "cells.txt").read_text())
@@ -41,9 +42,10 @@ def synthesize(folder: Path) -> str:
         + (2 * constants["RX_LANES"] << constants["RX_LANE_BITS"]),
     }
     bits, outside = (", ".join(f"{name} {count:,}" for name, count in one.items()) for one in (bank, shared))
+    path = longest[1] if longest else "?"
     return (
-        f"{_gates(control):,} gates of control and {_gates(adders):,} of adders, {flipflops:,} flip-flops, longest path "
-        f"{longest[1] if longest else '?'} gates; bits of memory in each bank: {bits}, outside of them: {outside}; {constants['TX_LANES']} lanes"
+        f"{_gates(control):,} gates of control and {_gates(adders):,} of adders, {flipflops:,} flip-flops, longest path {path} "
+        f"gates; bits of memory in each bank: {bits}, outside of them: {outside}; {constants['TX_LANES']} lanes"
     )
 
 

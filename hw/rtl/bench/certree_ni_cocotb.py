@@ -30,6 +30,7 @@ _TOP = "certree_nodes"
 _ROWS, _ARRIVALS, _ROUTES, _HEADER, _CRC, _PEERS = 0x100000, 0x200000, 0x300000, 0x40, 0x68, 0x100
 _CONTROL, _ERROR, _SKEW, _NODE, _LATE_ROWS = 0x4, 0xC, 0x10, 0x14, 0x18
 _START, _ARM, _LOAD = 1, 4, 8
+_READY_LIMIT = 1000  # cycles after which an access fails
 _SHOWN = 5  # differences that are logged
 
 
@@ -72,7 +73,10 @@ class Interfaces:
         await FallingEdge(dut.clk)
         dut.penable.value, dut.is_starting.value = 1, int(starts)
         await Timer(1, "ns")
+        waited = 0
         while int(dut.pready.value) & selected != selected:
+            assert waited < _READY_LIMIT, f"address {address:#x}: not ready after {waited} cycles"
+            waited += 1
             await FallingEdge(dut.clk)
             await Timer(1, "ns")
         assert int(dut.pslverr.value) & selected == 0, f"address {address:#x} is refused"

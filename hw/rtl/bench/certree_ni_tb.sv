@@ -14,6 +14,7 @@ module certree_ni_tb;
   localparam int ITERATION_BITS = certree_ni_pkg::ITERATION_BITS;
   localparam int LINE_BITS = certree_ni_pkg::LINE_BITS;
   localparam int COUNT_BITS = certree_ni_pkg::COUNT_BITS;
+  localparam int READY_LIMIT = 1000;  // cycles after which an access fails
   localparam int ENTRY_BITS = 32 * certree_ni_pkg::WINDOW_WORDS;
 
   logic clk = 0, rst = 1, is_starting = 0;
@@ -101,7 +102,7 @@ module certree_ni_tb;
   logic [ENTRY_BITS-1:0] arrivals[NIS*certree_ni_pkg::ARRIVALS];
   logic [ENTRY_BITS-1:0] routes[certree_ni_pkg::ROUTES];
   logic [31:0] skew[NIS], header[certree_tb_pkg::HEADER_WORDS+1];
-  int refused = 0;
+  int refused = 0, waited;
 
   task automatic access(logic [23:0] address, logic [NIS-1:0] selected, logic is_write);
     @(negedge clk);
@@ -111,7 +112,11 @@ module certree_ni_tb;
     penable = 0;
     @(negedge clk);
     penable = 1;
-    #1 while ((pready & selected) != selected) @(negedge clk) #1;
+    waited = 0;
+    #1 while ((pready & selected) != selected) begin
+      if (waited == READY_LIMIT) $fatal(1, "address %h: not ready after %0d cycles", address, waited);
+      @(negedge clk) #1 waited = waited + 1;
+    end
     if (|pslverr) refused = refused + 1;
     @(posedge clk);
     #1 psel = '0;

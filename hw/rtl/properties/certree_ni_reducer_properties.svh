@@ -45,6 +45,11 @@ always_comb begin
     if (its_chunks != 8'(has_one[l]) + 8'(has_two[l])) its_chunks_wrong[l] = START < 2;
   end
 end
+logic is_beat;  // a whole number of beats has been asked for
+always_comb begin
+  is_beat = 1'b0;
+  for (int unsigned beat = 0; beat <= BEATS; beat++) if (32'(offset) == beat * GRANULES) is_beat = 1'b1;
+end
 logic was_overrun;
 always @(posedge clk) begin
   was_reset <= was_reset | rst;
@@ -58,5 +63,5 @@ always @(posedge clk) if (!was_reset) assume (rst);
 `CERTREE_PROPERTY(reducer_counts_each_chunk_once, was_overrun || (are_places && came - done == held))
 `CERTREE_PROPERTY(reducer_keeps_each_chunk_once, was_overrun || (its_chunks_wrong == 0 && is_dense && (START > 1 || kept + next_ready == held)))
 `CERTREE_PROPERTY(reducer_has_read_all_when_it_counts, is_done == (left == 1 && !is_held && 32'(offset) + (read_valid && read_ready ? GRANULES : 0) == BEATS * GRANULES))
-`CERTREE_PROPERTY(reducer_reads_no_more_than_a_chunk, 32'(offset) <= BEATS * GRANULES && 32'(offset) % GRANULES == 0 && (left == 0 || 32'(its_lane) < LANES))
+`CERTREE_PROPERTY(reducer_reads_no_more_than_a_chunk, 32'(offset) <= BEATS * GRANULES && is_beat && (left == 0 || 32'(its_lane) < LANES))
 `CERTREE_PROPERTY(reducer_tells_what_is_left, was_overrun || (has_more != 0) == (held + coming != 16'(is_done)))

@@ -25,3 +25,5 @@ always @(posedge clk) if (!was_reset) assume (rst);
 `CERTREE_PROPERTY(registers_write_no_armed_image, !is_armed || !(write_row || write_arrival || write_route || write_header || write_crc || load || is_word))
 `CERTREE_PROPERTY(registers_wait_for_the_loader, !(write_row || write_arrival || write_route || write_header || write_crc) || (is_word && is_taken))
 `CERTREE_PROPERTY(registers_refuse_other_addresses, !(psel && penable && pwrite && (paddr == 24'h0 || paddr == 24'h8 || (paddr >= 24'h18 && paddr < 24'h40) || (paddr > 24'h6b && paddr < 24'h100) || (is_armed && paddr >= 24'h40 && paddr < 24'h6c))) || pslverr)
+`CERTREE_PROPERTY(registers_take_what_can_be_set, !(psel && penable && pwrite && (paddr == 24'h4 || paddr == 24'hc || paddr == 24'h10 || paddr == 24'h14 || (paddr >= 24'h100 && 32'(paddr) < 256 + 4 * LANES) || (!is_armed && ((paddr >= 24'h40 && paddr < 24'h6c) || (paddr >= 24'h100000 && paddr < 24'h400000))))) || !pslverr)
+`CERTREE_PROPERTY(registers_can_be_read, !(psel && penable && !pwrite && paddr <= 24'h24 && paddr[1:0] == 0) || !pslverr)

@@ -206,16 +206,16 @@ class Bench {
     for (auto& node : nodes_) node.settle();
     cycle();
     for (auto& node : nodes_) node.pins->penable = 1;
-    for (size_t ni = 0; ni < nodes_.size(); ni++) {
-      nodes_[ni].settle();
-    }
+    for (auto& node : nodes_) node.settle();
     const auto is_waiting = [&] {
       for (size_t ni = 0; ni < nodes_.size(); ni++) {
         if (selected(ni) && !nodes_[ni].pins->pready) return true;
       }
       return false;
     };
-    while (is_waiting()) cycle();
+    for (int waited = 0; is_waiting(); cycle()) {
+      if (++waited > 1000) throw std::runtime_error("an interface is not ready after 1000 cycles");
+    }
     for (size_t ni = 0; ni < nodes_.size(); ni++) {
       refused_ += selected(ni) && nodes_[ni].pins->pslverr;
       found.push_back(nodes_[ni].pins->prdata);
