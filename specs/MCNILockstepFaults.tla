@@ -107,7 +107,7 @@ LatestAndMore(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MaxReduceTicks + 1 EL
 CountsWhenSent(m) == now <= Latest(m) /\ IsFirstInUnit(m)
 
 \* In place of CanCross: messages take their turn at the next link before they are there.
-CrossesEarly(m) == GoesFarther(m)
+CrossesEarly(m) == Ahead(m) # {}
 
 \* In place of CanCross: of those that come in one tick anyone is first.
 AnyoneFirst(m) == HasCome(m)

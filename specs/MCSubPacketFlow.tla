@@ -126,7 +126,12 @@ TakesAnyFree(w, k, h, v) == owner[Route[w][h]][v] = IF k = 1 /\ ~Holds(w, h) THE
 RoomForHead(w, k) == 1
 
 \* In place of RoomFor: every sub-message must find room for all of it.
-RoomForEach(w, k) == IF Switching = "cut-through" /\ Begins(w, k) THEN EndOf(w, k) - k + 1 ELSE 1
+RoomForEach(w, k) ==
+  LET ends == {j \in DOMAIN Flits[w] : Flits[w][j] \in {"subtail", "tail"}}
+  IN  IF Switching = "cut-through" /\ (k = 1 \/ k - 1 \in ends) THEN Cardinality({j \in k..Len(Flits[w]) : ends \intersect k..j - 1 = {}}) ELSE 1
+
+\* In place of HeadWaits: heads take full VCs at their source only.
+WaitsAtTheSource(w, h) == h = 1 /\ sent[w] = 0
 
 \* In place of TakeFull: a head that has a VC takes another one.
 TakesSecond(w, h, v) ==

@@ -22,9 +22,9 @@ VARIABLES
   now,      \* the tick; a fiction of the model, no NI can read it
   flying    \* messages that have been fired and have not counted yet
 
-\* The last link that message m has come to, and whether there are more behind it.
+\* The last link that message m has come to, and the next one, if there is one.
 Hop(m) == Len(m.enters)
-GoesFarther(m) == Hop(m) < Len(m.links)
+Ahead(m) == {k \in DOMAIN m.links : k = Hop(m) + 1}
 
 \* The tick in which message m stood before its link k; the next one: in which it will.
 Came(m, k) == IF k = 1 THEN m.sent ELSE m.enters[k - 1] + m.travel[k - 1] - m.travel[k]
@@ -47,8 +47,7 @@ Leavings(link, lane) ==
 
 \* When a message that comes to the link now may enter this lane: behind those that came before.
 EntersAt(link, lane) ==
-  LET leavings == Leavings(link, lane)
-  IN  CHOOSE t \in leavings \union {now} : \A other \in leavings : other <= t
+  LET times == Leavings(link, lane) \union {now} IN CHOOSE t \in times : \A other \in times : other <= t
 
 \* The turn of a message that comes to the link now: on the lane with the least to send, the lowest numbered of equals.
 TurnAt(link) ==
@@ -60,7 +59,7 @@ TurnAt(link) ==
 (* The next link, and the end of the last.                                   *)
 
 \* Message m stands before its next link.
-HasCome(m) == GoesFarther(m) /\ now >= Came(m, Hop(m) + 1)
+HasCome(m) == \E k \in Ahead(m) : now >= Came(m, k)
 
 \* The lane by which message m comes is before that of another: links are pairs of nodes.
 ComesBefore(m, other) ==
@@ -83,6 +82,6 @@ CanCount(m) ==
 
 \* The ticks at which message m changes by itself: it stands before its next link, or it may or must count; and it leaves its lanes.
 MessageEvents(m) ==
-  {Leaves(m, k) : k \in 1..Hop(m)} \union IF GoesFarther(m) THEN {Came(m, Hop(m) + 1)} ELSE {Earliest(m), Latest(m)}
+  {Leaves(m, k) : k \in 1..Hop(m)} \union {Came(m, k) : k \in Ahead(m)} \union IF Ahead(m) = {} THEN {Earliest(m), Latest(m)} ELSE {}
 
 ===============================================================================

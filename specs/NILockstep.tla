@@ -59,7 +59,8 @@ Init ==
 \* Message m goes on: it takes its turn at its next link.
 Cross(m) ==
   /\ CanCross(m)
-  /\ LET turn == TurnAt(m.links[Hop(m) + 1])
+  /\ \E k \in Ahead(m) :
+     LET turn == TurnAt(m.links[k])
      IN  flying' = (flying \ {m}) \union {[m EXCEPT !.lanes = Append(@, turn.lane), !.enters = Append(@, turn.enters)]}
   /\ UNCHANGED <<now, start, drift, counter, fired, held, count>>
 

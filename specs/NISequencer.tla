@@ -21,6 +21,9 @@ VARIABLES
 \* Node n has entries left to execute.
 HasNext(n) == fired[n] < Len(Program[n])
 
+\* The next entry of node n, if it has one.
+Coming(n) == {Program[n][k] : k \in {fired[n] + 1} \intersect DOMAIN Program[n]}
+
 \* The next entry of node n: row, slot and iteration.
 Upcoming(n) == Program[n][fired[n] + 1]
 
@@ -31,9 +34,8 @@ WayTo(n, peer) == <<n, peer, Upcoming(n).route>>
 OpensAt(n, s) == start[n] + s * (SlotTicks + drift[n])
 
 \* The time of node n's next row has come: its slot has opened, or the timestep counter has its step.
-IsDue(n) ==
-  /\ HasNext(n)
-  /\ IF Run = "slotted" THEN now >= OpensAt(n, Upcoming(n).slot) ELSE now >= start[n] /\ counter[n].step = Upcoming(n).slot
+IsDue(n) == \E entry \in Coming(n) :
+  IF Run = "slotted" THEN now >= OpensAt(n, entry.slot) ELSE now >= start[n] /\ counter[n].step = entry.slot
 
 -------------------------------------------------------------------------------
 (* What a row finds when its slot opens.                                     *)
@@ -51,7 +53,7 @@ DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival
 \* The timestep counter of node n that reaches `step` at tick t, with `entries` entries executed. A step without rows is a NOP, which
 \* loads the down-counter. Slotted NIs do without.
 LoadedFor(n, step, entries, t) ==
-  LET isNop == entries < Len(Program[n]) /\ Program[n][entries + 1].slot > step
+  LET isNop == \E k \in DOMAIN Program[n] : k = entries + 1 /\ Program[n][k].slot > step
   IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + StepTicks ELSE t]
 
 \* The ticks at which messages have left the ports of node n, those that pass through it included: ports are lanes out of it.
@@ -64,15 +66,15 @@ IsIdle(n) ==
 
 \* Paced: node n's timestep counter can advance: the rows of its step are issued, the down-counter is at zero, the units are idle.
 CanAdvance(n) ==
-  /\ IsPaced::      Run = "paced" /\ HasNext(n)
-  /\ StepIsIssued:: counter[n].step < Upcoming(n).slot
+  /\ IsPaced::      Run = "paced"
+  /\ StepIsIssued:: \E entry \in Coming(n) : counter[n].step < entry.slot
   /\ CountedDown::  now >= counter[n].until
   /\ UnitsAreIdle:: IsIdle(n)
 
 \* The ticks at which the sequencer of node n changes by itself.
 SequencerEvents(n) ==
-  IF ~HasNext(n) THEN {}
-  ELSE IF Run = "slotted" THEN {OpensAt(n, Upcoming(n).slot)}
+  IF Run = "slotted" THEN {OpensAt(n, entry.slot) : entry \in Coming(n)}
+  ELSE IF Coming(n) = {} THEN {}
   ELSE {start[n], counter[n].until} \union {t - BufferTicks : t \in LeavingPorts(n)}
 
 ===============================================================================

@@ -65,15 +65,11 @@ HasFlit(w, k) == w \in Endless \/ k < Len(Flits[w])
 \* The hop at which worm w takes channel c.
 HopAt(w, c) == CHOOSE h \in DOMAIN Route[w] : Route[w][h] = c
 
-\* Flit k of worm w is the first of the worm or of a sub-message.
-Begins(w, k) == k = 1 \/ Flits[w][k - 1] = "subtail" \/ (w \in Endless /\ k = 2)
-
-\* The number of the sub-tail or tail that ends what flit k belongs to.
-EndOf(w, k) == CHOOSE e \in k..Len(Flits[w]) :
-  Flits[w][e] \in {"subtail", "tail"} /\ \A j \in k..e - 1 : Flits[w][j] \notin {"subtail", "tail"}
+\* The flits of worm w up to its first sub-tail or tail, the head included.
+FirstPart(w) == {k \in DOMAIN Flits[w] : \A j \in DOMAIN Flits[w] : j < k => Flits[w][j] \notin {"subtail", "tail"}}
 
 \* The room that flit k of worm w must find: a head for the first sub-message, whose flits then need not wait; any other for itself.
-RoomFor(w, k) == IF Switching = "cut-through" /\ k = 1 THEN EndOf(w, 1) ELSE 1
+RoomFor(w, k) == IF Switching = "cut-through" /\ k = 1 THEN Cardinality(FirstPart(w)) ELSE 1
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
@@ -241,6 +237,17 @@ OnTheWay(w) ==
       back[h \in 0..Len(Route[w])] == IF h = 0 THEN <<>> ELSE here(h) \o back[h - 1]
   IN  back[Len(Route[w])]
 
+\* With wormhole switching a worm whose head is the oldest flit of a buffer, or has not left its source, can take each VC of its next
+\* channel that is for it and that nobody holds, whether there is room or not.
+FreeVcsCanBeTaken ==
+  Switching = "wormhole" =>
+    \A w \in Worms : \A h \in DOMAIN Route[w] :
+      LET next == Route[w][h]
+          stands == IF h = 1 THEN ejected[w] = 0 /\ OnTheWay(w) = <<>>
+                    ELSE \E u \in VCs : LET waits == buffer[Route[w][h - 1]][u] IN waits # <<>> /\ waits[1] = <<w, 1>>
+      IN  stands /\ (\A u \in VCs : owner[next][u] # w) =>
+            \A v \in MayTake[w][h] : owner[next][v] = Nobody => ENABLED (Next /\ owner'[next][v] = w)
+
 \* Flits are neither lost nor made nor reordered: between what has been sent and what has been taken they are all there, in order.
 FlitsConserved ==
   \A w \in Worms \ Endless :
@@ -260,11 +267,11 @@ NoInterleaving == [][\A c \in Channels, v \in VCs : last'[c][v] # last[c][v] => 
 TakenAtTheEnd == [][\A w \in Worms : ejected'[w] # ejected[w] =>
   \E v \in VCs : LET waits == buffer[Route[w][Len(Route[w])]][v] IN waits # <<>> /\ waits[1] = <<w, ejected'[w]>>]_ejected
 
-\* The sub-message that flit k of worm w ends: all flits from the one that begins it, but for the head.
+\* The sub-message that flit k of worm w ends: the flits behind the one before that ended something, or behind the head.
 SubMessage(w, k) ==
-  LET first == CHOOSE f \in 1..k : Begins(w, f) /\ EndOf(w, f) = k /\ (f = 1 \/ ~\E g \in 1..f - 1 : Begins(w, g) /\ EndOf(w, g) = k)
-      from == IF first = 1 THEN 2 ELSE first
-  IN  [i \in 1..k - from + 1 |-> from + i - 1]
+  LET before == {1} \union {e \in 1..k - 1 : Flits[w][e] \in {"subtail", "tail"}}
+      behind == CHOOSE e \in before : \A other \in before : other <= e
+  IN  [i \in 1..k - behind |-> behind + i]
 
 \* What a sub-tail or tail hands over is its sub-message: nothing missing, nothing of another.
 HandsOverExactly ==

@@ -50,7 +50,7 @@ IsLogged(m) == KeyOf(m) \in DOMAIN Log
 LoggedCount(m) == IsLogged(m) /\ now = Log[KeyOf(m)].usable /\ Count(m)
 
 \* The sums in flight whose last link is known, and the ticks at which they arrive.
-Sums == {m \in flying : m.op = "REDUCE" /\ ~GoesFarther(m)}
+Sums == {m \in flying : m.op = "REDUCE" /\ Ahead(m) = {}}
 Arriving == {ArrivesAt(m) : m \in Sums}
 
 \* In place of Events: the times of the log, and the arrivals of sums, as well.
@@ -107,10 +107,10 @@ FiredAsLogged == \A m \in flying : IsLogged(m) => m.sent = Log[KeyOf(m)].fired
 EnteredAsLogged == \A m \in flying : IsLogged(m) => m.enters[1] = Log[KeyOf(m)].entered
 
 \* It had arrived in that tick; with links before it that is not known yet.
-ArrivedAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => ArrivesAt(m) = Log[KeyOf(m)].arrived
+ArrivedAsLogged == \A m \in flying : IsLogged(m) /\ Ahead(m) = {} => ArrivesAt(m) = Log[KeyOf(m)].arrived
 
 \* It was usable no sooner and no later than the reduction unit allows, or, without reduction, at once.
-UsableAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
+UsableAsLogged == \A m \in flying : IsLogged(m) /\ Ahead(m) = {} => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
 
 \* The unit takes one sum before another: that which arrived first; of those of one tick the node's own, then by the last link's source,
 \* then by lane.

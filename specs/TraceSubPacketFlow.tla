@@ -28,18 +28,18 @@ traceVars == <<vars, line, reserved>>
 \* The line that comes next.
 Entry == Log[line + 1]
 
-\* It is about a channel that its worm has on its route, or about none.
-IsOnTheRoute == IF Entry.worm = Nobody THEN TRUE ELSE \E h \in DOMAIN Route[Entry.worm] : Route[Entry.worm][h] = Entry.channel
+\* It is about a channel that its worm has on its route, or about no worm.
+IsOnTheRoute == \A w \in Worms : w = Entry.worm => \E h \in DOMAIN Route[w] : Route[w][h] = Entry.channel
 
 \* A line of this kind comes next, and its channel is on the route.
-IsNext(event) == line < Len(Log) /\ Entry.event = event /\ IsOnTheRoute
+IsNext(event) == line + 1 \in DOMAIN Log /\ Entry.event = event /\ IsOnTheRoute
 
 \* The hop at which the worm of the next line takes its channel, and the flit.
 Hop == HopAt(Entry.worm, Entry.channel)
 Flit == <<Entry.worm, Entry.flit>>
 
 \* The flit is the oldest one in VC v of channel c.
-IsFirstIn(c, v) == buffer[c][v] # <<>> /\ Head(buffer[c][v]) = Flit
+IsFirstIn(c, v) == Flit \in Front(c, v)
 
 \* A worm takes a VC: of a full one the specification knows, any other is reserved.
 LoggedTake ==
@@ -52,7 +52,8 @@ LoggedTake ==
 LoggedSend ==
   /\ IsNext("send")
   /\ IF Hop = 1 THEN Inject(Entry.worm)
-     ELSE \E u \in VCs : IsFirstIn(Route[Entry.worm][Hop - 1], u) /\ Forward(Route[Entry.worm][Hop - 1], u)
+     ELSE \E h \in DOMAIN Route[Entry.worm], u \in VCs :
+            h + 1 = Hop /\ IsFirstIn(Route[Entry.worm][h], u) /\ Forward(Route[Entry.worm][h], u)
   /\ buffer'[Entry.channel][Entry.vc] = Append(buffer[Entry.channel][Entry.vc], Flit)
   /\ reserved' = IF Entry.flit = 1 THEN [reserved EXCEPT ![Entry.channel][Entry.vc] = Nobody] ELSE reserved
 
@@ -80,7 +81,8 @@ IsBehaviour == [][Next]_vars
 (* What must hold before a line                                              *)
 
 \* Worms keep to their routes.
-StaysOnItsRoute == line < Len(Log) => IsOnTheRoute
+StaysOnItsRoute ==
+  line < Len(Log) /\ Entry.worm # Nobody => Entry.channel \in {Route[Entry.worm][h] : h \in DOMAIN Route[Entry.worm]}
 
 \* A worm takes a VC that nobody else has.
 TakesAFreeVC ==

@@ -104,6 +104,8 @@ def test_edits_of_schedules_are_found_in_one_run():
     [
         ("AceEngine", "AceEngine", "MCAceEngineSums", "Lacks", " {}", "NeedsComeFirst"),
         ("NILanes", "NILockstep", "MCNILockstepLineSums", "IsFirstInUnit", " TRUE", "SumsInOrder"),
+        ("SubPacketFlow", "SubPacketFlow", "MCSubPacketFlowRingWormhole", "HeadWaits", r" h = 1 /\ sent[w] = 0", "FreeVcsCanBeTaken"),
+        ("TraceSubPacketFlow", "TraceSubPacketFlow", "MCTraceSubPacketFlowFollowing", "IsNext", " TRUE", "LeavesInOrder"),
     ],
 )
 def test_names_of_modules_and_variables_of_their_parts_are_no_obstacle(module, whole, model, definition, after, found):
@@ -136,22 +138,32 @@ def test_a_property_without_a_value_hides_no_other(monkeypatch):
     assert kills_together(None, None, {1: edit, 2: edit, 3: edit}) == {1: "RightResult", 2: NO_VALUE}
 
 
+def test_edits_of_a_trace_are_those_of_its_own_definitions(monkeypatch):
+    """Its specification is called TraceSpec, and most of its steps are those of the module that it extends."""
+    for name in ("kills_together", "kills_of_runs"):
+        monkeypatch.setattr(edits, name, lambda asked, module, edits: {})
+    monkeypatch.setattr(edits, "with_meaning", lambda module, told: told)
+    changed = {outcome.edit.definition for outcome in edits.survey("TraceSubPacketFlow")}
+    assert changed >= {"Entry", "IsOnTheRoute", "IsNext", "LoggedTake", "LoggedSend", "TraceInit", "TraceNext"}
+    assert changed <= module_of("TraceSubPacketFlow", source_of("TraceSubPacketFlow")).definitions.keys() - {"TraceSpec", "traceVars"}
+
+
 def test_what_stops_tlc_in_one_model_is_asked_about_in_others(monkeypatch):
     models = models_for("Schedule")[:3]
     told = {models[0].name: NO_VALUE, models[1].name: "InTime", models[2].name: "ExactlyOnce"}
     asked_about = []
 
-    def kills(model, module, edits):
-        asked_about.append((model, len(edits)))
-        return {number: told[model] for number in edits if number != 1 or told[model] == NO_VALUE}
+    def kills(asked, module, edits):
+        asked_about.append((asked.name, len(edits)))
+        return {number: told[asked.name] for number in edits if number != 1 or told[asked.name] == NO_VALUE}
 
     monkeypatch.setattr(edits, "models_for", lambda module: models)
-    monkeypatch.setattr(edits, "asked_of", lambda model, whole: model.name)
+    monkeypatch.setattr(edits, "asked_of", lambda model, whole: SimpleNamespace(name=model.name, spec="Spec", variables="vars"))
     monkeypatch.setattr(edits, "with_meaning", lambda module, told: told)
     monkeypatch.setattr(edits, "is_readable", lambda module, edit: True)
     monkeypatch.setattr(edits, "kills_together", kills)
     monkeypatch.setattr(edits, "kills_of_runs", lambda model, module, edits: {})
-    monkeypatch.setattr(edits, "kill_alone", lambda model, module, edit: told[model])
+    monkeypatch.setattr(edits, "kill_alone", lambda asked, module, edit: told[asked.name])
     outcomes = list(edits.survey("Schedule"))
     assert [count for _, count in asked_about] == [len(outcomes), len(outcomes), 1]
     assert {(outcome.found, outcome.model) for outcome in outcomes[1:]} == {("InTime", models[1].name)}

@@ -40,6 +40,7 @@ EDITED = {
     "NISequencer": "MCNILockstep",
     "NILockstep": "MCNILockstep",
     "SubPacketFlow": "MCSubPacketFlow",
+    "TraceSubPacketFlow": "MCTraceSubPacketFlow",
     "InNetworkReduce": "MCInNetworkReduce",
     "AceEngine": "MCAceEngine",
     "ScheduleBuffers": "MCScheduleBuffers",
@@ -52,7 +53,6 @@ MODELS_ALONE = 20
 #: an edit with which TLC stopped in so many models is not asked about in more
 MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
-_NOT_EDITED = {"vars", "Spec"}
 #: the parts of the interfaces' module; the last one has the specification
 _PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
 
@@ -92,7 +92,8 @@ def survey(module: str, most: int | None = None, report: Callable[[str], None] |
     most = most or (1 if module in _PARTS else PER_DEFINITION)
     parts = {name: module_of(name, source_of(name)) for name in _with(module)}
     edited, whole = parts[module], parts[_with(module)[-1]]
-    steps = reached_from(parts, {"Spec"}) - _NOT_EDITED
+    first = asked_of(models_for(module)[0], whole)
+    steps = reached_from(parts, {first.spec}) - {first.spec, first.variables}
     edits = edits_of(edited, steps & edited.definitions.keys(), most)
     fixed = _constant(parts, module)
     together = {number: edit for number, edit in enumerate(edits, 1) if edit.definition not in fixed}
@@ -133,7 +134,7 @@ def _constant(parts: Mapping[str, Module], module: str) -> set[str]:
     given = set(_WORD.findall(" ".join(re.findall(r"\bINSTANCE .*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL)))) - changing
     assumed = given | set(re.findall(r"\w+", " ".join(re.findall(r"^ASSUME.*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL))))
     temporal = {name for name, definition in own.definitions.items() if definition.is_temporal}
-    return (reached_from({module: own}, assumed) | temporal) - _NOT_EDITED
+    return reached_from({module: own}, assumed) | temporal
 
 
 def _words(parts: Mapping[str, Module], name: str) -> set[str]:

@@ -30,9 +30,10 @@ STATES_TIMES, STATES_MORE = 4, 4000
 
 @dataclass(frozen=True)
 class Asked:
-    """A model as it is asked: the parts of its specification, and its properties of states, of steps and of whole runs."""
+    """A model as it is asked: the name and parts of its specification, and its properties of states, of steps and of whole runs."""
 
     model: Model
+    spec: str
     init: str
     next: str
     variables: str
@@ -52,7 +53,7 @@ def asked_of(model: Model, module: Module) -> Asked:
     steps = {name: told for name in model.configuration.properties if (told := step_of(model, name))}
     runs = tuple(name for name in model.configuration.properties if is_of_runs(model, name))
     starts = tuple(name for name in model.configuration.properties if name not in steps and name not in runs)
-    return Asked(model, found[1], found[2], found[3], found[4], model.configuration.invariants, starts, steps, runs)
+    return Asked(model, spec, found[1], found[2], found[3], found[4], model.configuration.invariants, starts, steps, runs)
 
 
 def edited(module: Module, edits: Mapping[int, Edit]) -> str:
