@@ -130,7 +130,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
 def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
     monkeypatch.undo()
-    made = make("auto", "torus:4x4", message_bytes=1 << 21)
+    made = make("auto", "torus:4x4", message_bytes=1 << 24)
     assert (made.provenance["auto"]["why"].split(": ")[0], verify_schedule(made).valid) == ("retime:of=symmetric", True)
     for network, collective in (("torus:4x4", "all-gather"), ("torus:4x5", "all-reduce"), ("switch:4", "all-reduce")):
         monkeypatch.setattr(retime, "RETIMED_ENDPOINTS", 16)
