@@ -63,9 +63,11 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
+    others: dict[int, None] = {}  # numbers of chunks of other programs
     for label, program in programs:
         if request.chunks not in (None, len(program.chunk_root)):
-            refused = f"{method} cuts this message into {len(program.chunk_root)} chunks; {request.chunks} were asked for"
+            others[len(program.chunk_root)] = None
+            refused = f"{method} cuts this message into {', '.join(map(str, others))} chunks; {request.chunks} were asked for"
             continue
         hops = sum(map(len, program.ways))
         if hops > MOST_HOPS:
