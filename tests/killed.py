@@ -1,5 +1,6 @@
 """Writes in a process that ends, without any clean-up, in the middle of them."""
 
+import gc
 import mmap
 import os
 import re
@@ -68,16 +69,21 @@ def states_when_killed(prepare: Callable[[], object], write: Callable[[], object
 
 def _straced(write: Callable[[], object], log: Path, *options: str) -> int:
     """The exit code of a process that writes as soon as strace sees its system calls; `log` has those from then on."""
-    go = mmap.mmap(-1, 1)  # shared
+    is_there, go = 0, 1
+    told = mmap.mmap(-1, 2)  # shared
     log.write_text("")
     child = os.fork()
     if child == 0:
-        while go[0] == 0:
+        gc.disable()  # what it would close is not of the write
+        told[is_there] = 1  # what Python does after a fork is over
+        while told[go] == 0:
             os.getppid()
         write()
         os._exit(0)
+    while told[is_there] == 0:
+        time.sleep(0.001)
     with subprocess.Popen(["strace", "-qq", "-o", str(log), *options, "-p", str(child)], stderr=subprocess.DEVNULL) as tracer:
         while f"{_IDLE}(" not in log.read_text() and tracer.poll() is None:
             time.sleep(0.001)
-        go[0] = 1
+        told[go] = 1
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
