@@ -124,7 +124,7 @@ def improve(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> AnySchedule:
-    """A schedule that takes fewer cycles than a valid one at that size, with other slots, trees, delays or repeats.
+    """A schedule that takes fewer cycles than a valid one at that size, with other slots, orders, trees, delays or repeats.
 
     It is verified and certified, and made for that size and machine; where nothing faster is found, it has
     the transfers of the input.

@@ -6,10 +6,9 @@ from dataclasses import replace
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
-from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Costs, least_cycles
+from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.program import Program, program_of
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.schedule import costs_of, in_fine_slots
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
 
@@ -41,9 +40,7 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
             continue
         known.add(whole.digest)
         program = program_of(whole)
-        size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
-        costs = Costs.of(program, size, request.machine)
-        least = request.machine.ni_start_cycles + least_cycles(program, costs)
+        least = request.machine.ni_start_cycles + least_cycles(program, costs_of(request, program))
         if least < bar:
             ranked.append((least, label, program))
     ranked.sort(key=lambda one: one[0])

@@ -73,7 +73,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
         if hops > MOST_HOPS:
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
             continue
-        costs = _costs(request, program, 1)
+        costs = costs_of(request, program)
         bound = least_cycles(program, costs)
         if limit is not None and bound >= limit:
             refused = refused or f"{method} is not faster than {limit} cycles here"
@@ -93,7 +93,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     if not choices:
         raise UnsupportedError(refused)
     choices.sort(key=lambda found: found.end)
-    first = sorted((_without_copies(request, found) for found in choices[:FINALISTS]), key=lambda found: found.end)
+    first = sorted((_with_fewer_copies(request, found) for found in choices[:FINALISTS]), key=lambda found: found.end)
     choices = [*first, *choices[FINALISTS:]]
     if bar is not None and choices[0].end > bar * FAR:
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
@@ -102,12 +102,12 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     return request.offer(made)
 
 
-def _without_copies(request: Request, found: _Tried) -> _Tried:
+def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
     """The program without the local copies that nothing reads in its best booking, where that is faster: those that remain are made
     earlier. What reads the original then keeps others from writing over it."""
     trial = found.trial
     booked = min(found.best[1], trial.first, key=rank_of)
-    program, _ = read_only(trial.program, trial.order, booked)
+    program, _ = without_unread_copies(trial.program, trial.order, booked)
     if program.rows == trial.program.rows or request.monitor.expired:
         return found
     try:
@@ -118,7 +118,7 @@ def _without_copies(request: Request, found: _Tried) -> _Tried:
     return min(found, slim, key=lambda one: one.end)
 
 
-def read_only(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
+def without_unread_copies(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
     """A program without the local copies that nothing reads, where transfers that leave before a copy is made read the original;
     and the rows that it keeps."""
     original, copy = booked.reads_original, np.array(order.original_of, np.int64)
@@ -170,7 +170,7 @@ def _finished(request: Request, found: _Tried, method: str, options: Mapping[str
     trial, best, least, slot = found.trial, found.best, found.least, -(-found.end // MOST_SLOTS)
     program = trial.program
     if slot > 1:
-        costs = _costs(request, program, slot)
+        costs = costs_of(request, program, slot)
         trial, least = Trial.of(program, costs), least_cycles(program, costs)
         best = tried(trial, request)
     booked = searched(trial, request, best, least) if is_searched else best[1]
@@ -179,7 +179,8 @@ def _finished(request: Request, found: _Tried, method: str, options: Mapping[str
     return written_out(with_channels(schedule_of(program, trial.order, booked, slot, made_for, provenance), request.machine))
 
 
-def _costs(request: Request, program: Program, slot: int) -> Costs:
+def costs_of(request: Request, program: Program, slot: int = 1) -> Costs:
+    """Those of the program at the request's size and machine."""
     chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
     size = chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
     return Costs.of(program, size, request.machine, slot)
@@ -189,7 +190,7 @@ def schedule_of(
     program: Program, order: Order, booked: Booked, slot: int, made_for: MadeFor, provenance: Mapping[str, Any]
 ) -> Schedule:
     """A booked program as a schedule; local copies that nothing reads are left out."""
-    program, kept = read_only(program, order, booked)
+    program, kept = without_unread_copies(program, order, booked)
     ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link[kept].tolist(), strict=True)]
     links = distinct(way for way in ways if _is_named(program, way))
     columns: dict[str, NDArray[Any]] = {

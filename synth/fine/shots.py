@@ -13,7 +13,7 @@ from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout, layout_of
 
 MOST_CHUNKS = 1 << 12
-MOST_ROWS = 1 << 17  # transfers, at least so many of a program: others are not made
+MOST_ROWS = 1 << 17  # transfers of a program; larger ones are left out
 LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group

@@ -7,11 +7,10 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Costs, Turns, least_cycles
+from certree.synth.fine.booking import Booked, Turns, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import schedule_of
+from certree.synth.fine.schedule import costs_of, schedule_of
 from certree.synth.fine.search import Trial, searched
 from certree.synth.method import Request
 from certree.synth.solvers.cpsat import Budget, Status
@@ -29,9 +28,7 @@ def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> 
         raise UnsupportedError(f"improving: not supported for fine slots with {field}")
     assert source.slot_cycles is not None
     program = program_of(source)
-    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
-    size = chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
-    costs = Costs.of(program, size, request.machine, source.slot_cycles)
+    costs = costs_of(request, program, source.slot_cycles)
     trial, least = Trial.of(program, costs), least_cycles(program, costs)
 
     def made(booked: Booked, moves: str) -> Schedule:

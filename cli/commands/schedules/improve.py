@@ -59,7 +59,8 @@ def improve_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Search for a faster schedule at a message size, starting from a valid one: other slots, trees, delays, repeats.
+    """Search for a faster schedule at a message size, starting from a valid one: other slots, orders, trees, delays,
+    repeats.
 
     The result is verified, has a certificate, and is never slower; where nothing is faster it is the given schedule.
     An invalid schedule gives exit code 1, and nothing is written. Ctrl-C keeps the best so far (exit code 130).

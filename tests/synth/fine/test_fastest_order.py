@@ -5,12 +5,11 @@ import pytest
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine import fastest_order as module
-from certree.synth.fine.booking import Costs, Turns
+from certree.synth.fine.booking import Turns, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.program import Program, program_of
-from certree.synth.fine.schedule import least_cycles, schedule_of
+from certree.synth.fine.schedule import costs_of, schedule_of
 from certree.synth.fine.search import Trial
 from certree.synth.fine.shots import by_dimension, flat
 from certree.synth.method import Request
@@ -29,8 +28,7 @@ CASES = {  # network, message, dimensions that are scattered; None: no dimension
 
 
 def trial_of(request: Request, program: Program) -> tuple[Trial, int]:
-    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
-    costs = Costs.of(program, chunk_bytes_of(request.message_bytes, chunks, 1, request.machine), request.machine)
+    costs = costs_of(request, program)
     return Trial.of(program, costs), least_cycles(program, costs)
 
 

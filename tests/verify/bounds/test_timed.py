@@ -31,6 +31,13 @@ def of_instance(spec: str, kind: str = "all-reduce", size: int = 16, root: int |
     return TimeInstance(instance, size, replace(MULTITREE, **machine))
 
 
+def refusal(of: TimeInstance, bound: Any) -> WitnessError:
+    """How a time bound is refused."""
+    with pytest.raises(WitnessError) as caught:
+        check_time_bound(of, bound)
+    return caught.value
+
+
 def all_bounds(of: TimeInstance) -> list[Bound]:
     bounds = find_bounds(of.instance.topology, of.instance.collective)
     return found_time_bounds(of.instance, bounds[:1], of.message_bytes, of.machine)
@@ -133,9 +140,7 @@ def test_demand() -> None:
     collective = Collective("all-to-all", demand=Demand(((0, 1, 20), (0, 2, 50), (0, 3, 10), (1, 2, 16))))  # type: ignore[arg-type]
     of = TimeInstance(Instance(parse_topology("ring:4"), collective), 16 * 96, MULTITREE)
     assert found(of) == {"flow": 311 + 1 + 25, "load": 158 + 1 + 40}
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of, with_flow(**{"from": [1], "to": [0], "label": [9, 5, 9, 9]}))
-    assert caught.value.rule == WRONG
+    assert refusal(of, with_flow(**{"from": [1], "to": [0], "label": [9, 5, 9, 9]})).rule == WRONG
 
 
 def test_unequal_shares() -> None:
@@ -199,9 +204,7 @@ RECEPTIONS = {"kind": "receptions", "quantity": "time", "value": "341", "witness
 )  # fmt: skip
 def test_receptions_refused(rule: str, kind: str, root: int | None, changed: dict[str, Any]) -> None:
     bound = RECEPTIONS | {"witness": RECEPTIONS["witness"] | changed}
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of_instance("switch:4", kind, 64, root), bound)
-    assert caught.value.rule == rule
+    assert refusal(of_instance("switch:4", kind, 64, root), bound).rule == rule
 
 
 @pytest.mark.parametrize(
@@ -242,16 +245,12 @@ COPIES = {"kind": "copies", "quantity": "time", "value": "324", "witness": {"to"
 )  # fmt: skip
 def test_copies_refused(rule: str, kind: str, root: int | None, changed: dict[str, Any]) -> None:
     bound = COPIES | {"witness": COPIES["witness"] | changed}
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of_instance("switch:4", kind, 64, root), bound)
-    assert caught.value.rule == rule
+    assert refusal(of_instance("switch:4", kind, 64, root), bound).rule == rule
 
 
 def test_copies_with_switches_that_multicast() -> None:
     assert check_time_bound(of_instance("switch:4", "broadcast", 64, 0), COPIES) == 324
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of_instance("switch:4,reducing=switches", "broadcast", 64, 0), COPIES)
-    assert caught.value.rule == FOREIGN
+    assert refusal(of_instance("switch:4,reducing=switches", "broadcast", 64, 0), COPIES).rule == FOREIGN
 
 
 def test_receptions_with_switches_that_add() -> None:
@@ -279,10 +278,9 @@ def test_receptions_with_switches_that_add() -> None:
     ],
 )  # fmt: skip
 def test_refused(rule: str, bound: Any) -> None:
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of_instance("ring:2", size=64), bound)
-    assert caught.value.rule == rule
-    assert "\n" not in caught.value.message
+    refused = refusal(of_instance("ring:2", size=64), bound)
+    assert refused.rule == rule
+    assert "\n" not in refused.message
 
 
 #: labels of ring:4 around node 0 and around node 2
@@ -305,9 +303,7 @@ OUT, INTO = [5, 158, 311, 158], [311, 158, 5, 158]
     ],
 )  # fmt: skip
 def test_refused_elsewhere(rule: str, spec: str, kind: str, root: int | None, bound: Any) -> None:
-    with pytest.raises(WitnessError) as caught:
-        check_time_bound(of_instance(spec, kind, 16, root), bound)
-    assert caught.value.rule == rule
+    assert refusal(of_instance(spec, kind, 16, root), bound).rule == rule
 
 
 def test_each_label_counts() -> None:
