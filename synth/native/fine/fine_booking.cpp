@@ -2,92 +2,30 @@
 
 #include <algorithm>
 #include <queue>
-#include <tuple>
+#include <utility>
+
+#include "fine_lanes.hpp"
+#include "fine_queues.hpp"
 
 namespace certree {
 namespace {
 
 enum Kind : int32_t { add, land, copy, send };  // of events in one cycle, the order
 
-using Event = std::tuple<int64_t, int32_t, int64_t, int32_t>;  // cycle, kind, node or priority, transfer
+struct Event {
+  int64_t cycle;
+  int64_t place;  // a node, or a priority
+  int32_t kind, row;
+  int32_t queue = -1;  // of which the transfer was the first
 
-int64_t rounded(int64_t cycle, int64_t slot) { return (cycle + slot - 1) / slot * slot; }
-
-// The bookings of each lane of each link: cycles of entry, ascending.
-class Lanes {
- public:
-  Lanes(const FineJobs& jobs, const FineCosts& costs) : costs_(costs), taken_(jobs.lanes.size()) {
-    for (size_t link = 0; link < taken_.size(); ++link) taken_[link].resize(jobs.lanes[link]);
+  bool operator>(const Event& other) const {
+    if (cycle != other.cycle) return cycle > other.cycle;
+    if (kind != other.kind) return kind > other.kind;
+    return place != other.place ? place > other.place : row > other.row;
   }
-
-  // The first slot from `fire` on in which a message can leave along a way.
-  int64_t first(const int32_t* begin, const int32_t* end, int64_t fire) const {
-    const auto length = end - begin;
-    fire = rounded(fire, costs_.slot);
-    int64_t entry = fire;
-    for (int64_t clear = 0, place = 0; clear < length;) {  // links in a row that are free, round and round
-      const int64_t wait = rounded(late(begin[place], entry), costs_.slot);
-      if (wait > 0) {
-        fire += wait;
-        entry += wait;
-        clear = 0;
-        continue;
-      }
-      entry += costs_.hop[begin[place]];
-      ++clear;
-      if (++place == length) {
-        place = 0;
-        entry = fire;
-      }
-    }
-    return fire;
-  }
-
-  // Takes the links of a way for a message that leaves then; false, and nothing taken, where one of them is not free.
-  bool take(const int32_t* begin, const int32_t* end, int64_t fire) {
-    std::vector<std::pair<std::vector<int64_t>*, int64_t>> found;
-    int64_t entry = fire;
-    for (const int32_t* link = begin; link != end; ++link) {
-      std::vector<int64_t>* lane = free_lane(*link, entry);
-      if (lane == nullptr) {
-        for (const auto& [one, cycle] : found) one->erase(std::lower_bound(one->begin(), one->end(), cycle));
-        return false;
-      }
-      lane->insert(std::upper_bound(lane->begin(), lane->end(), entry), entry);
-      found.emplace_back(lane, entry);
-      entry += costs_.hop[*link];
-    }
-    return true;
-  }
-
- private:
-  // Cycles until the booking ends that a message entering then would meet on a lane; 0 where it meets none.
-  int64_t late(const std::vector<int64_t>& lane, int64_t entry) const {
-    const auto at = std::upper_bound(lane.begin(), lane.end(), entry - costs_.ser);
-    return at != lane.end() && *at < entry + costs_.ser ? *at + costs_.ser - entry : 0;
-  }
-
-  // The fewest of all lanes of a link.
-  int64_t late(int32_t link, int64_t entry) const {
-    int64_t least = -1;
-    for (const auto& lane : taken_[link]) {
-      const int64_t wait = late(lane, entry);
-      if (wait == 0) return 0;
-      if (least < 0 || wait < least) least = wait;
-    }
-    return least;
-  }
-
-  std::vector<int64_t>* free_lane(int32_t link, int64_t entry) {
-    for (auto& lane : taken_[link]) {
-      if (late(lane, entry) == 0) return &lane;
-    }
-    return nullptr;
-  }
-
-  const FineCosts& costs_;
-  std::vector<std::vector<std::vector<int64_t>>> taken_;
 };
+
+constexpr int64_t ANY_PARALLEL = -1;  // in place of the offset of a queue: for any of parallel links
 
 // One run of the list scheduler.
 class Run {
@@ -106,7 +44,8 @@ class Run {
         latency_(jobs.src.size(), 0),
         copy_unit_(jobs.nodes, 0),
         unit_(jobs.nodes, 0),
-        readers_(jobs.src.size()) {
+        readers_(jobs.src.size()),
+        queues_(patient ? jobs.lanes.size() : 0) {
     const size_t rows = jobs.src.size();
     times_.fire.assign(rows, -1);
     times_.landed.assign(rows, -1);
@@ -133,7 +72,7 @@ class Run {
       if (waits_[row] == 0) ask(static_cast<int32_t>(row));
     }
     while (!events_.empty() && times_.outcome == Booking::done) {
-      const auto [now, kind, place, row] = events_.top();
+      const auto [now, place, kind, row, queue] = events_.top();
       events_.pop();
       switch (kind) {
         case add:
@@ -147,7 +86,11 @@ class Run {
           make_copy(row, now);
           break;
         default:
-          leave(row, now);
+          if (queue < 0) {
+            leave(row, now);
+          } else {
+            serve(queue, row, now);
+          }
       }
     }
     const bool left = std::find(times_.fire.begin(), times_.fire.end(), -1) != times_.fire.end();
@@ -168,7 +111,7 @@ class Run {
       }
       row = *jobs_.groups.begin(number);
     }
-    events_.emplace(ready, is_local(row) ? copy : send, priority_[row], row);
+    events_.push({ready, priority_[row], is_local(row) ? copy : send, row});
   }
 
   void supply(int32_t row, int64_t now) {
@@ -188,13 +131,12 @@ class Run {
   // A reduction unit takes what arrived in one cycle: each counts as the last.
   void add_up(int64_t now, int64_t node, int32_t row) {
     std::vector<int32_t> together{row};
-    while (!events_.empty() && std::get<0>(events_.top()) == now && std::get<1>(events_.top()) == add &&
-           std::get<2>(events_.top()) == node) {
-      together.push_back(std::get<3>(events_.top()));
+    while (!events_.empty() && events_.top().cycle == now && events_.top().kind == add && events_.top().place == node) {
+      together.push_back(events_.top().row);
       events_.pop();
     }
     unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together.size()) * costs_.red;
-    for (const int32_t one : together) events_.emplace(unit_[node], land, 0, one);
+    for (const int32_t one : together) events_.push({unit_[node], 0, land, one});
   }
 
   // A local transfer takes the copy unit; what would read the copy may read the original until then.
@@ -211,14 +153,22 @@ class Run {
       leave_together(number, now);
       return;
     }
-    int64_t fire = first(row, now);
+    int32_t last = -1;
+    int64_t fire = first(row, now, &last);
     if (const int32_t original = jobs_.original_of[row]; original >= 0) {
       const int64_t made = times_.fire[original];
       times_.reads_original[row] = fire <= made;
-      if (fire > made && fire < made + costs_.ser) fire = first(row, made + costs_.ser);
+      if (fire > made && fire < made + costs_.ser) {
+        last = -1;
+        fire = first(row, made + costs_.ser, &last);
+      }
     }
     if (patient_ && fire > now) {
-      events_.emplace(fire, send, priority_[row], row);
+      if (last < 0) {
+        events_.push({fire, priority_[row], send, row});
+      } else {
+        join(row, last, fire);
+      }
       return;
     }
     if (jobs_.way.size(row) == 1) {
@@ -230,18 +180,62 @@ class Run {
   }
 
   // The first cycle in which a transfer can leave; of ways of one link it takes any that is parallel to it.
-  int64_t first(int32_t row, int64_t now) {
-    if (jobs_.way.size(row) != 1) return lanes_.first(jobs_.way.begin(row), jobs_.way.end(row), now);
+  int64_t first(int32_t row, int64_t now, int32_t* last) {
+    if (jobs_.way.size(row) != 1) return lanes_.first(jobs_.way.begin(row), jobs_.way.end(row), now, last);
     const int32_t way = *jobs_.way.begin(row);
     int64_t best = -1;
     for (const int32_t* link = jobs_.parallel.begin(way); link != jobs_.parallel.end(way); ++link) {
-      const int64_t fire = lanes_.first(link, link + 1, now);
+      const int64_t fire = lanes_.first(link, link + 1, now, last);
       if (best < 0 || fire < best) {
         best = fire;
         times_.link[row] = *link;
       }
     }
     return best;
+  }
+
+  // A transfer waits, until a cycle at least, for the link at a place of its way; of ways of one link for any that is parallel to
+  // it.
+  void join(int32_t row, int32_t place, int64_t fire) {
+    const int32_t* way = jobs_.way.begin(row);
+    const bool is_single = jobs_.way.size(row) == 1 && jobs_.parallel.size(*way) > 1;
+    int64_t offset = is_single ? ANY_PARALLEL : 0;
+    for (int32_t before = 0; before < place; ++before) offset += costs_.hop[way[before]];
+    const int32_t number = queues_.number_of(is_single ? *jobs_.parallel.begin(*way) : way[place], offset, fire);
+    const Waiting one{priority_[row], row};
+    queues_[number].add(one);
+    if (queues_[number].first() == one) call(number);
+  }
+
+  // The first of a queue comes when it may leave, before the others: they are looked at only if it does not take the link.
+  void call(int32_t number) {
+    const auto& [priority, row] = queues_[number].first();
+    events_.push({queues_[number].cycle, priority, send, row, number});
+  }
+
+  // The first of a queue leaves, or goes to another queue; the next one comes when the link is free. One that is no longer the
+  // first is called again later.
+  void serve(int32_t number, int32_t row, int64_t now) {
+    const Queue& queue = queues_[number];
+    if (queue.cycle != now || queue.waiting.empty() || queue.first().second != row) return;
+    queues_[number].drop_first();
+    leave(row, now);
+    if (queues_[number].waiting.empty()) {
+      queues_.drop(number);
+      return;
+    }
+    const int64_t late = rounded(wait_of(queues_[number]), costs_.slot);
+    call(late > 0 ? queues_.postpone(number, now + late) : number);
+  }
+
+  int64_t wait_of(const Queue& queue) const {
+    if (queue.offset != ANY_PARALLEL) return lanes_.wait(queue.link, queue.cycle + queue.offset);
+    int64_t least = -1;
+    for (const int32_t* link = jobs_.parallel.begin(queue.link); link != jobs_.parallel.end(queue.link); ++link) {
+      const int64_t late = lanes_.wait(*link, queue.cycle);
+      if (least < 0 || late < least) least = late;
+    }
+    return least;
   }
 
   void leave_together(int32_t number, int64_t now) {
@@ -266,9 +260,9 @@ class Run {
     times_.fire[row] = fire;
     const int64_t arrived = fire + latency_[row] + costs_.ser;
     if (jobs_.adds[row]) {
-      events_.emplace(arrived + costs_.start, add, jobs_.dst[row], row);
+      events_.push({arrived + costs_.start, jobs_.dst[row], add, row});
     } else {
-      events_.emplace(arrived, land, 0, row);
+      events_.push({arrived, 0, land, row});
     }
     open(jobs_.when_sent, row, fire);
   }
@@ -281,6 +275,7 @@ class Run {
   std::vector<int32_t> needs_, waits_, group_waits_;
   std::vector<int64_t> open_at_, ready_, latency_, copy_unit_, unit_;
   std::vector<std::vector<int32_t>> readers_;
+  Queues queues_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   FineTimes times_;
 };
