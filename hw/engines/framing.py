@@ -24,7 +24,7 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     """
     if framing == "message":
         return source
-    if isinstance(source, Tables) and source.fine_slots:
+    if source.schedule.slot_cycles is not None:
         raise UnsupportedError("fine slots are for whole messages: a chunk in packets takes a link for longer; use --flow message")
     machine = source.machine
     heads = machine.head_flits * len(packet_lengths(source, "packet"))

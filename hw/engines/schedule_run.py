@@ -13,12 +13,14 @@ import numpy as np
 
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.rebooking import fitted
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import SlotTiming, slotted
+from certree.models.schedule.timing import SlotTiming, slot_timing, slotted
 from certree.models.tables.tables import Tables
 
 
@@ -36,7 +38,12 @@ class Plan:
 
     @classmethod
     def of(cls, schedule: Schedule, message_bytes: int, machine: Machine, *, no_tables: str | None = None) -> "Plan":
-        """The plan for a message of that many bytes; errors as `slotted`. O(rows log rows)."""
+        """The plan for a message of that many bytes; errors as `slotted` and `_fine`. O(rows log rows)."""
+        schedule = _fine(schedule, message_bytes, machine)
+        if schedule.slot_cycles is not None:
+            equal = replace(schedule, slot_cycles=None, waits=None)
+            timing = replace(slot_timing(equal, message_bytes, machine), slot_cycles=schedule.slot_cycles)
+            return cls(schedule, machine, timing, no_tables)
         spread, timing = slotted(schedule, message_bytes, machine)
         return cls(spread, machine, timing, no_tables)
 
@@ -74,6 +81,21 @@ class Plan:
     def slot_cycles(self) -> int:
         """Length of a slot."""
         return self.timing.slot_cycles
+
+
+def _fine(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
+    """A schedule with fine slots in those of that size and machine; others as they are.
+
+    UnsupportedError for several buffers, which rows without tables do not tell apart, for planned waits that routers would not
+    make, and as `fitted`."""
+    if schedule.slot_cycles is None:
+        return schedule
+    if schedule.buffers > 1:
+        raise UnsupportedError("fine slots and switches that add: only schedules with one buffer are run")
+    plan = fitted(schedule, message_bytes, machine)
+    for words in unkept_waits(plan):
+        raise UnsupportedError(words)
+    return plan
 
 
 def parts(schedule: Schedule, message_bytes: int, machine: Machine) -> Iterator[Tables]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS
 from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -64,12 +63,14 @@ def _in_turn(schedule: Schedule, sent: Columns, period: int) -> list[tuple[Int64
 
 def _reserved(schedule: Schedule, sent: Columns) -> list[tuple[Int64, Int64]]:
     """Of each link the lane that a message in fine slots can have in every iteration from its entry on."""
-    buffers = [sent[name] for name in reversed(BUFFER_COLUMNS) if name in sent]
-    order = np.lexsort((*buffers, *(sent[name] for name in ("route", "dst", "src", "chunk", "op", "step"))))
+    columns = ("dst_buffer", "src_buffer", "route", "dst", "src", "chunk", "op", "step")
+    names = [name for name in columns if name in schedule.columns]
+    message_of_row = np.empty(schedule.transfers, np.int64)
+    message_of_row[np.lexsort([getattr(schedule, name) for name in names])] = np.lexsort([sent[name] for name in names])
     times = fine_times(schedule)
     uses, number = times.reservations, reserved_lanes(times)
-    of_row: dict[int, list[tuple[int, int]]] = {}
-    for row, pair, lane in zip(order[uses.row].tolist(), uses.pair.tolist(), number.tolist(), strict=True):
-        of_row.setdefault(row, []).append((pair, lane))
-    passed = [np.array(of_row[row], np.int64) for row in sorted(of_row)]
+    found: dict[int, list[tuple[int, int]]] = {}
+    for message, pair, lane in zip(message_of_row[uses.row].tolist(), uses.pair.tolist(), number.tolist(), strict=True):
+        found.setdefault(message, []).append((pair, lane))
+    passed = [np.array(found[message], np.int64) for message in sorted(found)]
     return [(hops[:, 0], hops[:, 1]) for hops in passed]

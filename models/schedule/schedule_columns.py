@@ -230,7 +230,7 @@ class ScheduleColumns(Shown):
             raise ScheduleFormatError(f"period is {self.period}; a schedule with a demand does not repeat")
 
     def _check_fine_slots(self) -> None:
-        """Fine slots are for one size and machine, and for transfers between endpoints."""
+        """Fine slots are for one size and machine."""
         if self.slot_cycles is None:
             if self.waits is not None:
                 raise ScheduleFormatError("waits are given without slot_cycles")
@@ -241,7 +241,6 @@ class ScheduleColumns(Shown):
             (self.made_for is None, "made_for is missing; fine slots are for one message size and machine"),
             (self.delay != 1, f"delay is {self.delay}; allowed with slot_cycles: 1"),
             (bool((self.rounds != 1).any()), "rounds are not all 1; steps of slot_cycles have one length"),
-            (bool(self.topology.reducing.any()), "slot_cycles is given for a network whose switches reduce"),
         ):
             if wrong:
                 raise ScheduleFormatError(reason)

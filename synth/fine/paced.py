@@ -19,7 +19,7 @@ REPEATED_ROWS = 1 << 8  # likewise for each endpoint, where iterations repeat: w
 def may_be_paced(request: Request, schedule: AnySchedule) -> bool:
     """Whether `best_paced` looks at a schedule: it has equal slots and no blocks that are for one endpoint each, and all iterations
     have at most MOST_ROWS transfers, REPEATED_ROWS for each endpoint where there are several."""
-    if request.form is not None or request.collective.has_targets or request.topology.reducing.any():
+    if request.form is not None or request.collective.has_targets:
         return False
     if schedule.slot_cycles is not None or not takes_fine_slots(request):
         return False

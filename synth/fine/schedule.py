@@ -58,8 +58,6 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
     booking.
     """
-    if request.topology.reducing.any():
-        raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar

@@ -85,11 +85,6 @@ def test_waits_of_nothing_are_none():
     assert replace(ROUTED, waits=((0,),)).digest == replace(ROUTED, waits=None).digest != ROUTED.digest
 
 
-def test_no_switches_that_reduce():
-    with pytest.raises(ScheduleFormatError, match="a network whose switches reduce"):
-        build("switch:3,reducing=switches", "all-reduce", "", slot_cycles=1, made_for=MADE.made_for)
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

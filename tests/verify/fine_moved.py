@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
+import numpy as np
+
 from certree.models.machine.machine import load_machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
@@ -164,9 +166,9 @@ def _data_fault(schedule, moves):
     flying, left = [], sorted(moves)
     for now in sorted({time for fire, lands, *_ in moves for time in (fire, lands)}):
         for _, op, into, carried in [one for one in flying if one[0] == now]:
-            if op == REDUCE and not held.get(into):
+            if op == REDUCE and not held.get(into) and into[0] in schedule.topology.endpoints:
                 return "a reduce lands in an empty cell"
-            held[into] = carried if op == COPY else held[into] + carried
+            held[into] = carried if op == COPY else held.get(into, 0) + carried
             if any(digit > 1 for digit in digits(held[into])):
                 return "a contribution is counted twice"
         for _, lands, op, source, into in [move for move in left if move[0] == now]:
@@ -176,11 +178,11 @@ def _data_fault(schedule, moves):
     return None if all(held.get(cell) == value for cell, value in due.items()) else "a result is wrong"
 
 
-def drawn(rng: Random) -> Schedule:
-    """An all-reduce, a broadcast or a reduce along a random tree of a small network, over links or routes of two, in fine slots,
-    repeating or not. Each transfer leaves when what it needs should have landed, or a slot or two earlier or later: many are
-    valid, and many are not."""
-    name, machine = rng.choice(("ring:4", "mesh:1x3", "full:3", "switch:3", "parallel")), MACHINE
+def drawn(rng: Random, *names: str) -> Schedule:
+    """An all-reduce, a broadcast or a reduce along a random tree of a small network, one of `names` if there are any, over links or
+    routes of two, in fine slots, repeating or not. Trees also lead to switches that reduce. Each transfer leaves when what it needs
+    should have landed, or a slot or two earlier or later: many are valid, and many are not."""
+    name, machine = rng.choice(names or ("ring:4", "mesh:1x3", "full:3", "switch:3", "parallel")), MACHINE
     topology = PARALLEL if name == "parallel" else parse_topology(name)
     ends, kind = topology.endpoints.tolist(), rng.choice(("all-reduce", "reduce", "broadcast"))
     slot, chunks = rng.choice((1, 1, 2, 3, 5, 8, 40)), rng.randint(1, 2)
@@ -219,19 +221,22 @@ def drawn(rng: Random) -> Schedule:
 def _tree(rng, topology, root):
     """(parent, child, links from the one to the other) of a random tree over the endpoints, parents first."""
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
-    ends = set(topology.endpoints.tolist())
-    hops = [(u, v, (one,)) for one, (u, v) in enumerate(links) if {u, v} <= ends]
+    ends, holders = set(topology.endpoints.tolist()), set(np.flatnonzero(topology.holds).tolist())
+    hops = [(u, v, (one,)) for one, (u, v) in enumerate(links) if {u, v} <= holders]
     for one, (u, over) in enumerate(links):
         hops += [
             (u, v, (one, two))
             for two, (other, v) in enumerate(links)
-            if over == other and u != v and {u, v} <= ends and topology.forwards[over]
+            if over == other and u != v and {u, v} <= holders and topology.forwards[over]
         ]
     reached, tree = {root}, []
-    while reached != ends:
+    while not ends <= reached:
         parent, child, passed = rng.choice([hop for hop in hops if hop[0] in reached and hop[1] not in reached])
         reached.add(child)
         tree.append((parent, child, passed))
+    while idle := reached - ends - {parent for parent, _, _ in tree}:  # switches behind which there is nothing
+        reached -= idle
+        tree = [edge for edge in tree if edge[1] not in idle]
     return tree
 
 

@@ -5,6 +5,7 @@ machine, in-network reduction of each share across machines, gather inside).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -42,7 +43,7 @@ def netreduce(request: Request, options: Options) -> Schedule:
     default the network decides (`certree.synth.ranks.layout`). Chunks take the central switches in turn as roots. Needs switches
     marked reducing (`switch:8,reducing=switches`) above all endpoints.
     """
-    trees = [Aggregation(shortest_path_tree(request.topology, root)) for root in _roots(request.topology)]
+    trees = aggregations(request.topology)
     if options["form"] == "hierarchical":
         return _hierarchical(request, trees, options)
     if options["factors"] is not None:
@@ -79,10 +80,27 @@ def _made(request: Request, chunks: int, rows: Rows, options: Mapping[str, Any])
     return embed(request, np.zeros(chunks), rows.columns, method="netreduce", options=options, published=published)
 
 
-def _roots(topology: Topology) -> list[int]:
-    """The central switches that reduce; where none does the first of them all, and the reducing ones below it must do."""
+def aggregations(topology: Topology) -> list["Aggregation"]:
+    """A tree for each central switch that reduces; where none does for the first of them all, and the reducing ones below it must
+    do."""
     central = central_switches(topology)
-    return [switch for switch in central if topology.reducing[switch]] or [central[0]]
+    roots = [switch for switch in central if topology.reducing[switch]] or [central[0]]
+    return [Aggregation(shortest_path_tree(topology, root)) for root in roots]
+
+
+@dataclass(frozen=True)
+class Climb:
+    """From nodes (`lower`) to the reducing switches above them (`upper`), up to `top`; `level`: of each step, from 1."""
+
+    lower: Int32
+    upper: Int32
+    level: Int32
+    top: int
+
+    @property
+    def height(self) -> int:
+        """Number of levels."""
+        return int(self.level.max())
 
 
 class Aggregation:
@@ -101,7 +119,15 @@ class Aggregation:
 
     def add(self, members: Int32, chunk: int, first_step: int, rows: Rows) -> int:
         """Sum chunk `chunk` of all members up to the lowest switch above them all, and spread it again; returns the number of
-        steps: two for each level. UnsupportedError where there is no such switch. O(members · levels)."""
+        steps: two for each level. Errors and cost as `climb`."""
+        climb = self.climb(members)
+        rows.add(chunk, Op.REDUCE, first_step + climb.level - 1, climb.lower, climb.upper)
+        rows.add(chunk, Op.COPY, first_step + 2 * climb.height - climb.level, climb.upper, climb.lower)
+        return 2 * climb.height
+
+    def climb(self, members: Int32) -> "Climb":
+        """The ways of some endpoints up to the lowest switch above them all. UnsupportedError where there is no such switch.
+        O(members · levels)."""
         paths = [self._path(node) for node in members.tolist()]
         common = set(paths[0]).intersection(*paths[1:])
         if not self._reducing.any():
@@ -119,11 +145,9 @@ class Aggregation:
             for hop, (child, parent) in enumerate(pairwise(path[: path.index(top) + 1]), 1):
                 edges[child] = parent
                 height[parent] = max(height.get(parent, 0), hop)
-        src, dst = np.array(sorted(edges.items()), np.int32).T
-        level = np.array([height[parent] for parent in dst.tolist()])
-        rows.add(chunk, Op.REDUCE, first_step + level - 1, src, dst)
-        rows.add(chunk, Op.COPY, first_step + 2 * height[top] - level, dst, src)
-        return 2 * height[top]
+        lower, upper = np.array(sorted(edges.items()), np.int32).T
+        level = np.array([height[parent] for parent in upper.tolist()], np.int32)
+        return Climb(lower, upper, level, top)
 
     def _path(self, node: int) -> list[int]:
         """The node and the reducing switches above it."""

@@ -1,6 +1,7 @@
 """Schedules that tables cannot represent: run from their own transfers, in every collective, with the same checks as tables."""
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,19 +11,23 @@ from hypothesis import strategies as st
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.slots import fine_times
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
-from tests.drawn import examples
-from tests.hw.made import STAR
-from tests.hw.runs import machines, on_lanes, same_in_both, with_latencies
+from tests.drawn import examples, given_at_least, rngs
+from tests.hw.fine import ROOMY
+from tests.hw.made import STAR, made
+from tests.hw.runs import machines, on_lanes, on_routers, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
 from tests.models.examples import schedule as by_hand
+from tests.verify.fine_moved import drawn
 
 KIB = 1 << 10
 
@@ -71,6 +76,36 @@ def test_a_wrong_schedule_gives_wrong_data():
 def test_a_reducing_switch_adds_and_copies():
     assert verify_schedule(STAR).valid
     assert_exact(Plan.of(STAR, 4 * KIB, MULTITREE))
+
+
+@given_at_least(40, rngs)
+@examples(150)
+def test_fine_slots_with_switches_that_add(rng: Random) -> bool:
+    """Every valid drawn schedule runs in the cycles of its closed form, on lanes and through routers, with the right sums."""
+    made = drawn(rng, "switch:3,reducing=switches", "tree:2x2,reducing=switches")
+    made = replace(made, waits=None, made_for=replace(made.made_for, machine=ROOMY))
+    if not verify_schedule(made).valid:
+        return False
+    plan = Plan.of(made, made.made_for.message_bytes, ROOMY)
+    assert_exact(plan)
+    routed = on_routers(plan)
+    assert (routed.cycles, routed.data_ok) == (fine_times(made).cycles, True)
+    return True
+
+
+def test_fine_slots_without_tables_have_one_buffer():
+    plain = replace(STAR, slot_cycles=1, made_for=MadeFor(64, MULTITREE))
+    into = (STAR.op == Op.COPY).astype(np.int32)
+    several = replace(plain, buffers=2, src_buffer=into * 0, dst_buffer=into)
+    with pytest.raises(UnsupportedError, match="only schedules with one buffer are run"):
+        Plan.of(several, 64, MULTITREE)
+
+
+def test_fine_slots_at_another_size():
+    """The transfers are booked anew, and run as planned."""
+    for size in (64, 4 * KIB, 1000):
+        schedule = made("in-switch", "tree:2x3,reducing=switches", 4 * KIB)
+        assert_exact(Plan.of(schedule, size, MULTITREE))
 
 
 @pytest.mark.parametrize("network", ["ring:4", "fattree:2x2"])

@@ -33,6 +33,21 @@ def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> boo
     return not agree_after(rng, changes, drawn(rng), shifted, fault)
 
 
+REDUCING = ("switch:3,reducing=switches", "tree:2x2,reducing=switches")
+
+
+@given_at_least(60, rngs)
+@examples(250)
+def test_drawn_schedules_that_reduce_in_switches_are_valid_by_both(rng: Random) -> bool:
+    return agree(drawn(rng, *REDUCING), fault)
+
+
+@given_at_least(150, rngs, st.integers(1, 3))
+@examples(400)
+def test_changed_schedules_that_reduce_in_switches_are_invalid_by_both(rng: Random, changes: int) -> bool:
+    return not agree_after(rng, changes, drawn(rng, *REDUCING), shifted, fault)
+
+
 def fine(topology: Topology | str, collective: str, text: str, granules: int = 1, slot: int = 1, **fields: Any) -> Schedule:
     """Chunks of `granules` granules: `ser` is one more, a route over h links takes 4·h + 3, an addition 2·granules."""
     waits = fields.pop("waits", None)
@@ -49,6 +64,10 @@ def at(*steps: tuple[int, str]) -> str:
 
 #: one granule: a copy over a link lands 2 + 7 cycles after it fired, a reduce 2 + 2 later
 ONE_LINK, ADDED = 9, 13
+#: three that reach the unit of switch 3 together, 2 cycles each
+IN_SWITCH = ADDED + 2 * 2
+PUSHED = "0+3 1+3 2+3"
+STAR_ADDS = "switch:3,reducing=switches"
 LINE = network("eee", [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)])
 WIDE = network("ee", [(0, 1, 2), (1, 0, 2)])
 RIGHT = {
@@ -59,6 +78,13 @@ RIGHT = {
     "two lanes": fine(WIDE, "broadcast", "0>1 1:0>1", collective_root=0, chunks=2),
     "one added after the other": fine("mesh:1x3", "reduce", "0+1 2+1", collective_root=1),
     "a period as long as a message": fine("full:2", "broadcast", "0>1; ", collective_root=0, period=2, repeats=9),
+    "a sum in a switch, copied over all its links at once": fine(
+        STAR_ADDS, "all-reduce", at((0, PUSHED), (IN_SWITCH, "3>0 3>1 3>2"))),
+    "a sum that goes from a switch to one node, and out again": fine(
+        STAR_ADDS, "all-reduce", at((0, PUSHED), (IN_SWITCH, "3>0"), (IN_SWITCH + ONE_LINK, "0>3"),
+                                    (IN_SWITCH + 2 * ONE_LINK, "3>1 3>2"))),
+    "a switch that is never idle": fine(
+        STAR_ADDS, "reduce", at((0, PUSHED), (IN_SWITCH, "3>0")), collective_root=0, period=6, repeats=9),
     "a unit that is never idle": fine("full:2", "reduce", "0+1; ", collective_root=1, period=2, repeats=9),
     "local copies in turn": fine(
         "full:2", "reduce", at((0, "0>0"), (2, "1:0>0"), (4, "0+1"), (6, "1:0+1")), collective_root=1,
@@ -96,6 +122,21 @@ WRONG = {
             "full:2", "reduce", at((0, "0>0"), (1, "1:0>0"), (4, "0+1"), (6, "1:0+1")), collective_root=1,
             chunks=2, buffers=2, src_buffer=[0, 0, 1, 1], dst_buffer=[1, 1, 0, 0]),
         "finds the copy unit of node 0 taken for 1 more cycles"),
+    "a switch that has not added all": (
+        "in-flight", (3, 2), fine(STAR_ADDS, "all-reduce", at((0, PUSHED), (IN_SWITCH - 1, "3>0 3>1 3>2"))),
+        "leaves node 3 while row 2 (reduce of chunk 0, 2>3, step 0) is in flight there (until step 17)"),
+    "a switch that copies what it does not hold": (
+        "not-held", (0,), fine(STAR_ADDS, "broadcast", at((0, "3>1 3>2"), (1, "0>3")), collective_root=0),
+        "it lands there in step 10"),
+    "two copies of a switch over one link": (
+        "reserved", (4, 2), fine(
+            STAR_ADDS, "broadcast", at((0, "0>3"), (2, "1:0>3"), (11, "3>1 3>2"), (12, "1:3>1"), (13, "1:3>2")),
+            collective_root=0, chunks=2),
+        "finds link 3>1 taken for 1 more cycles"),
+    "a switch that falls behind": (
+        "overloaded", (), fine(
+            STAR_ADDS, "reduce", at((0, PUSHED), (IN_SWITCH, "3>0")), collective_root=0, period=5, repeats=9),
+        "node 3 adds for 6 cycles in each iteration, which is one every 5 cycles"),
     "a unit that falls behind": (
         "overloaded", (), fine("mesh:1x3", "reduce", "0+1 2+1; ; ", granules=2, collective_root=1, period=3, repeats=2),
         "node 1 adds for 8 cycles in each iteration, which is one every 3 cycles"),

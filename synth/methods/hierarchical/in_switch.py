@@ -1,0 +1,169 @@
+"""Sums and multicasts in switches, message by message, for small messages: pushed by everyone, or pulled by one endpoint each.
+
+Source: NVLS (the multimem operations of PTX: `multimem.red` or `st` push, `multimem.ld_reduce` pulls) and SHARP (aggregation trees
+over several levels of switches). Pieces, routes and fine slots are certree's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.paths import link_cycles
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
+from certree.models.schedule.timing import chunk_bytes_of, reduction_cycles, serialization_cycles
+from certree.synth.fine.program import Program, Stages
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.ways import default_ways
+from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, whole_number
+from certree.synth.methods.hierarchical.netreduce import Climb, aggregations
+
+MOST_PIECES = 1 << 12
+MOST_ROWS = 1 << 13  # of all programs that are tried where the number of pieces is not given
+TRIED = 4  # numbers of pieces that are compared, those of the best estimates
+
+
+@method(
+    "in-switch",
+    [
+        CollectiveKind.ALL_REDUCE,
+        CollectiveKind.REDUCE_SCATTER,
+        CollectiveKind.ALL_GATHER,
+        CollectiveKind.BROADCAST,
+        CollectiveKind.REDUCE,
+    ],
+    options={"form": choice("push", "pull"), "pieces": whole_number(None, 1, MOST_PIECES), "requests": flag(default=False)},
+    tier=Tier.FINE,
+    order=55,
+    is_sized=True,
+    is_anytime=True,
+    compares=True,
+    variants=[Variant({"form": "pull"}, in_auto=lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE)],
+)
+def in_switch(request: Request, options: Options) -> Schedule:
+    """Reducing switches add up what endpoints send, level by level, and send copies to many; in fine slots.
+
+    form=push (the default): everyone sends its whole vector to the switch, which sends the sum to everyone. form=pull: endpoints
+    are responsible for pieces in turn; the sum of a piece goes from the switch to its endpoint only, which sends it out by way of
+    the switch to everyone. The other collectives have one form: a reduce-scatter is the first half of the pull, an all-gather the
+    second; a reduce brings the sum to its root, a broadcast copies what the root has sent to the switch.
+    Options: pieces=P into which the message, or the share of each endpoint, is cut; without it numbers that suit the size are
+    compared. requests=true: nothing leaves before it has been asked for, as loads do: by a header alone from the endpoint that gets
+    a sum to the switch, and from there to everyone; only for sums that are pulled. Tables need no requests, they say when to send.
+    Pieces take the central switches in turn. Needs switches marked reducing above all endpoints. 2 N rows for each piece.
+    """
+    plans = Plans.of(request, options["form"])
+    if not options["requests"]:
+        return in_fine_slots(request, plans.programs(options["pieces"]), "in-switch", options)
+    if not plans.is_pulled or not request.collective.reduces:
+        raise UnsupportedError("in-switch: requests=true goes with sums that are pulled: form=pull, or a reduce-scatter or reduce")
+    alone = replace(request, monitor=request.monitor.watching())  # what is made without requests is not the best so far
+    return _requested(request, in_fine_slots(alone, plans.programs(options["pieces"]), "in-switch", options), plans)
+
+
+def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
+    """The schedule begun as much later as requests take: headers alone, one for each chunk, from its owner up to the switch and
+    from there down to everyone, all before any data leaves."""
+    machine, topology = request.machine, request.topology
+    header = topology.scale * max(1, machine.head_flits)
+    far = 0
+    for climb in plans.climbs:
+        ends = request.members.astype(np.int32)
+        for src, dst in ((ends, np.full_like(ends, climb.top)), (np.full_like(ends, climb.top), ends)):
+            ways = default_ways(topology)(src, dst)
+            hops = link_cycles(topology, machine)[topology.pair_of_link] + machine.router_cycles
+            path = max(int(hops[list(way)].sum()) for way in ways) + machine.router_cycles + machine.interface_cycles
+            far = max(far, path)
+    later = 2 * far + (made.chunks + 1) * header
+    assert made.slot_cycles is not None
+    steps = -(-later // made.slot_cycles)
+    rounds = np.ones(made.steps + steps, np.int32)
+    return request.offer(replace(made, step=made.step + np.int32(steps), rounds=rounds))
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What is summed up and copied where. `climbs`: from all endpoints to each of the central switches; `is_pulled`: endpoints in
+    turn get the sums, or send out their data."""
+
+    request: Request
+    climbs: tuple[Climb, ...]
+    is_pulled: bool
+
+    @classmethod
+    def of(cls, request: Request, form: str) -> "Plans":
+        """Those of a form; UnsupportedError where no reducing switch is above all endpoints."""
+        collective, topology = request.collective, request.topology
+        if not topology.reducing.any():
+            raise UnsupportedError(f"{topology.name} has no switch that can reduce; append ,reducing=switches to its name")
+        is_all_reduce = collective.kind is CollectiveKind.ALL_REDUCE
+        if form == "pull" and not is_all_reduce:
+            raise UnsupportedError(f"in-switch: form=pull is for all-reduces; {collective.kind} has one form")
+        found = {climb.top: climb for climb in (tree.climb(request.members) for tree in aggregations(topology))}
+        return cls(request, tuple(found.values()), not is_all_reduce or form == "pull")
+
+    def programs(self, pieces: int | None) -> Iterator[tuple[str, Program]]:
+        """A program for each number of pieces that is tried, those first that should be fast."""
+        for count in (pieces,) if pieces is not None else self._numbers():
+            yield f"{count} piece(s)", self.program(count)
+
+    @property
+    def _apart(self) -> list[int]:
+        """The endpoints that have data, or get sums, of their own, where that is so: a piece is then a chunk for each."""
+        kind = self.request.collective.kind
+        return self.request.members.tolist() if kind in (CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER) else []
+
+    def program(self, pieces: int) -> Program:
+        """The transfers of the message in `pieces` pieces."""
+        collective, members = self.request.collective, self.request.members.tolist()
+        stages = Stages()
+        roots: list[int] = []
+        for piece in range(pieces):
+            turn = piece * max(1, len(members) // pieces) % len(members)  # with few pieces endpoints far apart
+            alone = members[turn] if collective.root is None else collective.root
+            for place, owner in enumerate(self._apart or [alone]):
+                self._add(stages, len(roots), owner, self.climbs[(piece + place) % len(self.climbs)])
+                roots.append(owner if collective.is_rooted else NO_ROOT)
+        return stages.program(self.request.topology, collective, np.array(roots), default_ways(self.request.topology))
+
+    def _add(self, stages: Stages, chunk: int, owner: int, climb: Climb) -> None:
+        """The transfers of one chunk."""
+        collective, height, lower, upper = self.request.collective, climb.height, climb.lower, climb.upper
+        if collective.reduces:
+            stages.add(chunk, Op.REDUCE, lower, upper, stage=climb.level - 1)
+            if self.is_pulled:
+                stages.add(chunk, Op.COPY, climb.top, owner, stage=height)
+        if collective.gathers:
+            first = 0
+            if self.is_pulled:
+                first = height + 1
+                stages.add(chunk, Op.COPY, owner, climb.top, stage=height + 1)
+            keep = ~((lower == owner) & self.is_pulled)
+            stages.add(chunk, Op.COPY, upper[keep], lower[keep], stage=first + 2 * height - climb.level[keep])
+
+    def _numbers(self) -> list[int]:
+        """Numbers of pieces to compare, by the time that each should take."""
+        request, each = self.request, max(1, len(self._apart))
+        machine, granules = request.machine, -(-request.message_bytes // request.machine.flit_bytes)
+        rows = each * (len(self.climbs[0].lower) + 1) * (request.collective.reduces + request.collective.gathers)
+        most = max(1, min(MOST_PIECES, MOST_ROWS // rows, -(-granules // each)))
+        whole = machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles  # a unit takes as long for fewer bytes
+        fit = -(-request.message_bytes // (whole * each))
+        counts = {1 << power for power in range(most.bit_length())} | {-(-fit // part) for part in (1, 2, 3, 4)}
+        counts |= {len(self.climbs) * count for count in counts} | {most}
+        best = sorted((count for count in counts if count <= most), key=self._estimate)[:TRIED]
+        total = np.cumsum([count * rows for count in best])
+        return best[: max(1, int((total <= MOST_ROWS).sum()))]
+
+    def _estimate(self, pieces: int) -> int:
+        """About as many cycles as the busiest link and adder take for all pieces, and as the first takes on its way."""
+        request, machine = self.request, self.request.machine
+        chunks = pieces * max(1, len(self._apart))
+        size = chunk_bytes_of(request.message_bytes, chunks, 1, machine)
+        ser, red = serialization_cycles(size, machine, request.topology.scale), reduction_cycles(size, machine)
+        widest = max(int(np.bincount(climb.upper).max()) for climb in self.climbs) * request.collective.reduces
+        turns = -(-chunks // len(self.climbs))
+        return self.climbs[0].height * (2 * ser + widest * red) + max(chunks * ser, turns * widest * red)
