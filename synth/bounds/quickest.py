@@ -39,7 +39,7 @@ def _best_receptions(of: TimeInstance, end: int) -> list[Bound]:
     endpoint and a node."""
     topology = of.instance.topology
     sources, sinks = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
-    if not of.addition or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
+    if not of.only_endpoints_add or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
         return []
     into, bounds = _capacity(of)[1], []
     for sink in dict.fromkeys((end, int(sinks[into[sinks].argmin()]))):

@@ -8,8 +8,8 @@ buffers, roots and routes. All that the proofs use of a machine (docs/reference/
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
   enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
-- Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the reduction unit of the node, starting when the
-  message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will replace.
+- Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the reduction unit of an endpoint or a switch, starting
+  when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will replace.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -90,10 +90,15 @@ class TimeInstance:
 
     @property
     def addition(self) -> int:
-        """Cycles from "complete" to "added", at least; 0 where switches may add."""
-        if not self.instance.collective.reduces or self.instance.topology.reducing.any():
+        """Cycles from "complete" to "added", at least, at an endpoint or at a switch; 0 where nothing is added."""
+        if not self.instance.collective.reduces:
             return 0
         return self.machine.reduce_start_cycles + reduction_cycles(self.machine.flit_bytes, self.machine)
+
+    @property
+    def only_endpoints_add(self) -> bool:
+        """Whether sums are due, and no switch adds."""
+        return self.instance.collective.reduces and not self.instance.topology.reducing.any()
 
     @property
     def received(self) -> int:

@@ -31,7 +31,8 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     change from not early to early, so the lanes would take all of them. So one of them reaches a sink no earlier than its label,
     the least of "to", and its message is complete `leave` cycles later.
 
-    Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles.
+    Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles at
+    an endpoint or a switch.
     Chains whose granules are added only at their sinks or later end as late as those above, and their runs as much later. A chain
     with an addition before its sink may lead past the narrow lanes while others wait for them: the run takes at least `first`, the
     addition, and the shortest path to a sink. Where all lanes that take anything leave the source itself, that is so only of chains

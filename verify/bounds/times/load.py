@@ -28,16 +28,16 @@ def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
 @TIME_WITNESSES.register("additions")
 def additions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
-    """{}: the first message complete + start of an addition + quanta of all additions / endpoints.
+    """{}: the first message complete + start of an addition + quanta of all additions / nodes that can add.
 
     Proof. N contributions to a granule make a sum in N − 1 additions. A unit that adds x bytes in all, in chunks, is busy for at
     least x / (bytes per quantum) quanta, and one of the units has its share of the N − 1 messages or more. None starts before the
-    first message is complete. Where switches add, too, this does not hold.
+    first message is complete. Endpoints have units, and switches that reduce.
     """
     only_fields("additions", witness, [])
     if not of.addition:
-        raise WitnessError("witness-foreign", "an additions witness bounds sums on networks whose switches do not reduce")
-    machine, units = of.machine, len(of.instance.topology.endpoints)  # endpoints that take no part may add
+        raise WitnessError("witness-foreign", f"an additions witness bounds sums; a {of.instance.collective.words} has none")
+    machine, units = of.machine, int(of.instance.topology.holds.sum())  # endpoints that take no part may add
     summed = (of.instance.count - 1) * of.granules * machine.flit_bytes
     quanta = ceil_div(summed, units * machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles)
     return of.received + machine.reduce_start_cycles + quanta * machine.reduce_quantum_cycles

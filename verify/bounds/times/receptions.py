@@ -38,7 +38,7 @@ def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     Where switches add, this does not hold. Cost: the distances between all endpoints, and O((k + lanes into v) · endpoints).
     """
     only_fields("receptions", witness, ["to", "from"])
-    if not of.addition:
+    if not of.only_endpoints_add:
         raise WitnessError("witness-foreign", "a receptions witness bounds sums on networks whose switches do not reduce")
     (sink,) = endpoints_of(of, "receptions", "to", [witness["to"]])
     sources = endpoints_of(of, "receptions", "from", witness["from"])
