@@ -6,6 +6,8 @@ over several levels of switches). Pieces, routes and fine slots are certree's.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +28,10 @@ MOST_ROWS = 1 << 13  # of all programs that are tried where the number of pieces
 TRIED = 4  # numbers of pieces that are compared, those of the best estimates
 
 
+def _is_all_reduce(request: Request) -> bool:
+    return request.collective.kind is CollectiveKind.ALL_REDUCE
+
+
 @method(
     "in-switch",
     [
@@ -35,21 +41,23 @@ TRIED = 4  # numbers of pieces that are compared, those of the best estimates
         CollectiveKind.BROADCAST,
         CollectiveKind.REDUCE,
     ],
-    options={"form": choice("push", "pull"), "pieces": whole_number(None, 1, MOST_PIECES), "requests": flag(default=False)},
+    options={"form": choice("push", "pull", "both"), "pieces": whole_number(None, 1, MOST_PIECES), "requests": flag(default=False)},
     tier=Tier.FINE,
     order=55,
     is_sized=True,
     is_anytime=True,
     compares=True,
-    variants=[Variant({"form": "pull"}, in_auto=lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE)],
+    variants=[Variant({"form": form}, in_auto=_is_all_reduce) for form in ("both", "pull")],
 )
 def in_switch(request: Request, options: Options) -> Schedule:
     """Reducing switches add up what endpoints send, level by level, and send copies to many; in fine slots.
 
     form=push (the default): everyone sends its whole vector to the switch, which sends the sum to everyone. form=pull: endpoints
     are responsible for pieces in turn; the sum of a piece goes from the switch to its endpoint only, which sends it out by way of
-    the switch to everyone. The other collectives have one form: a reduce-scatter is the first half of the pull, an all-gather the
-    second; a reduce brings the sum to its root, a broadcast copies what the root has sent to the switch.
+    the switch to everyone. form=both: as many pieces are pushed as the adders of the switches keep up with; of each other piece
+    one endpoint adds what all others send to it, and the switch sends on its sum. The other collectives have one form: a
+    reduce-scatter is the first half of the pull, an all-gather the second; a reduce brings the sum to its root, a broadcast copies
+    what the root has sent to the switch.
     Options: pieces=P into which the message, or the share of each endpoint, is cut; without it numbers that suit the size are
     compared. requests=true: nothing leaves before it has been asked for, as loads do: by a header alone from the endpoint that gets
     a sum to the switch, and from there to everyone; only for sums that are pulled. Tables need no requests, they say when to send.
@@ -87,11 +95,12 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
 @dataclass(frozen=True)
 class Plans:
     """What is summed up and copied where. `climbs`: from all endpoints to each of the central switches; `is_pulled`: endpoints in
-    turn get the sums, or send out their data."""
+    turn get the sums, or send out their data; `is_shared`: endpoints add some of the pieces."""
 
     request: Request
     climbs: tuple[Climb, ...]
     is_pulled: bool
+    is_shared: bool
 
     @classmethod
     def of(cls, request: Request, form: str) -> "Plans":
@@ -99,16 +108,23 @@ class Plans:
         collective, topology = request.collective, request.topology
         if not topology.reducing.any():
             raise UnsupportedError(f"{topology.name} has no switch that can reduce; append ,reducing=switches to its name")
-        is_all_reduce = collective.kind is CollectiveKind.ALL_REDUCE
-        if form == "pull" and not is_all_reduce:
-            raise UnsupportedError(f"in-switch: form=pull is for all-reduces; {collective.kind} has one form")
+        is_all_reduce = _is_all_reduce(request)
+        if form != "push" and not is_all_reduce:
+            raise UnsupportedError(f"in-switch: form={form} is for all-reduces; {collective.kind} has one form")
         found = {climb.top: climb for climb in (tree.climb(request.members) for tree in aggregations(topology))}
-        return cls(request, tuple(found.values()), not is_all_reduce or form == "pull")
+        return cls(request, tuple(found.values()), not is_all_reduce or form == "pull", form == "both")
 
     def programs(self, pieces: int | None) -> Iterator[tuple[str, Program]]:
-        """A program for each number of pieces that is tried, those first that should be fast."""
-        for count in (pieces,) if pieces is not None else self._numbers():
-            yield f"{count} piece(s)", self.program(count)
+        """A program for each number of pieces that is tried, those first that should be fast. UnsupportedError where endpoints
+        should add some of them, and switches keep up with all."""
+        counts = [pieces] if pieces is not None else self._numbers()
+        if self.is_shared:
+            counts = [count for count in counts if self._added_by_endpoints(count)]
+            if not counts:
+                raise UnsupportedError("in-switch: form=both is for switches that add more slowly than links bring what they add")
+        for count in counts:
+            others = f", {self._added_by_endpoints(count)} of them added by endpoints" if self.is_shared else ""
+            yield f"{count} piece(s){others}", self.program(count)
 
     @property
     def _apart(self) -> list[int]:
@@ -119,30 +135,41 @@ class Plans:
     def program(self, pieces: int) -> Program:
         """The transfers of the message in `pieces` pieces."""
         collective, members = self.request.collective, self.request.members.tolist()
-        stages = Stages()
+        stages, shared = Stages(), self._added_by_endpoints(pieces)
         roots: list[int] = []
         for piece in range(pieces):
             turn = piece * max(1, len(members) // pieces) % len(members)  # with few pieces endpoints far apart
             alone = members[turn] if collective.root is None else collective.root
             for place, owner in enumerate(self._apart or [alone]):
-                self._add(stages, len(roots), owner, self.climbs[(piece + place) % len(self.climbs)])
+                by_owner = piece * shared // pieces < (piece + 1) * shared // pieces
+                self._add(stages, len(roots), owner, self.climbs[(piece + place) % len(self.climbs)], by_owner=by_owner)
                 roots.append(owner if collective.is_rooted else NO_ROOT)
         return stages.program(self.request.topology, collective, np.array(roots), default_ways(self.request.topology))
 
-    def _add(self, stages: Stages, chunk: int, owner: int, climb: Climb) -> None:
-        """The transfers of one chunk."""
+    def _add(self, stages: Stages, chunk: int, owner: int, climb: Climb, *, by_owner: bool) -> None:
+        """The transfers of one chunk, which its owner adds up, or the switches."""
         collective, height, lower, upper = self.request.collective, climb.height, climb.lower, climb.upper
-        if collective.reduces:
+        has_owner = self.is_pulled or by_owner
+        if by_owner:
+            members = self.request.members
+            stages.add(chunk, Op.REDUCE, members[members != owner], owner, stage=0)
+        elif collective.reduces:
             stages.add(chunk, Op.REDUCE, lower, upper, stage=climb.level - 1)
-            if self.is_pulled:
+            if has_owner:
                 stages.add(chunk, Op.COPY, climb.top, owner, stage=height)
         if collective.gathers:
             first = 0
-            if self.is_pulled:
+            if has_owner:
                 first = height + 1
                 stages.add(chunk, Op.COPY, owner, climb.top, stage=height + 1)
-            keep = ~((lower == owner) & self.is_pulled)
+            keep = ~((lower == owner) & has_owner)
             stages.add(chunk, Op.COPY, upper[keep], lower[keep], stage=first + 2 * height - climb.level[keep])
+
+    def _added_by_endpoints(self, pieces: int) -> int:
+        """How many pieces endpoints should add, so that the busiest link and the busiest adder have least to do."""
+        if not self.is_shared:
+            return 0
+        return min(range(pieces), key=lambda shared: self._busiest(pieces, shared))
 
     def _numbers(self) -> list[int]:
         """Numbers of pieces to compare, by the time that each should take."""
@@ -158,12 +185,33 @@ class Plans:
         total = np.cumsum([count * rows for count in best])
         return best[: max(1, int((total <= MOST_ROWS).sum()))]
 
-    def _estimate(self, pieces: int) -> int:
-        """About as many cycles as the busiest link and adder take for all pieces, and as the first takes on its way."""
+    def _estimate(self, pieces: int) -> Fraction:
+        """About as many cycles as the busiest link or adder takes for all pieces, and as the first one takes on its way."""
+        ser, red = self._cycles(pieces)
+        widest = max(int(np.bincount(climb.upper).max()) for climb in self.climbs) * self.request.collective.reduces
+        return self._busiest(pieces, self._added_by_endpoints(pieces)) + self.climbs[0].height * (2 * ser + widest * red)
+
+    def _cycles(self, pieces: int) -> tuple[int, int]:
+        """Of a chunk: cycles of a lane, and of an addition."""
         request, machine = self.request, self.request.machine
-        chunks = pieces * max(1, len(self._apart))
-        size = chunk_bytes_of(request.message_bytes, chunks, 1, machine)
-        ser, red = serialization_cycles(size, machine, request.topology.scale), reduction_cycles(size, machine)
-        widest = max(int(np.bincount(climb.upper).max()) for climb in self.climbs) * request.collective.reduces
-        turns = -(-chunks // len(self.climbs))
-        return self.climbs[0].height * (2 * ser + widest * red) + max(chunks * ser, turns * widest * red)
+        size = chunk_bytes_of(request.message_bytes, pieces * max(1, len(self._apart)), 1, machine)
+        return serialization_cycles(size, machine, request.topology.scale), reduction_cycles(size, machine)
+
+    def _busiest(self, pieces: int, shared: int) -> Fraction:
+        """Cycles of the busiest link and of the busiest adder of a switch, the more of the two, if endpoints add `shared` pieces.
+        These pass the link into an endpoint nearly twice."""
+        (ser, red), (messages, additions) = self._cycles(pieces), self._loads
+        chunks, members = pieces * max(1, len(self._apart)), len(self.request.members)
+        there = chunks - shared + shared * Fraction(2 * (members - 1), members)
+        return max(there * messages * ser, (chunks - shared) * additions * red)
+
+    @cached_property
+    def _loads(self) -> tuple[Fraction, Fraction]:
+        """The most messages on a lane up, and additions of a switch, for a chunk that any of the central switches may have."""
+        topology, count = self.request.topology, len(self.climbs)
+        lower, upper = (np.concatenate([getattr(climb, name) for climb in self.climbs]) for name in ("lower", "upper"))
+        pair = topology.pair_index(lower, upper)
+        found = np.bincount(pair[pair >= 0], minlength=len(topology.pair_capacity)).tolist()
+        messages = max(Fraction(each, lanes) for each, lanes in zip(found, topology.pair_capacity.tolist(), strict=True))
+        additions = int(np.bincount(upper).max()) * self.request.collective.reduces
+        return messages / count, Fraction(additions, count)

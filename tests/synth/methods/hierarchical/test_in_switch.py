@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from certree.hw.run import run
@@ -80,6 +81,17 @@ def test_pulls_are_shared_out() -> None:
     assert sorted(copies_up.tolist()) == list(range(8))
     few = made(STAR, 16 * KIB, form="pull", pieces="2")
     assert sorted(few.src[(few.op == Op.COPY) & (few.dst == 8)].tolist()) == [0, 4]
+
+
+def test_endpoints_add_what_a_switch_has_no_time_for() -> None:
+    """A unit takes 16 · 16 cycles for the sum of 2 KiB, a link 129 for the message. Of 32 pieces endpoints add 11, so that the unit
+    has 21 · 256 cycles of work, and links 21 + 11 · 15/8 messages to carry."""
+    schedule = made("switch:16,reducing=switches", 64 * KIB, form="both", pieces="32")
+    into_switch = np.unique(schedule.chunk[(schedule.op == Op.REDUCE) & (schedule.dst == 16)])
+    into_nodes = np.unique(schedule.chunk[(schedule.op == Op.REDUCE) & (schedule.dst != 16)])
+    assert (len(into_switch), len(into_nodes)) == (21, 11)
+    assert sorted({*into_switch.tolist(), *into_nodes.tolist()}) == list(range(32))
+    assert 21 * 256 < fine_times(schedule).cycles < 7 * cycles("switch:16,reducing=switches", 64 * KIB, pieces="32") // 8
 
 
 @pytest.mark.parametrize(("collective", "root"), [("reduce-scatter", None), ("all-gather", None), ("broadcast", 5), ("reduce", 5)])
