@@ -8,6 +8,7 @@ from certree.models.programs.plan import MEMORY, SWITCH, Operation, OpName, Plan
 from certree.models.programs.program import Buffer
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 
 
 def uses_switches(schedule: Schedule) -> bool:
@@ -19,11 +20,12 @@ def uses_switches(schedule: Schedule) -> bool:
 def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
     """The ranks of a plan in which a switch makes the all-reduce of a schedule; `what` begins the words of errors.
 
-    In the schedule every rank sends every chunk to a switch once and receives it from there once; chunks may have different
-    switches side by side, which a runtime uses as one. So does one operation of the switch, `glres`, which reads a place of the
-    inputs of all ranks and writes the sum to a place of all outputs. Each thread block has one for an equal part of the message,
-    whatever the chunks of the schedule: nothing orders them. Before it all ranks have started, after it all wait for each other.
-    A rank has as few thread blocks as the channels to all others need.
+    In the schedule every rank sends every chunk to a switch once and receives it from there once. One rank may get the sum first
+    and send it to the others by way of the switch. Chunks may have different switches side by side, which a runtime uses as one. So
+    does one operation of the switch, `glres`, which reads a place of the inputs of all ranks and writes the sum to a place of all
+    outputs. Each thread block has one for an equal part of the message, whatever the chunks of the schedule: nothing orders them.
+    Before it all ranks have started, after it all wait for each other. A rank has as few thread blocks as the channels to all
+    others need.
 
     UnsupportedError for another collective, several switches for a chunk, and transfers between ranks. O(transfers + ranks²).
     """
@@ -57,6 +59,7 @@ def _require_all_through_switches(schedule: Schedule, what: str) -> None:
     if len(pairs) > schedule.chunks:
         chunk = int(pairs[:-1, 0][pairs[:-1, 0] == pairs[1:, 0]][0])
         raise UnsupportedError(f"{what}: chunk {chunk} passes several switches that reduce; one can add it")
+    up = up & (schedule.op == Op.REDUCE)  # a copy up is of a sum that the switch has sent to one rank
     for direction, rows, end in (("to", up, schedule.src), ("from", down, schedule.dst)):
         found = len(np.unique(schedule.chunk[rows].astype(np.int64) * ranks + rank[end[rows]]))
         if (found, rows.sum()) != (schedule.chunks * ranks,) * 2:

@@ -180,11 +180,18 @@ def test_switches_that_reduce_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("network", "method", "blocks"), [("switch:8", "netreduce", 1), ("switch:4", "packing", 1), ("switch:20", "netreduce", 2)]
+    ("network", "method", "options", "blocks"),
+    [
+        ("switch:8", "netreduce", {}, 1),
+        ("switch:4", "packing", {}, 1),
+        ("switch:20", "netreduce", {}, 2),
+        ("switch:4", "in-switch", {"pieces": "3"}, 1),
+        ("switch:4", "in-switch", {"pieces": "3", "form": "pull"}, 1),
+    ],
 )
-def test_a_switch_makes_the_all_reduce_of_a_plan(network, method, blocks):
+def test_a_switch_makes_the_all_reduce_of_a_plan(network, method, options, blocks):
     """An operation of the switch for each thread block, and channels to all other ranks, at most 16 for each block."""
-    schedule = written_out(make(method, f"{network},reducing=switches"))
+    schedule = written_out(make(method, f"{network},reducing=switches", options=options))
     plan = lower_to_plan(schedule)
     assert read_plan(written_plan(plan), "x.json") == plan
     checked = verify_plan(plan)
