@@ -47,6 +47,7 @@ def _is_all_reduce(request: Request) -> bool:
     is_sized=True,
     is_anytime=True,
     compares=True,
+    takes_members=True,
     variants=[Variant({"form": form}, in_auto=_is_all_reduce) for form in ("both", "pull")],
 )
 def in_switch(request: Request, options: Options) -> Schedule:

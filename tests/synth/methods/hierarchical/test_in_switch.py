@@ -9,7 +9,7 @@ from certree.hw.run import run
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Request, load_methods
@@ -98,6 +98,17 @@ def test_endpoints_add_what_a_switch_has_no_time_for() -> None:
 @pytest.mark.parametrize("spec", [STAR, "tree:2x3,reducing=switches", "fattree:3x4,reducing=switches", "dgx2,reducing=switches"])
 def test_other_collectives(spec: str, collective: str, root: int | None) -> None:
     made(spec, 20_000, collective, root, pieces="2")
+
+
+def test_the_lowest_switch_above_all_members_adds() -> None:
+    """Of three endpoints at one leaf switch, which no higher one need see."""
+    collective = Collective(CollectiveKind.ALL_REDUCE, None, (0, 1, 2))
+    request = Request(parse_topology("fattree:4x4,reducing=switches"), collective, 256, MULTITREE, options={"pieces": "1"})
+    schedule = load_methods()["in-switch"](request)
+    assert verify_schedule(schedule).valid
+    assert set(schedule.dst.tolist()) == {0, 1, 2, 16}
+    assert fine_times(schedule).cycles == 2 * (SER + LINK) + START + 3 * RED
+    assert run(schedule).data_ok
 
 
 def test_a_broadcast_is_two_messages_long() -> None:
