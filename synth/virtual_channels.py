@@ -17,9 +17,10 @@ from certree.verify.deadlock.walks import schedule_vcs, schedule_walks
 def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
     """The schedule, its routes free of deadlock in the routers of the machine whatever the message size.
 
-    As it is where that is so, as on grids with datelines and on trees; without layers where it is so without. Otherwise its routes
-    are in as few layers of virtual channels as `layers_of` finds; and where the machine has fewer channels than layers, the routes
-    of the layers that are too many take the last channel, up*/down* (`UpDown`), and steps last as long as their links then need.
+    As it is where that is so, as on grids with datelines and on trees; without layers where it is so without, and nothing waits by
+    plan: what does needs its buffers for itself. Otherwise its routes are in as few layers of virtual channels as `layers_of`
+    finds; and where the machine has fewer channels than layers, the routes of the layers that are too many take the last channel,
+    up*/down* (`UpDown`), and steps last as long as their links then need.
     Routes stay as they are, and are refused later, where no up*/down* route exists (links in one direction only), and in schedules
     that repeat or have slots of fixed length, whose steps cannot become longer.
 
@@ -28,18 +29,19 @@ def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
     if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
         return schedule
     plain = schedule if schedule.virtual_channel is None else replace(schedule, virtual_channel=None)
-    for known in (plain, schedule):
-        if _is_free(known, machine):
+    for known in (plain, schedule) if schedule.waits is None else (schedule,):
+        if is_free(known, machine):
             return known
     pairs = plain.topology.pair_of_link
     layers = layers_of([pairs[list(route)].tolist() for route in plain.routes])
     if max(layers) < machine.vc_count:
         return replace(plain, virtual_channel=np.array(layers, np.int32))
     led = _up_down(plain, layers, machine.vc_count - 1)
-    return led if led is not None and _is_free(led, machine) else plain
+    return led if led is not None and is_free(led, machine) else plain
 
 
-def _is_free(schedule: Schedule, machine: Machine) -> bool:
+def is_free(schedule: Schedule, machine: Machine) -> bool:
+    """Whether the routes of a schedule are free of deadlock in the routers of the machine, whatever the message size."""
     vcs = schedule_vcs(schedule, machine)
     return vcs.layers <= vcs.count and deadlock(schedule_walks(schedule, machine, vcs, 1), machine, any_size=True).free
 

@@ -6,7 +6,7 @@ used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,20 +102,45 @@ class Booked:
 @dataclass(frozen=True, eq=False)
 class Turns:
     """By row: of those that can leave in the same cycle that of the lowest `priority` goes first, and none leaves before its cycle
-    `release`. A row whose links are taken books them for later at once, or, `patient`, only when they are free."""
+    `release`. A row whose links are taken books them for later at once, or, `patient`, only when they are free. `apart`: no two
+    rows come to a reduction unit in one cycle."""
 
     priority: Int64
     release: Int64
     patient: bool = False
+    apart: bool = False
 
     @classmethod
-    def first_of(cls, priority: Int64, *, patient: bool = False) -> "Turns":
+    def first_of(cls, priority: Int64, *, patient: bool = False, apart: bool = False) -> "Turns":
         """The lowest first, without waiting."""
-        return cls(priority, np.zeros(len(priority), np.int64), patient)
+        return cls(priority, np.zeros(len(priority), np.int64), patient, apart)
 
     def of_rows(self, block: NDArray[Any]) -> "Turns":
         """Those of rows that each have the turn of a block."""
-        return Turns(self.priority[block], self.release[block], self.patient)
+        return replace(self, priority=self.priority[block], release=self.release[block])
+
+
+@dataclass(frozen=True, eq=False)
+class Channels:
+    """Virtual channels for messages that wait: by row the `layer` of its way and a number for the `way`, -1 where it passes no
+    router; `parts` channels in each of the `layers`, and the flits for which a buffer has `room`."""
+
+    layer: Int32
+    way: Int32
+    layers: int
+    parts: int
+    room: int
+
+
+@dataclass(frozen=True, eq=False)
+class Forwarded:
+    """A booking with planned waits: `wait`, cycles before each link of the ways of all rows in turn; `channel`, by row, -1 where it
+    may take any. `crowded`: how many rows have no buffer to wait in; only with 0 it is valid."""
+
+    booked: Booked
+    wait: Int64
+    channel: Int32
+    crowded: int
 
 
 class Booking:
@@ -144,7 +169,9 @@ class Booking:
         """The booking; by default in the order of the rows. UnsupportedError where transfers that have to leave together meet on a
         link. O(rows · hops · log rows)."""
         turns = Turns.first_of(np.arange(self.rows, dtype=np.int64)) if turns is None else turns
-        outcome, fire, landed, link, reads = self._jobs.book(*self._cycles(costs), turns.priority, turns.release, turns.patient)
+        times, hop = self._cycles(costs)
+        found = self._jobs.book(times, hop, turns.priority, turns.release, turns.patient, turns.apart)
+        outcome, fire, landed, link, reads = found
         if outcome:
             raise UnsupportedError(_REFUSED[outcome])
         return Booked(fire, landed, link, reads.astype(np.bool_))
@@ -152,9 +179,23 @@ class Booking:
     def searched(self, costs: Costs, turns: Turns, groups: tuple[Int32, Int32], tries: int, bound: int, seed: int) -> Turns:
         """The best turns that a local search finds from some on; it stops at an end of `bound`. `groups`: by row its family and
         its part of the message (`synth/native/fine/fine_search.hpp`). O(tries) times `run`."""
-        where = self._cycles(costs)
-        _, priority, release = self._jobs.search(*where, turns.priority, turns.release, turns.patient, *groups, tries, bound, seed)
-        return Turns(priority, release, turns.patient)
+        times, hop = self._cycles(costs)
+        first, release, patient, apart = turns.priority, turns.release, turns.patient, turns.apart
+        found = self._jobs.search(times, hop, first, release, patient, apart, *groups, tries, bound, seed)
+        _, priority, release = found
+        return replace(turns, priority=priority, release=release)
+
+    def forwarded(self, costs: Costs, turns: Turns, channels: Channels, rounds: int) -> Forwarded:
+        """A paced run, in which messages wait at routers, first come, first served; a message without a buffer to wait in leaves
+        later, for up to `rounds` times. Without groups and parallel links. UnsupportedError as `run`. O(rounds) times `run`."""
+        times, hop = self._cycles(costs)
+        layer, way, layers, parts = channels.layer, channels.way, channels.layers, channels.parts
+        found = self._jobs.forward(times, hop, turns.priority, turns.release, layer, way, layers, parts, channels.room, rounds)
+        outcome, fire, landed, reads, wait, channel, crowded = found
+        if outcome:
+            raise UnsupportedError(_REFUSED[outcome])
+        link = np.array([way[0] if len(way) == 1 else -1 for way in self.transfers.ways], np.int32)
+        return Forwarded(Booked(fire, landed, link, reads.astype(np.bool_)), wait, channel, crowded)
 
     def _cycles(self, costs: Costs) -> tuple[list[int], Int64]:
         times = [costs.ser, costs.red, costs.ends, costs.start, costs.slot]

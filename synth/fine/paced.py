@@ -1,18 +1,35 @@
-"""Schedules with slots of one length in fine slots: each transfer as early as in a paced run, without its contention."""
+"""Schedules with slots of one length in fine slots: each transfer as early as in a paced run, without its contention.
+
+With planned waits it is the paced run itself: messages leave as soon as they can and wait at routers, first come, first served.
+Where all that wait have room, the run is a schedule as it stands (sentences F14 to F16 of docs/decisions/0009-fine-slots.md). A
+message that waits needs a buffer to itself: messages that would meet there take different virtual channels where the machine has
+enough of them, and where it has not they leave later.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import Machine
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
-from certree.synth.fine.booking import least_cycles
-from certree.synth.fine.program import Program, program_of
-from certree.synth.fine.schedule import costs_of, in_fine_slots
+from certree.synth.fine.booking import Booking, Channels, Turns, least_cycles, rows_of
+from certree.synth.fine.order import order_of
+from certree.synth.fine.program import Program, distinct, program_of
+from certree.synth.fine.schedule import MOST_HOPS, MOST_SLOTS, costs_of, in_fine_slots, schedule_of
+from certree.synth.fine.search import rests
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
+from certree.synth.virtual_channels import is_free
+from certree.verify.deadlock.layers import layers_of
 
 MOST_ROWS = 1 << 15  # transfers of all iterations: more of them are left in slots of one length
+ROUNDS = 64  # in which messages without a buffer to wait in leave later
 REPEATED_ROWS = 1 << 8  # likewise for each endpoint, where iterations repeat: written out they take a row each in tables
 
 
@@ -56,3 +73,43 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
     source = made.provenance["program"].replace(":", ",")  # as option `of` of method retime names it
     provenance = request.provenance("retime", {"of": source, "from": "paced"}, program=f"transfers of {source}")
     return replace(made, provenance=provenance)
+
+
+def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule | None:
+    """The fastest paced run of a program that is found, as a schedule that takes fewer than `bar` cycles; None where there is none
+    for which the buffers of the machine have room, where links are parallel, or switches reduce. O(rows · hops · log rows) for
+    each round."""
+    topology, machine = program.topology, request.machine
+    if topology.reducing.any() or len(topology.pair_capacity) < len(topology.src) or sum(map(len, program.ways)) > MOST_HOPS:
+        return None
+    order, costs = order_of(program), costs_of(request, program)
+    if order.groups:
+        return None
+    booking, channels, best = Booking(rows_of(program), order), _channels(program, machine), None
+    if channels.layers > machine.vc_count:
+        return None
+    try:
+        first = booking.run(costs)
+        for priority in (np.arange(program.rows, dtype=np.int64), -rests(program, order, first), first.fire):
+            found = booking.forwarded(costs, Turns.first_of(priority), channels, 0 if request.monitor.expired else ROUNDS)
+            end = machine.ni_start_cycles + found.booked.end
+            if found.crowded == 0 and end < min(bar, MOST_SLOTS):
+                best, bar = found, end
+    except UnsupportedError:  # transfers wait for each other
+        return None
+    if best is None:
+        return None
+    made_for = MadeFor(request.message_bytes, machine)
+    made = schedule_of(program, order, best.booked, 1, made_for, request.provenance("retime", {}), best)
+    is_right = is_free(made, machine) and next(unkept_waits(made), None) is None
+    return made if is_right and fine_times(made).cycles <= bar else None
+
+
+def _channels(program: Program, machine: Machine) -> Channels:
+    """As many virtual channels for each layer of ways as there are."""
+    numbers = distinct(way for way in program.ways if way)
+    pairs = program.topology.pair_of_link
+    layer = np.array([*layers_of([pairs[list(way)].tolist() for way in numbers]), -1], np.int32)
+    way = np.array([numbers.get(way, -1) for way in program.ways], np.int32)
+    layers = int(layer.max()) + 1
+    return Channels(layer[way], way, layers, max(1, machine.vc_count // max(1, layers)), machine.vc_buffer_flits)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
 
 Way = tuple[int, ...]
+_Key = TypeVar("_Key", bound=tuple[Any, ...])
 COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes", "block", "family", "part")
 
 
@@ -174,6 +175,6 @@ def parallel_links(topology: Topology) -> list[Sequence[int]]:
     return [members[pair] for pair in topology.pair_of_link.tolist()]
 
 
-def distinct(ways: Iterable[Way]) -> dict[Way, int]:
-    """A number for each different way."""
+def distinct(ways: Iterable[_Key]) -> dict[_Key, int]:
+    """A number for each different way, or way with more."""
     return {way: number for number, way in enumerate(dict.fromkeys(ways))}

@@ -16,7 +16,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booked, Costs, Turns, least_cycles
+from certree.synth.fine.booking import Booked, Costs, Forwarded, Turns, least_cycles
 from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import COLUMNS, Program, distinct
 from certree.synth.fine.search import Trial, rank_of, searched, tried
@@ -185,19 +185,27 @@ def costs_of(request: Request, program: Program, slot: int = 1) -> Costs:
 
 
 def schedule_of(
-    program: Program, order: Order, booked: Booked, slot: int, made_for: MadeFor, provenance: Mapping[str, Any]
+    program: Program,
+    order: Order,
+    booked: Booked,
+    slot: int,
+    made_for: MadeFor,
+    provenance: Mapping[str, Any],
+    forwarded: Forwarded | None = None,
 ) -> Schedule:
-    """A booked program as a schedule; local copies that nothing reads are left out."""
+    """A booked program as a schedule; local copies that nothing reads are left out. `forwarded`: with its planned waits."""
+    plans = [(NONE, ())] * program.rows if forwarded is None else _plans(program, forwarded)
     program, kept = without_unread_copies(program, order, booked)
     ways = [way if len(way) != 1 else (one,) for way, one in zip(program.ways, booked.link[kept].tolist(), strict=True)]
-    links = distinct(way for way in ways if _is_named(program, way))
+    entries = [(way, *plans[row]) for way, row in zip(ways, kept.tolist(), strict=True)]
+    links = distinct(entry for entry in entries if _is_named(program, entry[0]) or entry[1] != NONE)
     columns: dict[str, NDArray[Any]] = {
         "chunk": program.chunk,
         "op": program.op,
         "step": (booked.fire[kept] // slot).astype(np.int32),
         "src": program.src,
         "dst": program.dst,
-        "route": np.array([links.get(way, DIRECT) for way in ways], np.int32),
+        "route": np.array([links.get(entry, DIRECT) for entry in entries], np.int32),
     }
     if program.buffers > 1:
         columns |= {"src_buffer": program.src_buffer, "dst_buffer": program.dst_buffer}
@@ -207,12 +215,22 @@ def schedule_of(
         program.chunk_root,
         columns,
         program.chunk_target,
-        routes=tuple(links),
+        routes=tuple(way for way, _, _ in links),
+        virtual_channel=None if forwarded is None else np.array([channel for _, channel, _ in links], np.int32),
+        waits=None if forwarded is None else tuple(waits for _, _, waits in links),
         buffers=program.buffers,
         slot_cycles=slot,
         made_for=made_for,
         provenance=provenance,
     )
+
+
+def _plans(program: Program, forwarded: Forwarded) -> list[tuple[int, tuple[int, ...]]]:
+    """By row its virtual channel and its waits."""
+    end = np.cumsum([len(way) for way in program.ways]).tolist()
+    waits = forwarded.wait.tolist()
+    rows = zip(forwarded.channel.tolist(), program.ways, end, strict=True)
+    return [(channel, tuple(waits[last - max(0, len(way) - 1) : last])) for channel, way, last in rows]
 
 
 def _is_named(program: Program, way: tuple[int, ...]) -> bool:

@@ -55,11 +55,10 @@ class Trial:
         """Turns without end: the order of rows, the longest rest first, then with links or parts of the message that wait, at
         random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
-        yield from (Turns.first_of(rows, patient=patient) for patient in (False, True))
+        yield from _ways_of_taking(rows)
         rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
-        yield from (Turns.first_of(rest, patient=patient) for patient in (False, True))
-        fire = self._mean(self.first.fire)
-        yield from (Turns.first_of(fire, patient=patient) for patient in (False, True))
+        yield from _ways_of_taking(rest)
+        yield from _ways_of_taking(self._mean(self.first.fire))
         rng, ports, quarter = np.random.default_rng(seed), int(link.max(initial=0)) + 1, -(-self.costs.red // 4)
         for number in range(1 << 30):
             waits = (
@@ -69,7 +68,7 @@ class Trial:
             )
             later = rng.integers(1 + rng.integers(1, 3 * self.costs.ser), size=int(part.max()) + 1) * (number % 2)
             for patient in (False, True):
-                yield Turns(rest + later[part], waits[link].astype(np.int64), patient)
+                yield Turns(rest + later[part], waits[link].astype(np.int64), patient, apart=bool(number & 4))
 
     @property
     def groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -102,6 +101,11 @@ class Trial:
         return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
 
 
+def _ways_of_taking(priority: Int64) -> Iterator[Turns]:
+    """In an order, at once or patiently, and then the same with rows apart at reduction units."""
+    return (Turns.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
+
+
 def _places(topology: Topology) -> list[int]:
     """By link its number among those into the same node."""
     order = np.argsort(topology.dst, kind="stable")
@@ -117,8 +121,7 @@ def _one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -
     if rows is None:
         return None
     one, turn = Booking(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
-    for patient in (False, True):
-        turns = Turns.first_of(turn, patient=patient)
+    for turns in _ways_of_taking(turn):
         try:
             if (one.run(costs, turns).fire[program.block] != whole.run(costs, turns.of_rows(program.block)).fire).any():
                 return None

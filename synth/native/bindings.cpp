@@ -1,17 +1,15 @@
 // Python bindings of the synthesizer's kernels.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <stdexcept>
 #include <string>
 
-#include "fine/fine_booking.hpp"
-#include "fine/fine_search.hpp"
+#include "columns.hpp"
+#include "fine/fine_bindings.hpp"
 #include "flows/flow_lengths.hpp"
 #include "flows/pair_router.hpp"
 #include "packing/branching_packing.hpp"
@@ -26,22 +24,6 @@ using namespace nb::literals;
 
 namespace certree {
 namespace {
-
-template <typename T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-std::vector<T> copy(const Column<T>& column) {
-  return {column.data(), column.data() + column.size()};
-}
-
-template <typename T>
-nb::ndarray<nb::numpy, T> to_numpy(const std::vector<T>& values, std::vector<size_t> shape) {
-  T* data = new T[values.size()];
-  std::copy(values.begin(), values.end(), data);
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
-}
 
 ForestPacking make_packing(int32_t nodes, const Column<int32_t>& u, const Column<int32_t>& v, const Column<int64_t>& capacity,
                            int32_t forests) {
@@ -149,53 +131,6 @@ auto lengths(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind,
   return to_numpy(found, {found.size()});
 }
 
-// `ragged`: offsets and values of way, when_sent, when_landed, opens, groups and parallel, in this order.
-FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> adds, Column<int32_t> needs,
-                   Column<int32_t> original_of, Column<int32_t> group, Column<int32_t> lanes, int32_t nodes,
-                   const std::vector<std::pair<Column<int32_t>, Column<int32_t>>>& ragged) {
-  std::vector<Ragged> parts;
-  for (const auto& [offset, value] : ragged) parts.push_back({copy(offset), copy(value)});
-  if (parts.size() != 6) throw std::invalid_argument("expected 6 ragged columns");
-  return {copy(src), copy(dst),         copy(adds), parts[0],    copy(needs), parts[1], parts[2],
-          parts[3],  copy(original_of), parts[4],   copy(group), copy(lanes), parts[5], nodes};
-}
-
-// Cycles of ser, red, ends, start and slot, and of each link.
-FineCosts make_costs(const std::array<int64_t, 5>& times, const Column<int64_t>& hop) {
-  return {times[0], times[1], times[2], times[3], times[4], copy(hop)};
-}
-
-// (outcome, fire, landed, link, reads_original): see fine_booking.hpp.
-auto book_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
-               Column<int64_t> earliest, bool patient) {
-  const auto costs = make_costs(cycles, hop);
-  const FineTurns turns{copy(priority), copy(earliest)};
-  FineTimes times;
-  {
-    nb::gil_scoped_release release;
-    times = book(jobs, costs, turns, patient);
-  }
-  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
-  return std::make_tuple(static_cast<int32_t>(times.outcome), column(times.fire), column(times.landed), column(times.link),
-                         column(times.reads_original));
-}
-
-// (end, priority, release): see fine_search.hpp.
-auto search_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Column<int64_t> hop, Column<int64_t> priority,
-                 Column<int64_t> earliest, bool patient, Column<int32_t> family, Column<int32_t> part, int64_t tries, int64_t bound,
-                 uint64_t seed) {
-  const auto costs = make_costs(cycles, hop);
-  const FineTurns turns{copy(priority), copy(earliest)};
-  const FineGroups groups{copy(family), copy(part)};
-  FineFound found;
-  {
-    nb::gil_scoped_release release;
-    found = search(jobs, costs, turns, patient, groups, tries, bound, seed);
-  }
-  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
-  return std::make_tuple(found.end, column(found.turns.priority), column(found.turns.release));
-}
-
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
                                int32_t period, uint64_t seed) {
   std::vector<Cable> cables(u.size());
@@ -259,21 +194,7 @@ NB_MODULE(_native, module) {
   module.def("flow_lengths", &certree::lengths, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "amount"_a,
              "passes"_a, "first_parts"_a,
              "Lengths of kinds of arcs that bound multicommodity flows; empty where a target cannot be reached.");
-  nb::class_<certree::FineJobs>(module, "FineJobs", "Transfers with fine slots, what they wait for, and their network.")
-      .def(
-          "__init__",
-          [](certree::FineJobs* self, certree::Column<int32_t> src, certree::Column<int32_t> dst, certree::Column<uint8_t> adds,
-             certree::Column<int32_t> needs, certree::Column<int32_t> original_of, certree::Column<int32_t> group,
-             certree::Column<int32_t> lanes, int32_t nodes,
-             const std::vector<std::pair<certree::Column<int32_t>, certree::Column<int32_t>>>& ragged) {
-            new (self) certree::FineJobs(certree::make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged));
-          },
-          "src"_a, "dst"_a, "adds"_a, "needs"_a, "original_of"_a, "group"_a, "lanes"_a, "nodes"_a, "ragged"_a)
-      .def("book", &certree::book_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a,
-           "List scheduling: (0, or 1 where transfers wait in a circle, or 2 where some that leave together meet; fire, landed, "
-           "link, whether the original is read). `cycles`: ser, red, ends, start, slot.")
-      .def("search", &certree::search_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a, "family"_a, "part"_a,
-           "tries"_a, "bound"_a, "seed"_a, "Local search: (end, priority, release) of the best turns found.");
+  certree::bind_fine(module);
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")
       .def(

@@ -11,6 +11,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.synth.fine.paced import with_planned_waits
 from certree.synth.fine.program import program_of
 from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, choice, method
@@ -33,6 +34,7 @@ def _is_worth_retiming(request: Request) -> bool:
     options={
         "of": Option(str, "multitree", "a method, with its options after commas, or a schedule file"),
         "from": choice("slots", "paced"),
+        "waits": choice("routers", "senders"),
     },
     published=False,
     tier=Tier.ALWAYS,
@@ -48,14 +50,20 @@ def retime(request: Request, options: Options) -> Schedule:
     Options: of=METHOD (multitree by default), of=METHOD,OPTION=VALUE or of=FILE.json names the schedule; it is returned itself when
     nothing is faster.
     from=paced: the transfers of any schedule in fine slots, each as early as what it carries is there and its links are free, as in
-    a paced run, but without contention; the schedule itself where its slots are not slower.
+    a paced run, but without contention; the schedule itself where its slots are not slower. Where that is faster messages wait at
+    routers, for as long as first come, first served makes them, which lanes do, and routers that take turns flit by flit do not;
+    with waits=senders they always wait where they leave.
     """
     source = _source(request, options["of"])
     if options["from"] == "paced":
         alone = replace(request, monitor=request.monitor.watching())
         if source.slot_cycles is not None:
             return source
-        fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program_of(source))], "retime", options)
+        program = program_of(source)
+        fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program)], "retime", options)
+        if options["waits"] == "routers":
+            waiting = with_planned_waits(request, program, request.cycles(fine))
+            fine = fine if waiting is None else replace(waiting, provenance=fine.provenance)
         return fine if request.cycles(fine) < request.cycles(source) else source
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:

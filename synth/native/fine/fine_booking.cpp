@@ -1,154 +1,31 @@
 #include "fine_booking.hpp"
 
 #include <algorithm>
-#include <queue>
+#include <unordered_set>
 #include <utility>
 
+#include "fine_flow.hpp"
 #include "fine_lanes.hpp"
 #include "fine_queues.hpp"
 
 namespace certree {
 namespace {
 
-enum Kind : int32_t { add, land, copy, send };  // of events in one cycle, the order
-
-struct Event {
-  int64_t cycle;
-  int64_t place;  // a node, or a priority
-  int32_t kind, row;
-  int32_t queue = -1;  // of which the transfer was the first
-
-  bool operator>(const Event& other) const {
-    if (cycle != other.cycle) return cycle > other.cycle;
-    if (kind != other.kind) return kind > other.kind;
-    return place != other.place ? place > other.place : row > other.row;
-  }
-};
-
 constexpr int64_t ANY_PARALLEL = -1;  // in place of the offset of a queue: for any of parallel links
 
 // One run of the list scheduler.
-class Run {
+class Run : public FineFlow {
  public:
-  Run(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient)
-      : jobs_(jobs),
-        costs_(costs),
-        priority_(turns.priority),
-        patient_(patient),
+  Run(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns)
+      : FineFlow(jobs, costs, turns),
+        patient_(turns.patient),
+        apart_(turns.apart),
         lanes_(jobs, costs),
-        needs_(jobs.needs),
-        waits_(jobs.src.size(), 0),
-        group_waits_(jobs.groups.offset.size() - 1),
-        open_at_(jobs.needs.size(), 0),
-        ready_(turns.release),
-        latency_(jobs.src.size(), 0),
-        copy_unit_(jobs.nodes, 0),
-        unit_(jobs.nodes, 0),
-        readers_(jobs.src.size()),
-        queues_(patient ? jobs.lanes.size() : 0) {
-    const size_t rows = jobs.src.size();
-    times_.fire.assign(rows, -1);
-    times_.landed.assign(rows, -1);
-    times_.link.assign(rows, -1);
-    times_.reads_original.assign(rows, 0);
-    for (const int32_t row : jobs.opens.value) ++waits_[row];
-    for (size_t row = 0; row < rows; ++row) {
-      if (const int32_t original = jobs.original_of[row]; original >= 0) {
-        ++waits_[row];
-        readers_[original].push_back(static_cast<int32_t>(row));
-      }
-      if (jobs.way.size(row) == 0) continue;
-      latency_[row] = costs.ends;
-      for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
-      if (jobs.way.size(row) == 1) times_.link[row] = *jobs.way.begin(row);
-    }
-    for (size_t number = 0; number < group_waits_.size(); ++number) {
-      group_waits_[number] = static_cast<int32_t>(jobs.groups.size(number));
-    }
-  }
-
-  FineTimes run() {
-    for (size_t row = 0; row < waits_.size(); ++row) {
-      if (waits_[row] == 0) ask(static_cast<int32_t>(row));
-    }
-    while (!events_.empty() && times_.outcome == Booking::done) {
-      const auto [now, place, kind, row, queue] = events_.top();
-      events_.pop();
-      switch (kind) {
-        case add:
-          add_up(now, place, row);
-          break;
-        case land:
-          times_.landed[row] = now;
-          open(jobs_.when_landed, row, now);
-          break;
-        case copy:
-          make_copy(row, now);
-          break;
-        default:
-          if (queue < 0) {
-            leave(row, now);
-          } else {
-            serve(queue, row, now);
-          }
-      }
-    }
-    const bool left = std::find(times_.fire.begin(), times_.fire.end(), -1) != times_.fire.end();
-    if (left && times_.outcome == Booking::done) times_.outcome = Booking::circle;
-    return std::move(times_);
-  }
+        arrivals_(turns.apart ? jobs.nodes : 0),
+        queues_(turns.patient ? jobs.lanes.size() : 0) {}
 
  private:
-  bool is_local(int32_t row) const { return jobs_.src[row] == jobs_.dst[row]; }
-
-  // A transfer has all that it waited for; of a group the last one speaks for all.
-  void ask(int32_t row) {
-    int64_t ready = ready_[row];
-    if (const int32_t number = jobs_.group[row]; number >= 0) {
-      if (--group_waits_[number] > 0) return;
-      for (const int32_t* one = jobs_.groups.begin(number); one != jobs_.groups.end(number); ++one) {
-        ready = std::max(ready, ready_[*one]);
-      }
-      row = *jobs_.groups.begin(number);
-    }
-    events_.push({ready, priority_[row], is_local(row) ? copy : send, row});
-  }
-
-  void supply(int32_t row, int64_t now) {
-    ready_[row] = std::max(ready_[row], now);
-    if (--waits_[row] == 0) ask(row);
-  }
-
-  // Something happened that helps to open the gates of a transfer.
-  void open(const Ragged& gates, int32_t row, int64_t now) {
-    for (const int32_t* gate = gates.begin(row); gate != gates.end(row); ++gate) {
-      open_at_[*gate] = std::max(open_at_[*gate], now);
-      if (--needs_[*gate] > 0) continue;
-      for (const int32_t* one = jobs_.opens.begin(*gate); one != jobs_.opens.end(*gate); ++one) supply(*one, open_at_[*gate]);
-    }
-  }
-
-  // A reduction unit takes what arrived in one cycle: each counts as the last.
-  void add_up(int64_t now, int64_t node, int32_t row) {
-    std::vector<int32_t> together{row};
-    while (!events_.empty() && events_.top().cycle == now && events_.top().kind == add && events_.top().place == node) {
-      together.push_back(events_.top().row);
-      events_.pop();
-    }
-    unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together.size()) * costs_.red;
-    for (const int32_t one : together) events_.push({unit_[node], 0, land, one});
-  }
-
-  // A local transfer takes the copy unit; what would read the copy may read the original until then.
-  void make_copy(int32_t row, int64_t now) {
-    int64_t& unit = copy_unit_[jobs_.src[row]];
-    const int64_t fire = rounded(std::max(now, unit), costs_.slot);
-    unit = fire + costs_.ser;
-    sent(row, fire);
-    for (const int32_t reader : readers_[row]) supply(reader, now);
-  }
-
-  void leave(int32_t row, int64_t now) {
+  void leave(int32_t row, int64_t now) override {
     if (const int32_t number = jobs_.group[row]; number >= 0) {
       leave_together(number, now);
       return;
@@ -165,7 +42,7 @@ class Run {
     }
     if (patient_ && fire > now) {
       if (last < 0) {
-        events_.push({fire, priority_[row], send, row});
+        event(fire, send, priority_[row], row);
       } else {
         join(row, last, fire);
       }
@@ -176,11 +53,23 @@ class Run {
     } else {
       lanes_.take(jobs_.way.begin(row), jobs_.way.end(row), fire);
     }
-    sent(row, fire);
+    book(row, fire);
   }
 
-  // The first cycle in which a transfer can leave; of ways of one link it takes any that is parallel to it.
+  // The first cycle in which a transfer can leave, and comes to its reduction unit alone if that is asked for; `last`: the place of
+  // the link for which it waits last, -1 where it waits for none.
   int64_t first(int32_t row, int64_t now, int32_t* last) {
+    int64_t fire = free_from(row, now, last);
+    if (!apart_ || !jobs_.adds[row]) return fire;
+    while (arrivals_[jobs_.dst[row]].contains(fire + latency_[row])) {
+      *last = -1;
+      fire = free_from(row, fire + costs_.slot, last);
+    }
+    return fire;
+  }
+
+  // The first cycle in which the links of a transfer are free; of ways of one link it takes any that is parallel to it.
+  int64_t free_from(int32_t row, int64_t now, int32_t* last) {
     if (jobs_.way.size(row) != 1) return lanes_.first(jobs_.way.begin(row), jobs_.way.end(row), now, last);
     const int32_t way = *jobs_.way.begin(row);
     int64_t best = -1;
@@ -210,12 +99,12 @@ class Run {
   // The first of a queue comes when it may leave, before the others: they are looked at only if it does not take the link.
   void call(int32_t number) {
     const auto& [priority, row] = queues_[number].first();
-    events_.push({queues_[number].cycle, priority, send, row, number});
+    event(queues_[number].cycle, send, priority, row, number);
   }
 
   // The first of a queue leaves, or goes to another queue; the next one comes when the link is free. One that is no longer the
   // first is called again later.
-  void serve(int32_t number, int32_t row, int64_t now) {
+  void serving(int32_t number, int32_t row, int64_t now) override {
     const Queue& queue = queues_[number];
     if (queue.cycle != now || queue.waiting.empty() || queue.first().second != row) return;
     queues_[number].drop_first();
@@ -253,37 +142,23 @@ class Run {
         return;
       }
     }
-    for (const int32_t* row = begin; row != end; ++row) sent(*row, fire);
+    for (const int32_t* row = begin; row != end; ++row) book(*row, fire);
   }
 
-  void sent(int32_t row, int64_t fire) {
-    times_.fire[row] = fire;
-    const int64_t arrived = fire + latency_[row] + costs_.ser;
-    if (jobs_.adds[row]) {
-      events_.push({arrived + costs_.start, jobs_.dst[row], add, row});
-    } else {
-      events_.push({arrived, 0, land, row});
-    }
-    open(jobs_.when_sent, row, fire);
+  void book(int32_t row, int64_t fire) {
+    if (apart_ && jobs_.adds[row]) arrivals_[jobs_.dst[row]].insert(fire + latency_[row]);
+    arrives(row, fire + latency_[row] + costs_.ser);
+    sent(row, fire);
   }
 
-  const FineJobs& jobs_;
-  const FineCosts& costs_;
-  const std::vector<int64_t>& priority_;
-  const bool patient_;
+  const bool patient_, apart_;
   Lanes lanes_;
-  std::vector<int32_t> needs_, waits_, group_waits_;
-  std::vector<int64_t> open_at_, ready_, latency_, copy_unit_, unit_;
-  std::vector<std::vector<int32_t>> readers_;
+  std::vector<std::unordered_set<int64_t>> arrivals_;  // by node the cycles in which something comes to its reduction unit
   Queues queues_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  FineTimes times_;
 };
 
 }  // namespace
 
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient) {
-  return Run(jobs, costs, turns, patient).run();
-}
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns) { return Run(jobs, costs, turns).run(); }
 
 }  // namespace certree

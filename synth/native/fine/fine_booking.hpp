@@ -40,8 +40,12 @@ struct FineCosts {
 };
 
 // By transfer: of those that can leave in one cycle the lowest `priority` goes first, and none leaves before its cycle `release`.
+// `patient`: a transfer whose links are taken comes again when they are free, behind others that are more urgent and may not have
+// been ready before; otherwise it books them for later at once. `apart`: no two transfers come to a reduction unit in one cycle,
+// where each would count as the last; one of them leaves later, except of those that have to leave together.
 struct FineTurns {
   std::vector<int64_t> priority, release;
+  bool patient = false, apart = false;
 };
 
 enum class Booking { done, circle, meeting };
@@ -56,9 +60,7 @@ struct FineTimes {
 };
 
 // Events are handled in the order of their times; of transfers that can leave in the same cycle that of the lowest priority first.
-// Gaps between earlier bookings are used. A transfer whose links are taken books them for later at once, or, `patient`, comes
-// again when they are free, behind others that are more urgent and may not have been ready before. Time O(transfers · hops · (log
-// transfers + bookings passed over)).
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns, bool patient);
+// Gaps between earlier bookings are used. Time O(transfers · hops · (log transfers + bookings passed over)).
+FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns);
 
 }  // namespace certree

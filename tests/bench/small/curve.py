@@ -40,6 +40,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of, serialization_cycles
+from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.bench.choice import label_of, made, requests_for, rivals
 
@@ -107,9 +108,11 @@ def best(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_tables(schedule: AnySchedule, request: Request) -> Run:
-    """A run in slots of tables that were written and read back; of a plan where there are no tables."""
+    """A run in slots of tables that were written and read back, on lanes if they have planned waits; of a plan where there are no
+    tables."""
     source = tables_or_plan(schedule, request.message_bytes, request.machine)
-    run = run_schedule(source, Options(mode="slotted"))
+    waits = isinstance(source, Tables) and source.waits is not None
+    run = run_schedule(source, Options(mode="slotted", without_routers=waits))
     assert run.data_ok, "wrong data"
     return run
 

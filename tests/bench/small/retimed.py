@@ -3,7 +3,8 @@
     python -m tests.bench.small.retimed FOLDER [NETWORK ...] [--methods "multitree;ring,bidirectional=true"] [--sizes 65537,1MiB]
 
 All-reduces on machine multitree. The paced run is that of lanes that serve whole messages, as in `tests.bench.small.curve`. Tables
-are written, read back and run; what has contention, late rows or other cycles is marked. Cells are kept in FOLDER.
+are written, read back and run; what has contention, late rows or other cycles is marked. Tables with planned waits run on lanes,
+where the contention is to be those waits. Cells are kept in FOLDER.
 """
 
 import sys
@@ -20,6 +21,7 @@ from certree.api.workers.store import Store
 from certree.api.workers.task import Task
 from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
@@ -31,7 +33,7 @@ SIZES = (65537, 1 << 20)
 
 def compared(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Cycles of the paced run of a method's transfers (`paced`), of the source in slots, and of its retimed tables (`fine`), with
-    CPU seconds; the reason where there is none."""
+    CPU seconds, and the cycles of all planned waits (`waits`); the reason where there is none."""
     request, methods = request_of(arguments), load_methods()
     name, *given = arguments["method"].split(",")
     options = dict(one.split("=") for one in given)
@@ -43,9 +45,12 @@ def compared(arguments: Mapping[str, Any]) -> dict[str, Any]:
         request.require_runnable(made)
     except CertreeError as error:
         return {"reason": str(error)}
-    run = None if made.slot_cycles is None else from_tables(made, request)
-    planned = run is None or (run.contention_cycles, run.late, run.cycles) == (0, 0, cycles)
-    return {"paced": before, "slots": request.cycles(source), "fine": cycles, "cpu_seconds": round(spent, 1), "planned": planned}
+    found = {"paced": before, "slots": request.cycles(source), "fine": cycles, "cpu_seconds": round(spent, 1)}
+    if made.slot_cycles is None:
+        return found
+    waits = int(fine_times(made).reservations.wait.sum())
+    run = from_tables(made, request)
+    return found | {"planned": (run.contention_cycles, run.late, run.cycles) == (waits, 0, cycles), "waits": waits}
 
 
 def rows(folder: Path, networks: tuple[str, ...], methods: tuple[str, ...], sizes: tuple[int, ...]) -> Iterator[str]:
@@ -63,7 +68,7 @@ def rows(folder: Path, networks: tuple[str, ...], methods: tuple[str, ...], size
                 over = found["fine"] / found["paced"]
                 yield (
                     f"| `{network}` | {size:,} | `{method}` | {found['slots']:,} | {found['paced']:,} | {found['fine']:,} | "
-                    f"{over:.4f} | {found['cpu_seconds']} |{' slower' * (over > 1)}"
+                    f"{over:.4f} | {found['cpu_seconds']} |{' slower' * (over > 1)}{' waits' * (found.get('waits', 0) > 0)}"
                     f"{'' if found.get('planned', True) else ' not as planned'}"
                 )
 

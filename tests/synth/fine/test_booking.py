@@ -155,3 +155,23 @@ def test_copies_that_nothing_reads_delay_nothing():
     made = make("one-shot", "torus:3x3", message_bytes=65_537)
     assert request.cycles(made) < 0.6 * with_copies
     assert not (made.src == made.dst).any()
+
+
+def test_apart_no_two_rows_come_to_a_unit_in_one_cycle():
+    """On a torus what comes from both sides is added together; apart, one of two leaves a cycle later, and nothing is wrong."""
+    request = ask("torus:3x3", message_bytes=4096)
+    _, program = next(iter(by_dimension(request, 0)))
+    costs = Costs.of(program, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
+    order, adds = order_of(program), program.op == Op.REDUCE
+    met = []
+    for apart in (False, True):
+        turns = Turns.first_of(np.arange(program.rows, dtype=np.int64), apart=apart)
+        found = Booking(rows_of(program), order).run(costs, turns)
+        made_for = request.remember(make("ring", request.topology)).made_for
+        schedule = schedule_of(program, order, found, 1, made_for, {})
+        assert verify_schedule(schedule).valid
+        moving = adds & (program.src != program.dst)
+        times = list(zip(program.dst[moving].tolist(), found.landed[moving].tolist(), strict=True))
+        met.append(len(times) - len(set(times)))
+    assert met[0] > 0
+    assert met[1] == 0

@@ -1,0 +1,140 @@
+#include "fine_flow.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fine_lanes.hpp"
+
+namespace certree {
+
+FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns)
+    : jobs_(jobs),
+      costs_(costs),
+      priority_(turns.priority),
+      latency_(jobs.src.size(), 0),
+      needs_(jobs.needs),
+      waits_(jobs.src.size(), 0),
+      group_waits_(jobs.groups.offset.size() - 1),
+      open_at_(jobs.needs.size(), 0),
+      ready_(turns.release),
+      copy_unit_(jobs.nodes, 0),
+      unit_(jobs.nodes, 0),
+      readers_(jobs.src.size()) {
+  const size_t rows = jobs.src.size();
+  times_.fire.assign(rows, -1);
+  times_.landed.assign(rows, -1);
+  times_.link.assign(rows, -1);
+  times_.reads_original.assign(rows, 0);
+  for (const int32_t row : jobs.opens.value) ++waits_[row];
+  for (size_t row = 0; row < rows; ++row) {
+    if (const int32_t original = jobs.original_of[row]; original >= 0) {
+      ++waits_[row];
+      readers_[original].push_back(static_cast<int32_t>(row));
+    }
+    if (jobs.way.size(row) == 0) continue;
+    latency_[row] = costs.ends;
+    for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
+    if (jobs.way.size(row) == 1) times_.link[row] = *jobs.way.begin(row);
+  }
+  for (size_t number = 0; number < group_waits_.size(); ++number) {
+    group_waits_[number] = static_cast<int32_t>(jobs.groups.size(number));
+  }
+}
+
+FineTimes FineFlow::run() {
+  for (size_t row = 0; row < waits_.size(); ++row) {
+    if (waits_[row] == 0) ask(static_cast<int32_t>(row));
+  }
+  while (!events_.empty() && times_.outcome == Booking::done) {
+    const auto [now, place, kind, row, queue] = events_.top();
+    events_.pop();
+    switch (kind) {
+      case add:
+        add_up(now, place, row);
+        break;
+      case land:
+        times_.landed[row] = now;
+        open(jobs_.when_landed, row, now);
+        break;
+      case pass:
+        passing(row, now);
+        break;
+      case copy:
+        make_copy(row, now);
+        break;
+      case send:
+      case serve:
+        if (queue < 0) {
+          leave(row, now);
+        } else {
+          serving(queue, row, now);
+        }
+    }
+  }
+  const bool left = std::find(times_.landed.begin(), times_.landed.end(), -1) != times_.landed.end();
+  if (left && times_.outcome == Booking::done) times_.outcome = Booking::circle;
+  return std::move(times_);
+}
+
+// A transfer has all that it waited for; of a group the last one speaks for all.
+void FineFlow::ask(int32_t row) {
+  int64_t ready = ready_[row];
+  if (const int32_t number = jobs_.group[row]; number >= 0) {
+    if (--group_waits_[number] > 0) return;
+    for (const int32_t* one = jobs_.groups.begin(number); one != jobs_.groups.end(number); ++one) {
+      ready = std::max(ready, ready_[*one]);
+    }
+    row = *jobs_.groups.begin(number);
+  }
+  event(ready, jobs_.src[row] == jobs_.dst[row] ? copy : send, priority_[row], row);
+}
+
+void FineFlow::supply(int32_t row, int64_t now) {
+  ready_[row] = std::max(ready_[row], now);
+  if (--waits_[row] == 0) ask(row);
+}
+
+// Something happened that helps to open the gates of a transfer.
+void FineFlow::open(const Ragged& gates, int32_t row, int64_t now) {
+  for (const int32_t* gate = gates.begin(row); gate != gates.end(row); ++gate) {
+    open_at_[*gate] = std::max(open_at_[*gate], now);
+    if (--needs_[*gate] > 0) continue;
+    for (const int32_t* one = jobs_.opens.begin(*gate); one != jobs_.opens.end(*gate); ++one) supply(*one, open_at_[*gate]);
+  }
+}
+
+// A reduction unit takes what arrived in one cycle: each counts as the last.
+void FineFlow::add_up(int64_t now, int64_t node, int32_t row) {
+  std::vector<int32_t> together{row};
+  while (!events_.empty() && events_.top().cycle == now && events_.top().kind == add && events_.top().place == node) {
+    together.push_back(events_.top().row);
+    events_.pop();
+  }
+  unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together.size()) * costs_.red;
+  for (const int32_t one : together) event(unit_[node], land, 0, one);
+}
+
+// A local transfer takes the copy unit; what would read the copy may read the original until then.
+void FineFlow::make_copy(int32_t row, int64_t now) {
+  int64_t& unit = copy_unit_[jobs_.src[row]];
+  const int64_t fire = rounded(std::max(now, unit), costs_.slot);
+  unit = fire + costs_.ser;
+  sent(row, fire);
+  arrives(row, fire + costs_.ser);
+  for (const int32_t reader : readers_[row]) supply(reader, now);
+}
+
+void FineFlow::sent(int32_t row, int64_t fire) {
+  times_.fire[row] = fire;
+  open(jobs_.when_sent, row, fire);
+}
+
+void FineFlow::arrives(int32_t row, int64_t arrived) {
+  if (jobs_.adds[row]) {
+    event(arrived + costs_.start, add, jobs_.dst[row], row);
+  } else {
+    event(arrived, land, 0, row);
+  }
+}
+
+}  // namespace certree

@@ -1,0 +1,67 @@
+// What list scheduling and forwarding share: what transfers wait for, copy units and reduction units, event by event.
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "fine_booking.hpp"
+
+namespace certree {
+
+// Transfers ask to leave when all that they wait for has happened; `leave` says when they do.
+class FineFlow {
+ public:
+  FineFlow(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns);
+  virtual ~FineFlow() = default;
+
+  FineTimes run();
+
+ protected:
+  enum Kind : int32_t { add, land, pass, copy, send, serve };  // of events in one cycle, the order
+
+  virtual void leave(int32_t row, int64_t now) = 0;   // a transfer, or the first of a group, can be sent
+  virtual void passing(int32_t, int64_t) {}           // (transfer, cycle): a message stands before its next link
+  virtual void serving(int32_t, int32_t, int64_t) {}  // (queue, its first transfer, cycle): who waits there can try again
+
+  void event(int64_t cycle, Kind kind, int64_t place, int32_t row, int32_t queue = -1) {
+    events_.push({cycle, place, kind, row, queue});
+  }
+
+  void sent(int32_t row, int64_t fire);        // leaves then; what waits for that is told
+  void arrives(int32_t row, int64_t arrived);  // its last flit is at the destination
+
+  const FineJobs& jobs_;
+  const FineCosts& costs_;
+  const std::vector<int64_t>& priority_;
+  std::vector<int64_t> latency_;
+  FineTimes times_;
+
+ private:
+  void ask(int32_t row);
+  void supply(int32_t row, int64_t now);
+  void open(const Ragged& gates, int32_t row, int64_t now);
+  void add_up(int64_t now, int64_t node, int32_t row);
+  void make_copy(int32_t row, int64_t now);
+
+  struct Event {
+    int64_t cycle;
+    int64_t place;  // a node, a link, or a priority
+    Kind kind;
+    int32_t row;
+    int32_t queue;  // in which the transfer waits, or -1
+
+    bool operator>(const Event& other) const {
+      if (cycle != other.cycle) return cycle > other.cycle;
+      if (kind != other.kind) return kind > other.kind;
+      return place != other.place ? place > other.place : row > other.row;
+    }
+  };
+
+  std::vector<int32_t> needs_, waits_, group_waits_;
+  std::vector<int64_t> open_at_, ready_, copy_unit_, unit_;
+  std::vector<std::vector<int32_t>> readers_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+};
+
+}  // namespace certree
