@@ -25,6 +25,7 @@ Int64 = NDArray[np.int64]
 WORK = 4_000_000  # rows and hops that are booked for effort 1, half of them in starts
 MOST_STARTS, MOST_TRIES = 512, 2048
 FIRST_STARTS, FIRST_WORK = 32, 100_000  # of each program
+ORDERS = 4  # of ways that are equally long
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
@@ -52,13 +53,15 @@ class Trial:
         return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
 
     def starts(self, seed: int) -> Iterator[Turns]:
-        """Turns without end: the order of rows, the longest rest first, then with links or parts of the message that wait, at
-        random."""
+        """Turns without end: the order of rows, the longest rest first, on grids the longest ways first, then with links or parts
+        of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from _ways_of_taking(rows)
         rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
         yield from _ways_of_taking(rest)
         yield from _ways_of_taking(self._mean(self.first.fire))
+        for far in self._longest_first(np.random.default_rng(seed)):
+            yield from _ways_of_taking(far)
         rng, ports, quarter = np.random.default_rng(seed), int(link.max(initial=0)) + 1, -(-self.costs.red // 4)
         for number in range(1 << 30):
             waits = (
@@ -69,6 +72,21 @@ class Trial:
             later = rng.integers(1 + rng.integers(1, 3 * self.costs.ser), size=int(part.max()) + 1) * (number % 2)
             for patient in (False, True):
                 yield Turns(rest + later[part], waits[link].astype(np.int64), patient, apart=bool(number & 4))
+
+    def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
+        """By row of `few`, on networks with coordinates: the longest ways first, of equally long ones those that lead equally far
+        in each direction together; in order, and a few times in any order. None where all ways have one length."""
+        place = self.program.topology.coordinates
+        hops = np.array([len(way) for way in self.program.ways], np.int64)[self.first_rows]
+        if place is None or hops.max(initial=0) == hops[hops > 0].min(initial=1 << 30):
+            return
+        ends = place.astype(np.int64)[np.stack((self.program.dst, self.program.src))[:, self.first_rows]]
+        there = (ends[0] - ends[1]) % (place.max(axis=0) + 1)
+        number = np.unique(there, axis=0, return_inverse=True)[1].reshape(-1)
+        turns = np.arange(int(number.max(initial=0)) + 1)
+        for _ in range(ORDERS):
+            yield turns[number] - hops * len(turns)
+            turns = rng.permutation(turns)
 
     @property
     def groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -1,6 +1,7 @@
 """Programs in fine slots: the times are those of the model, no transfer could leave earlier, and a fault is found."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -175,3 +176,14 @@ def test_apart_no_two_rows_come_to_a_unit_in_one_cycle():
         met.append(len(times) - len(set(times)))
     assert met[0] > 0
     assert met[1] == 0
+
+
+def test_on_a_torus_the_longest_ways_go_first():
+    """Everyone sends to everyone: where all nodes send equally far in each direction, long ways first, links are full sooner. The
+    paced run takes 13,088 cycles."""
+    request = ask("torus:8x8", message_bytes=65_537)
+    program = program_of(make("cps", "torus:8x8", message_bytes=65_537))
+    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    ends = [trial.booked(turns).end for turns in islice(trial.starts(0), 16)]
+    assert min(ends[12:]) < 12_700
+    assert min(ends[:12]) > 13_088
