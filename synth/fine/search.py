@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rows_of
-from certree.synth.fine.order import Order, gates_of, order_of
+from certree.synth.fine.order import NONE, Order, gates_of, order_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.turned import turned
 from certree.synth.method import Request
@@ -26,6 +26,7 @@ WORK = 4_000_000  # rows and hops that are booked for effort 1, half of them in 
 MOST_STARTS, MOST_TRIES = 512, 2048
 FIRST_STARTS, FIRST_WORK = 32, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
+SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
@@ -53,12 +54,13 @@ class Trial:
         return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
 
     def starts(self, seed: int) -> Iterator[Turns]:
-        """Turns without end: the order of rows, the longest rest first, on grids the longest ways first, then with links or parts
-        of the message that wait, at random."""
+        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, on grids the longest ways
+        first, then with links or parts of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from _ways_of_taking(rows)
         rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
         yield from _ways_of_taking(rest)
+        yield from (Turns(rest, release) for release in self._spaced(rest))
         yield from _ways_of_taking(self._mean(self.first.fire))
         for far in self._longest_first(np.random.default_rng(seed)):
             yield from _ways_of_taking(far)
@@ -87,6 +89,30 @@ class Trial:
         for _ in range(ORDERS):
             yield turns[number] - hops * len(turns)
             turns = rng.permutation(turns)
+
+    def _spaced(self, rest: Int64) -> Iterator[Int64]:
+        """Releases with which the first messages that a node adds come one after the other, a sum apart, less and more, so that the
+        first chunks are complete early, and their sums go on while the others are added up: first the chunks whose sums have the
+        longest way to go, or in their order. `rest`: by row, the lowest first."""
+        found, chunk, order = self.few.transfers, self.program.chunk[self.first_rows].astype(np.int64), self.few.order
+        waits = np.array([bool(gates) for gates in gates_of(order)]) | (np.array(order.original_of) != NONE)
+        rows = np.flatnonzero((found.adds > 0) & ~waits)
+        if not len(rows):
+            return
+        hop = np.array(self.costs.hop, np.int64)[found.links]
+        flight = np.array([hop[list(found.ways[row])].sum() for row in rows.tolist()])
+        node, chunk = found.dst[rows], chunk[rows]
+        cell = np.unique(node * (chunk.max() + 1) + chunk, return_inverse=True)[1]
+        longest = np.zeros(cell.max() + 1, np.int64)
+        np.minimum.at(longest, cell, rest[rows])
+        for turn in (longest[cell], 0 * chunk):
+            by_node = np.lexsort((-flight, chunk, turn, node))
+            place = np.empty(len(rows), np.int64)
+            place[by_node] = np.arange(len(rows)) - np.searchsorted(node[by_node], node[by_node])
+            for quarters in SPACES:
+                release = np.zeros(self.few.rows, np.int64)
+                release[rows] = np.maximum(place * self.costs.red * quarters // 4 - flight + flight.min(), 0)
+                yield release
 
     @property
     def groups(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
