@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
-from certree.models.network.topology import UNKNOWN_LATENCY, Topology
+from certree.models.network.topology import Topology
 from certree.models.routers.grid import Grid
 from certree.models.routers.virtual_channels import layer_count
-from certree.models.schedule.paths import path_latency
+from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 
@@ -57,22 +58,24 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
 
 def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -> bool:
     """Whether fine slots send so little over each link that no sender ever lacks a credit, though buffers may be smaller than the
-    loop of a credit: all flits of the messages that use a link within that loop fit into one buffer. False where iterations repeat
-    or messages are several packets. O(uses of links, log)."""
+    loop of a credit: all flits of the messages that use a link within that loop fit into one buffer, or the buffer of each lane
+    covers the loop of this link, which is as long as the link is. False where iterations repeat or messages are several packets.
+    O(uses of links, log)."""
     made_for = schedule.made_for
     if schedule.slot_cycles is None or made_for is None or made_for.machine != machine or len(packets) > 1:
         return False
-    times, loop = fine_times(schedule), _loop(schedule.topology, machine)
+    times = fine_times(schedule)
     if times.period is not None:
         return False
-    uses = times.reservations
+    uses, loops = times.reservations, _loops(schedule.topology, machine)
     order = np.lexsort((uses.entry, uses.pair))
+    order = order[loops[uses.pair[order]] > machine.vc_buffer_flits]
     flits = times.length[uses.row[order]]
     if not len(flits):
         return True
-    span = int(uses.entry.max()) + 1
-    key = uses.pair[order] * span + uses.entry[order]
-    first = np.maximum(uses.pair[order] * span, key - loop - int(flits.max()))  # earlier ones have left, and their credits are back
+    span, pair = int(uses.entry.max()) + 1, uses.pair[order]
+    key = pair * span + uses.entry[order]
+    first = np.maximum(pair * span, key - loops[pair] - int(flits.max()))  # earlier ones have left, and their credits are back
     sent = np.concatenate(([0], np.cumsum(flits)))
     within = sent[1:] - sent[np.searchsorted(key, first)]
     return int(within.max()) <= machine.vc_buffer_flits
@@ -103,10 +106,19 @@ def pipeline_effect(
 
 
 def _loop(topology: Topology, machine: Machine) -> int:
-    """Cycles from the sending of a flit to the use of its credit. A head stays in the buffer behind for as long as it is routed:
-    its credit is the last to come back."""
+    """Cycles from the sending of a flit to the use of its credit, on the longest link."""
+    return int(_loops(topology, machine).max(initial=_loop_of(0, machine)))
+
+
+def _loops(topology: Topology, machine: Machine) -> NDArray[np.int64]:
+    """By joined pair the cycles from the sending of a flit to the use of its credit."""
+    return np.array([_loop_of(one, machine) for one in link_cycles(topology, machine).tolist()], np.int64)
+
+
+def _loop_of(link: int, machine: Machine) -> int:
+    """The same on a link of that latency. A head stays in the buffer behind for as long as it is routed: its credit is the last to
+    come back."""
     route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
-    link = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
     wire = max(link, machine.ni_cycles + machine.ni_issue_cycles)
     return 2 + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc
 
