@@ -131,6 +131,9 @@ class Levels:
                 self._scatter(stages, piece, dimension, chunk[index], place, share[index, dimension])
             elif self.sums and piece.passed:
                 self._pass_sums(stages, piece, dimension, chunk[index], place)
+            elif self.sums and piece.swaps and self.sizes[dimension] == 2:
+                self._send(stages, dimension, chunk[index], Op.REDUCE, place, 1)
+                stages.stage += 1
             elif self.sums and piece.swaps_on(self.sizes[dimension]):
                 self._swap_and_exchange(stages, piece, dimension, chunk[index], place)
             elif self.sums:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
+from certree.models.routers.transparency import pipeline_effect
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric import written_out
@@ -132,15 +133,19 @@ def without_unread_copies(program: Program, order: Order, booked: Booked) -> tup
 
 def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapping[str, Any]) -> Schedule:
     """The fastest of the FINALISTS that the machine takes, the first ones of `choices`; where it takes none of these, the next one
-    that it takes of up to MOST_REFUSED more; where it takes none at all, the fastest."""
+    that it takes of up to MOST_REFUSED more; where it takes none at all, the fastest. Where messages may be late no order is looked
+    for before the machine takes the one so far."""
     taken: tuple[int, Schedule] | None = None
     refused: tuple[int, Schedule] | None = None
+    flits = min(found.trial.costs.ser for found in choices)
+    may_be_late = pipeline_effect(request.topology, request.machine, flits, is_far=True) is not None
     for number, found in enumerate(choices[: FINALISTS + MOST_REFUSED]):
+        is_doubtful = may_be_late or refused is not None
         if taken is not None:
             cannot_win = request.machine.ni_start_cycles + found.least >= taken[0] or found.end > choices[0].end * FAR
             if cannot_win or number >= FINALISTS:
                 continue
-        elif refused is not None and not _is_taken(request, _finished(request, found, method, options, is_searched=False)):
+        elif is_doubtful and not _is_taken(request, _finished(request, found, method, options, is_searched=False)):
             continue
         made = _finished(request, found, method, options)
         cycles = fine_times(made).cycles
@@ -151,8 +156,7 @@ def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapp
         elif refused is None or cycles < refused[0]:
             refused = cycles, made
     best = taken or refused
-    assert best is not None
-    return best[1]
+    return best[1] if best is not None else _finished(request, choices[0], method, options, is_searched=False)
 
 
 def _is_taken(request: Request, made: Schedule) -> bool:

@@ -1,13 +1,19 @@
 """Programs of the one-shot and two-shot all-reduces and what lies between them, on any network."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import prod
 
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
+from certree.models.schedule.schedule_columns import Op
+from certree.models.schedule.timing import chunk_bytes_of, reduction_cycles
+from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
+from certree.synth.fine.schedule import costs_of
 from certree.synth.fine.ways import default_ways, even_ways
 from certree.synth.method import Request
 from certree.synth.ranks.layout import Layout, layout_of
@@ -18,6 +24,11 @@ LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
 MOST_PAIRS = 1 << 12  # of endpoints, in all pieces together, where there are several pieces
+PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # pieces that begin with the widest links; one more where units then add faster
+MOST_PARTS = 4  # numbers of pieces that are compared
+MOST_WORK = 3  # times the least work of the units
+PART_ROWS = 1 << 13  # transfers of a program of such pieces
+BOOKED = 4  # programs of such pieces, those with the lowest estimates
 
 
 def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
@@ -76,6 +87,78 @@ def _on_rings(orders: list[tuple[int, ...]], scattered: int) -> Iterator[tuple[P
     for run, swaps, times in SHARED if scattered else EXCHANGED:
         if scattered < len(orders) or not swaps or swaps == 1:
             yield tuple(Piece(order, scattered, run, False, back, swaps) for back in (False, True) for order in orders) * times
+
+
+def widest_first(request: Request, scattered: Sequence[int | None]) -> Iterator[tuple[str, Program]]:
+    """Pieces that all begin with the dimension of the widest links, so that others carry shares only.
+
+    `scattered`: so many dimensions are, None: all; the others are exchanged. Narrower dimensions come one after the other, or all
+    at once. Only the programs with the lowest estimates. UnsupportedError where no dimension has wider links than all others, or
+    programs would be too large.
+    """
+    topology, layout, collective = request.topology, layout_of(request.topology, None), request.collective
+    width, dimensions = link_widths(topology, layout), len(layout.sizes)
+    first = int(np.argmax(width))
+    if dimensions < 2 or sum(one == width[first] for one in width) > 1:
+        raise UnsupportedError(f"{topology.name} has no dimension with wider links than all others")
+    least = min((one for one in scattered if one is not None), default=0)
+    if least >= dimensions:
+        raise UnsupportedError(f"{topology.name} has {dimensions} dimensions; fewer can be scattered, not {least}")
+    rest = [one for one in range(dimensions) if one != first]
+    shapes = [(layout, [(first, *rest[turn:], *rest[:turn]) for turn in range(len(rest))])]
+    if dimensions > 2 and not first:
+        shapes.append((layout.flattened(), [(0, 1)]))
+    found: list[tuple[Fraction, str, Program]] = []
+    for shape, orders in shapes:
+        most = len(shape.sizes)
+        for shared in sorted({most if one is None else one for one in scattered if one is None or one < most}):
+            for pieces in _beginning_alike(request, shape, orders, shared):
+                levels = Levels(shape.sizes, shape.nodes, pieces, collective.reduces, collective.gathers)
+                stages, roots = levels.rows()
+                program = stages.program(topology, collective, roots, even_ways(topology))
+                found.append((_estimate(request, program), f"{_words(shape, pieces)}, even routes", program))
+    if not found:
+        raise UnsupportedError(f"fine slots are made for up to {PART_ROWS} transfers here; {topology.name} would take more")
+    yield from (one[1:] for one in sorted(found, key=lambda one: one[0])[:BOOKED])
+
+
+def _beginning_alike(request: Request, shape: Layout, orders: list[tuple[int, ...]], shared: int) -> Iterator[tuple[Piece, ...]]:
+    """Pieces in these orders in turn, in several numbers, sums straight or round the ring."""
+    for count in _numbers_of_pieces(request, prod(shape.sizes[one] for one in orders[0][:shared])):
+        for run in (0, LONG):
+            alike = (Piece(orders[n % len(orders)], shared, run, False, bool(n // len(orders) % 2), 1) for n in range(count))
+            yield tuple(alike)
+
+
+def link_widths(topology: Topology, layout: Layout) -> list[int]:
+    """By dimension the lanes of the narrowest link between the neighbours in it; 0 where some are not joined."""
+    found, place, stride = [], np.arange(len(layout.nodes)), 1
+    for size in layout.sizes:
+        here = place[place // stride % size < size - 1]
+        pair = topology.pair_index(layout.nodes[here], layout.nodes[here + stride])
+        found.append(int(np.where(pair < 0, 0, topology.pair_capacity[np.maximum(pair, 0)]).min()))
+        stride *= size
+    return found
+
+
+def _numbers_of_pieces(request: Request, chunks: int) -> list[int]:
+    """Numbers of pieces of that many chunks into which a message is cut, the largest of those that leave units little to do."""
+
+    def work(count: int) -> int:
+        each = chunk_bytes_of(request.message_bytes, count * chunks, 1, request.machine)
+        return count * reduction_cycles(each, request.machine)
+
+    numbers = sorted({min((count, count + 1), key=work) for count in PARTS})
+    most = MOST_WORK * min(map(work, numbers))
+    rows = 2 * chunks * (len(request.members) - 1)
+    return [count for count in numbers if work(count) <= most and count * rows <= PART_ROWS][-MOST_PARTS:]
+
+
+def _estimate(request: Request, program: Program) -> Fraction:
+    """Cycles that a program takes, about: `least_cycles`, and half the work of the busiest unit, since it has to wait at times."""
+    costs = costs_of(request, program)
+    sums = np.bincount(program.dst[program.op == Op.REDUCE], minlength=1)
+    return least_cycles(program, costs) + Fraction(int(sums.max()) * costs.red, 2)
 
 
 def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program]]:

@@ -118,7 +118,7 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
         if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
             continue
         yield entry.name, entry.name, {}
-        if not is_huge and not (is_searched and entry.published):
+        if not is_huge and not (is_searched and entry.published and entry.tier is not Tier.SMALL):
             for options in _variants(entry, request):
                 yield ":".join([entry.name, *[f"{key}={value}" for key, value in options.items()]]), entry.name, options
 

@@ -6,15 +6,16 @@ certree's: the fewer bytes along some dimensions, the fewer steps along others.
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.schedule import in_fine_slots
-from certree.synth.fine.shots import by_dimension
-from certree.synth.method import Options, Request, Tier, method, whole_number
+from certree.synth.fine.shots import by_dimension, widest_first
+from certree.synth.method import Options, Request, Tier, Variant, choice, method, whole_number
 from certree.synth.ranks.layout import MAX_FACTORS
 
 
 @method(
     "mixed-shot",
     [CollectiveKind.ALL_REDUCE],
-    options={"scattered": whole_number(1, 1, MAX_FACTORS)},
+    options={"scattered": whole_number(1, 1, MAX_FACTORS), "begins": choice("any", "widest")},
+    variants=[Variant({"begins": "widest"})],
     published=False,
     tier=Tier.SMALL,
     order=65,
@@ -26,7 +27,13 @@ def mixed_shot(request: Request, options: Options) -> Schedule:
     """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.
 
     A chunk is summed up in shares along `scattered` dimensions, then whoever holds a share sends it to all others along each other
-    dimension, and the sums go back the way they came. Pieces of the message begin with different dimensions. Option: scattered=D,
-    below the number of dimensions.
+    dimension, and the sums go back the way they came. Pieces of the message begin with different dimensions, or, begins=widest, all
+    with that of the widest links; then `scattered` dimensions or more are. Options: scattered=D, below the number of dimensions,
+    and begins.
     """
-    return in_fine_slots(request, by_dimension(request, options["scattered"]), "mixed-shot", options)
+    scattered = options["scattered"]
+    if options["begins"] == "widest":
+        programs = widest_first(request, range(scattered, MAX_FACTORS))
+    else:
+        programs = by_dimension(request, scattered)
+    return in_fine_slots(request, programs, "mixed-shot", options)

@@ -14,6 +14,7 @@ from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine, load_machine
+from certree.models.routers.transparency import schedule_effect
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile
 from certree.verify.deadlock.freedom import deadlock_of_tables
@@ -96,6 +97,19 @@ def test_fine_slots_whose_messages_fit_into_buffers() -> None:
     exact = ct.simulate(small, engine="flit")
     assert (exact.late, exact.cycles) == (0, exact.closed_form_cycles)
     assert ct.simulate(small).engine == "fast"
+
+
+def test_the_loop_of_a_credit_is_that_of_the_link() -> None:
+    """Eight short lanes take more within the longest loop than a buffer holds; their own loop is shorter, so that no credit lacks.
+    With links of one length, as long as the longest, one does."""
+    made = ct.synthesize("ace-alltoall:4x2", method="mixed-shot", size="16KiB", options={"begins": "widest"})
+    assert isinstance(made, Schedule)
+    assert (ct.deadlock(made).agrees, ct.verify(made).valid) == (True, True)
+    exact = ct.simulate(made, engine="flit")
+    assert (exact.late, exact.contention_cycles, exact.cycles) == (0, 0, exact.closed_form_cycles)
+    far = replace(made.topology, latency=np.full_like(made.topology.latency, int(made.topology.latency.max())))
+    assert schedule_effect(made, KNOWN, [44], 1) is None
+    assert "loop of a credit, 404 cycles" in str(schedule_effect(replace(made, topology=far), KNOWN, [44], 1))
 
 
 def test_auto_takes_what_the_machine_can_run() -> None:

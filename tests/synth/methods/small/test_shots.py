@@ -1,9 +1,16 @@
 """One shot, two shots and what lies between: valid on any network, and as fast as counted."""
 
+from itertools import islice
+
 import pytest
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.synth.fine.levels import Piece
+from certree.synth.fine.schedule import costs_of
+from certree.synth.fine.search import Trial
+from certree.synth.fine.shots import link_widths, programs
+from certree.synth.ranks.layout import layout_of
 from tests.synth.execution import ask, valid
 
 NETWORKS = ["ring:5", "mesh:3x3", "torus:3x4", "dgx1", "dgx2:1", "switch:5", "fattree:2x3", "torus:3x3,without-link=0-1"]
@@ -52,6 +59,42 @@ def test_sums_of_neighbours_pay_on_a_torus(size, most):
 
 def test_swaps_of_neighbours_pay_on_a_torus():
     assert cycles("one-shot", "torus:8x8", 4096, groups="dimensions") <= 1850
+
+
+@pytest.mark.parametrize("network", ["hier-torus:2x3x4", "ace-torus:4x2x1", "ace-alltoall:4x3", "ace-torus:2x2x3"])
+@pytest.mark.parametrize(("method", "collective", "options"), [
+    ("mixed-shot", "all-reduce", {"begins": "widest"}), ("two-shot", "all-reduce", {"groups": "widest"}),
+    ("two-shot", "reduce-scatter", {"groups": "widest"}), ("two-shot", "all-gather", {"groups": "widest"}),
+])  # fmt: skip
+def test_pieces_that_begin_with_the_widest_links_are_valid(network, method, collective, options):
+    valid(method, network, collective, message_bytes=1000, options=options)
+
+
+@pytest.mark.parametrize(("method", "network", "size", "most"), [
+    ("mixed-shot", "ace-torus:4x2x2", 16384, 1210), ("mixed-shot", "ace-alltoall:4x2", 65537, 1700),
+    ("mixed-shot", "hier-torus:2x2x4", 16384, 1300), ("two-shot", "ace-torus:4x2x1", 1 << 18, 2979),
+])  # fmt: skip
+def test_bytes_stay_on_wide_links(method, network, size, most):
+    """1,341, 2,187, 1,574 and 3,620 cycles where pieces begin with different dimensions, or go straight to everyone."""
+    assert cycles(method, network, size, **({"begins": "widest"} if method == "mixed-shot" else {"groups": "widest"})) <= most
+
+
+def test_links_are_as_wide_as_the_narrowest_between_neighbours():
+    """None joins packages directly where they hang on switches."""
+    for network, width in (("ace-torus:4x2x1", [8, 4]), ("ace-alltoall:4x2", [8, 0]), ("mesh:3x4", [1, 1])):
+        topology = ask(network).topology
+        assert link_widths(topology, layout_of(topology, None)) == width
+
+
+def test_messages_no_faster_than_units_add():
+    """The first chunks are complete early: a start with such releases is faster than those in the order of rows and of rests."""
+    request = ask("ace-torus:4x2x2", message_bytes=16384)
+    shape = layout_of(request.topology, None).flattened()
+    _, program = next(iter(programs(request, shape, [(Piece((0, 1), 1),) * 6])))
+    trial = Trial.of(program, costs_of(request, program))
+    ends = [trial.few.run(trial.costs, turns).end for turns in islice(trial.starts(0), 16)]
+    assert min(ends[4:]) < 0.95 * min(ends[:4])
+    assert cycles("one-shot", "torus:4x4", 4096, groups="dimensions") <= 944  # 997 without
 
 
 def test_long_runs_have_longer_slots():
