@@ -24,7 +24,7 @@ Int64 = NDArray[np.int64]
 
 WORK = 4_000_000  # rows and hops that are booked for effort 1, half of them in starts
 MOST_STARTS, MOST_TRIES = 512, 2048
-FIRST_STARTS, FIRST_WORK = 32, 100_000  # of each program
+FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
 BATCH = 2_000_000  # rows and hops between two looks at the clock
@@ -54,7 +54,7 @@ class Trial:
         return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
 
     def starts(self, seed: int) -> Iterator[Turns]:
-        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, on grids the longest ways
+        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, on grids long ways
         first, then with links or parts of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from _ways_of_taking(rows)
