@@ -61,6 +61,9 @@ SHAPES = [
     ("asymmetric-cps", SYMMETRIC, TREES + " tree:2x3,without-node=4", [""], lambda n, p: (n, None, p * n * (n - 1))),
     ("switch-fc", "all-reduce all-gather all-to-all", PACKAGES, [""], lambda n, p: (None, None, None)),
     ("switch-fc", "all-gather", "full:3 full:5 full:6 full:12", [""], lambda n, p: (n, log(n - 1) + 1, n * (n - 1))),
+    # up and down; of a pull also down to its endpoint, which sends it up again, and gets no copy
+    *(("in-switch", "all-reduce", "switch:5,reducing=switches switch:9,reducing=switches", [f"option.pieces={c} option.form={f}"],
+       lambda n, p, c=c, f=f: (c, None, c * (2 * n + (f == "pull")))) for c in (1, 3) for f in ("push", "pull")),
     *(("netreduce", "all-reduce", SUMMED.replace(" ", ",reducing=switches ") + ",reducing=switches", [f"chunks={c}"],
        lambda n, p, c=c: (c, None, None)) for c in (1, 3)),
 ]  # fmt: skip
