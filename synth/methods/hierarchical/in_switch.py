@@ -24,7 +24,7 @@ from certree.synth.method import Options, Request, Tier, Variant, choice, flag, 
 from certree.synth.methods.hierarchical.netreduce import Climb, aggregations
 
 MOST_PIECES = 1 << 12
-MOST_ROWS = 1 << 13  # of all programs that are tried where the number of pieces is not given
+MOST_ROWS = 3 << 13  # of all programs that are tried where the number of pieces is not given
 TRIED = 4  # numbers of pieces that are compared, those of the best estimates
 
 
