@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +61,13 @@ class Trial:
         yield from _ways_of_taking(rows)
         rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
         yield from _ways_of_taking(rest)
-        yield from (Turns(rest, release) for release in self._spaced(rest))
         yield from _ways_of_taking(self._mean(self.first.fire))
-        for far in self._longest_first(np.random.default_rng(seed)):
-            yield from _ways_of_taking(far)
+        far = self._longest_first(np.random.default_rng(seed))
+        for one in islice(far, 1):
+            yield from _ways_of_taking(one)
+        yield from (Turns(rest, release) for release in self._spaced(rest))
+        for one in far:
+            yield from _ways_of_taking(one)
         rng, ports, quarter = np.random.default_rng(seed), int(link.max(initial=0)) + 1, -(-self.costs.red // 4)
         for number in range(1 << 30):
             waits = (

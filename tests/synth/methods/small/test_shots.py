@@ -92,7 +92,7 @@ def test_messages_no_faster_than_units_add():
     shape = layout_of(request.topology, None).flattened()
     _, program = next(iter(programs(request, shape, [(Piece((0, 1), 1),) * 6])))
     trial = Trial.of(program, costs_of(request, program))
-    first = [(turns.release.any(), trial.few.run(trial.costs, turns).end) for turns in islice(trial.starts(0), 16)]
+    first = [(turns.release.any(), trial.few.run(trial.costs, turns).end) for turns in islice(trial.starts(0), 24)]
     waiting, others = ([end for waits, end in first if waits == kind] for kind in (True, False))
     assert len(others) > 1
     assert min(waiting) < 0.95 * min(others)
