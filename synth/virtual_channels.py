@@ -30,17 +30,17 @@ def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
         return schedule
     plain = schedule if schedule.virtual_channel is None else replace(schedule, virtual_channel=None)
     for known in (plain, schedule) if schedule.waits is None else (schedule,):
-        if is_free(known, machine):
+        if _is_free(known, machine):
             return known
     pairs = plain.topology.pair_of_link
     layers = layers_of([pairs[list(route)].tolist() for route in plain.routes])
     if max(layers) < machine.vc_count:
         return replace(plain, virtual_channel=np.array(layers, np.int32))
     led = _up_down(plain, layers, machine.vc_count - 1)
-    return led if led is not None and is_free(led, machine) else plain
+    return led if led is not None and _is_free(led, machine) else plain
 
 
-def is_free(schedule: Schedule, machine: Machine) -> bool:
+def _is_free(schedule: Schedule, machine: Machine) -> bool:
     """Whether the routes of a schedule are free of deadlock in the routers of the machine, whatever the message size."""
     vcs = schedule_vcs(schedule, machine)
     return vcs.layers <= vcs.count and deadlock(schedule_walks(schedule, machine, vcs, 1), machine, any_size=True).free

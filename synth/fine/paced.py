@@ -7,6 +7,7 @@ enough of them, and where it has not they leave later.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,6 @@ from certree.synth.fine.schedule import MOST_HOPS, MOST_SLOTS, costs_of, in_fine
 from certree.synth.fine.search import rests
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
-from certree.synth.virtual_channels import is_free
 from certree.verify.deadlock.layers import layers_of
 
 MOST_ROWS = 1 << 15  # transfers of all iterations: more of them are left in slots of one length
@@ -77,8 +77,8 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
 
 def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule | None:
     """The fastest paced run of a program that is found, as a schedule that takes fewer than `bar` cycles; None where there is none
-    for which the buffers of the machine have room, where links are parallel, or switches reduce. O(rows · hops · log rows) for
-    each round."""
+    for which the buffers of the machine have room, which its routers do not take, where links are parallel, or switches reduce.
+    O(rows · hops · log rows) for each round."""
     topology, machine = program.topology, request.machine
     if topology.reducing.any() or len(topology.pair_capacity) < len(topology.src) or sum(map(len, program.ways)) > MOST_HOPS:
         return None
@@ -101,8 +101,11 @@ def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule
         return None
     made_for = MadeFor(request.message_bytes, machine)
     made = schedule_of(program, order, best.booked, 1, made_for, request.provenance("retime", {}), best)
-    is_right = is_free(made, machine) and next(unkept_waits(made), None) is None
-    return made if is_right and fine_times(made).cycles <= bar else None
+    with suppress(UnsupportedError):  # with fewer virtual channels for each message the machine may not take it
+        request.require_runnable(made)
+        if next(unkept_waits(made), None) is None and fine_times(made).cycles <= bar:
+            return made
+    return None
 
 
 def _channels(program: Program, machine: Machine) -> Channels:

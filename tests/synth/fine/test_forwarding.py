@@ -1,6 +1,7 @@
 """Paced runs with planned waits: as fast as without them nothing is, kept by lanes, and with room for all that waits."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -86,3 +87,26 @@ def test_in_one_virtual_channel_messages_meet_where_one_waits():
     longer = [list(waits) for waits in made.waits]
     longer[row][-1] += 1
     assert "is to enter link" in next(unkept_waits(replace(made, waits=tuple(map(tuple, longer)))))
+
+
+@pytest.mark.parametrize("name", ["fattree:2x3", "mesh:2x4", "torus:3x3", "tree:2x3@2", "leafspine:2x2x2@2", "switch:5,capacity=2"])
+@pytest.mark.parametrize(("room", "channels"), [(318, 4), (40, 2)])
+def test_waits_are_valid_and_kept_whatever_is_sent(name, room, channels):
+    """Each paced run that has room, of several methods and sizes, runs on lanes as planned."""
+    ran = 0
+    for method, size in product(("ring", "cps", "halving-doubling"), (1000, 20_000, 1 << 18)):
+        options = {"bidirectional": "true"} if method == "ring" else {}
+        request = ask(name, message_bytes=size)
+        request = replace(request, machine=replace(request.machine, vc_buffer_flits=room, vc_count=channels))
+        made = with_planned_waits(request, program_of(make(method, name, message_bytes=size, options=options)), 1 << 30)
+        if made is None:
+            continue
+        verdict = verify_schedule(made)
+        assert verdict.valid, (method, size, verdict.violations)
+        request.require_runnable(made)
+        if made.waits is not None:
+            done = run(lower(made, size, request.machine), Options(without_routers=True))
+            assert (done.cycles, done.late, done.data_ok) == (request.cycles(made), 0, True), (method, size)
+            assert done.contention_cycles == fine_times(made).reservations.wait.sum(), (method, size)
+            ran += 1
+    assert ran
