@@ -108,15 +108,12 @@ class Levels:
         count, sizes, place = self.chunks_of_a_piece, np.array(self.sizes), np.empty(int(self.nodes.max()) + 1, np.int64)
         place[self.nodes] = np.arange(len(self.nodes))
         digits = self._places[place[src]]
-        kind = np.zeros(np.broadcast(chunk, src).shape, np.int64)
-        for number, piece in enumerate(self.pieces):
-            scattered = np.isin(np.arange(len(sizes)), piece.order[: piece.scattered])
-            turned = np.where(scattered, self._shares(piece, count)[chunk % count] - digits, 0) % sizes
-            same = chunk % count // prod(sizes[scattered].tolist())
-            group = digits % [1 + (piece.swaps_on(size) > 0) for size in self.sizes]
-            found = (turned * sizes + group) @ np.cumprod([1, *(sizes[:-1] ** 2)]) + same * prod(self.sizes) ** 2
-            kind = np.where(chunk // count == number, found, kind)
-        return kind
+        piece = self.pieces[int(np.max(chunk, initial=0)) // count]  # what is added together is of one piece
+        scattered = np.isin(np.arange(len(sizes)), piece.order[: piece.scattered])
+        turned = np.where(scattered, self._shares(piece, count)[chunk % count] - digits, 0) % sizes
+        same = chunk % count // prod(sizes[scattered].tolist())
+        group = digits % [1 + (piece.swaps_on(size) > 0) for size in self.sizes]
+        return np.asarray((turned * sizes + group) @ np.cumprod([1, *(sizes[:-1] ** 2)]) + same * prod(self.sizes) ** 2)
 
     def _add(self, stages: Stages, piece: Piece, chunk: Int64, share: Int64) -> None:
         """The transfers of a piece: down its dimensions, and up those that were scattered."""

@@ -9,6 +9,7 @@ A local copy keeps what its source holds for later. What reads the copy may read
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,14 +33,14 @@ class Order:
     groups: list[list[int]]
     group: list[int]
 
-
-def gates_of(order: Order) -> list[list[int]]:
-    """By row, the gates that it waits for."""
-    found: list[list[int]] = [[] for _ in order.when_sent]
-    for gate, rows in enumerate(order.opens):
-        for row in rows:
-            found[row].append(gate)
-    return found
+    @cached_property
+    def waits(self) -> list[list[int]]:
+        """By row, the gates that it waits for."""
+        found: list[list[int]] = [[] for _ in self.when_sent]
+        for gate, rows in enumerate(self.opens):
+            for row in rows:
+                found[row].append(gate)
+        return found
 
 
 class _Gates:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rows_of
-from certree.synth.fine.order import NONE, Order, gates_of, order_of
+from certree.synth.fine.order import NONE, Order, order_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.turned import turned
 from certree.synth.method import Request
@@ -59,7 +59,7 @@ class Trial:
         first, then with links or parts of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
         yield from _ways_of_taking(rows)
-        rest, link, part = -self._mean(rests(self.program, self.order, self.first)), self._link, self.groups[1]
+        rest, link, part = self._rest, self._link, self.groups[1]
         yield from _ways_of_taking(rest)
         yield from _ways_of_taking(self._mean(self.first.fire))
         far = self._longest_first(np.random.default_rng(seed))
@@ -99,7 +99,7 @@ class Trial:
         first chunks are complete early, and their sums go on while the others are added up: first the chunks whose sums have the
         longest way to go, or in their order. `rest`: by row, the lowest first."""
         found, chunk, order = self.few.transfers, self.program.chunk[self.first_rows].astype(np.int64), self.few.order
-        waits = np.array([bool(gates) for gates in gates_of(order)]) | (np.array(order.original_of) != NONE)
+        waits = np.array([bool(gates) for gates in order.waits]) | (np.array(order.original_of) != NONE)
         rows = np.flatnonzero((found.adds > 0) & ~waits)
         if not len(rows):
             return
@@ -131,6 +131,11 @@ class Trial:
     def first_rows(self) -> Int64:
         """Of each block the first row."""
         return np.unique(self.block, return_index=True)[1]
+
+    @cached_property
+    def _rest(self) -> Int64:
+        """By row of `few` a priority, less for a longer rest."""
+        return -self._mean(rests(self.program, self.order, self.first))
 
     def _numbered(self, column: NDArray[np.int32]) -> NDArray[np.int32]:
         return np.unique(column[self.first_rows], return_inverse=True)[1].astype(np.int32)
@@ -184,13 +189,16 @@ def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
     return _best_start(trial, request, count)
 
 
-def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int) -> Booked:
-    """The best booking that is found from one on: from many starts, and by a local search. It ends at a cycle of `bound`."""
+def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
+    """The best booking that is found from one on: from many starts, and by a local search where that ends at `most` or earlier. It
+    ends at a cycle of `bound`."""
     turns, best = start
     if best.end <= bound or request.monitor.expired:
         return best
     work = WORK * request.effort // (2 * trial.few.work)
     turns, best = min((start, _best_start(trial, request, min(MOST_STARTS, work))), key=lambda one: rank_of(one[1]))
+    if most is not None and best.end > most:
+        return min(best, trial.first, key=rank_of)
     tries, batch = min(MOST_TRIES * request.effort, work), max(1, BATCH // trial.few.work)
     for number, done in enumerate(range(0, tries, batch)):
         if request.monitor.expired:
@@ -220,7 +228,7 @@ def rank_of(booked: Booked) -> tuple[int, int]:
 def rests(program: Program, order: Order, booked: Booked) -> Int64:
     """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
     rest = (booked.landed - booked.fire).tolist()
-    waiting, opens = gates_of(order), [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
+    waiting, opens = order.waits, [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
     for row in np.argsort(-booked.fire, kind="stable").tolist():
         own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
         rest[row] = own

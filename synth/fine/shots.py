@@ -24,7 +24,7 @@ LONG = 1 << 20  # of a run: all neighbours
 MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
 DETOUR = 3  # hops
-FEW_MISSING = 4  # fewer than one of that many
+FEW_MISSING = 4
 MOST_PAIRS = 1 << 12  # of endpoints, in all pieces together, where there are several pieces
 PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # pieces that begin with the widest links; one more where units then add faster
 MOST_PARTS = 4  # numbers of pieces that are compared
@@ -172,8 +172,8 @@ def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program
 
 
 def has_rings(topology: Topology, layout: Layout) -> bool:
-    """Whether neighbours in each dimension are joined, the last with the first as well. A few links, less than a quarter of those of
-    a dimension, may be missing where the way round is of DETOUR hops at most: what would pass one goes round."""
+    """Whether neighbours in each dimension are joined, the last with the first as well. A few links of each dimension, less than
+    one of FEW_MISSING, may be missing where the way round is of DETOUR hops at most: what would pass one goes round."""
     place, stride = np.arange(len(layout.nodes)), 1
     for size in layout.sizes:
         digit = place // stride % size
@@ -207,10 +207,12 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
         found = True
         stages, roots = levels.rows()
         uses_rings = pieces[0].run or pieces[0].passed or pieces[0].swaps
-        choices_of_routes = (("default routes", default_ways), ("even routes", even_ways))
-        for name, find in choices_of_routes[: 1 if uses_rings else 2]:
-            program = stages.program(request.topology, collective, roots, find(request.topology))
-            yield f"{_words(layout, pieces)}, {name}", program
+        by_default = stages.program(request.topology, collective, roots, default_ways(request.topology))
+        yield f"{_words(layout, pieces)}, default routes", by_default
+        if not uses_rings:
+            evenly = stages.program(request.topology, collective, roots, even_ways(request.topology))
+            if evenly.ways != by_default.ways:
+                yield f"{_words(layout, pieces)}, even routes", evenly
     if not found:
         raise UnsupportedError(f"fine slots are made for up to {MOST_ROWS} transfers; {request.topology.name} would take more")
 

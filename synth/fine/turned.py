@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.synth.fine.booking import Rows, rows_of
-from certree.synth.fine.order import NONE, Order, gates_of
+from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import Program
 
 Int64 = NDArray[np.int64]
@@ -77,7 +77,7 @@ def _turned_order(order: Order, block: list[int], first: list[int]) -> Order | N
             for gate in gates:
                 fed[gate] = (is_landing, fed[gate][1] | {block[row]})
     found: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
-    waits = gates_of(order)
+    waits = order.waits
     for one, row in enumerate(first):
         for gate in waits[row]:
             is_landing, feeding = fed[gate]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,21 @@ SWEEPS = 3
 Finder = Callable[[NDArray[Any], NDArray[Any]], list[Way]]
 
 
+@lru_cache(maxsize=4)
 def default_ways(topology: Topology) -> Finder:
-    """The routes that all methods take where nothing speaks against them (`models.network.routing`)."""
+    """The routes that all methods take where nothing speaks against them (`models.network.routing`). Those that have been found
+    are kept: programs of one network have most of them in common."""
+    known: dict[int, Way] = {}
 
     def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
-        column, routes = routes_between(topology, src, dst)
-        links = first_links(topology, src, dst)
-        return [routes[at] if at != DIRECT else (link,) for at, link in zip(column.tolist(), links, strict=True)]
+        keys = np.asarray(src, np.int64) * len(topology.kind) + dst
+        fresh = np.array([key for key in np.unique(keys).tolist() if key not in known], np.int64)
+        starts, ends = fresh // len(topology.kind), fresh % len(topology.kind)
+        column, routes = routes_between(topology, starts, ends)
+        links = first_links(topology, starts, ends)
+        for key, at, link in zip(fresh.tolist(), column.tolist(), links, strict=True):
+            known[key] = routes[at] if at != DIRECT else (link,)
+        return [known[key] for key in keys.tolist()]
 
     return find
 
@@ -66,19 +75,44 @@ class _Rerouting:
         self._load = [0] * len(topology.src)
         self._wide = topology.capacity.tolist()
         self._left: dict[int, list[int]] = {}
+        self._only: dict[tuple[int, int], Way | None] = {}
         self._forwards = topology.forwards.tolist()
 
     def run(self, src: list[int], dst: list[int]) -> list[Way]:
         """A route for each pair, in their order; UnsupportedError for one without a path."""
         ways: list[Way] = [()] * len(src)
-        for _ in range(SWEEPS):
-            for row, (here, there) in enumerate(zip(src, dst, strict=True)):
+        open_rows = []  # with a choice
+        for row, (here, there) in enumerate(zip(src, dst, strict=True)):
+            only = self._single(here, there)
+            ways[row] = self._least(here, there) if only is None else only
+            open_rows += [(row, here, there)] * (only is None)
+            for link in ways[row]:
+                self._load[link] += 1
+        for _ in range(1, SWEEPS):
+            for row, here, there in open_rows:
                 for link in ways[row]:
                     self._load[link] -= 1
                 ways[row] = self._least(here, there)
                 for link in ways[row]:
                     self._load[link] += 1
         return ways
+
+    def _single(self, here: int, there: int) -> Way | None:
+        """The shortest route where there is one only; None where there are none or several."""
+        if (here, there) not in self._only:
+            left, way, node = self._hops(there), [], here
+            while node != there:
+                ahead = [
+                    (link, to)
+                    for link, to in self._out[node]
+                    if 0 <= left[to] == left[node] - 1 and (to == there or self._forwards[to])
+                ]
+                if len(ahead) != 1:
+                    break
+                way.append(ahead[0][0])
+                node = ahead[0][1]
+            self._only[here, there] = tuple(way) if node == there else None
+        return self._only[here, there]
 
     def _least(self, here: int, there: int) -> Way:
         """The shortest route whose links have the least sum of squares of their loads; of equal ones the first."""

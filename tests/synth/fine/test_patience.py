@@ -9,7 +9,7 @@ import pytest
 
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
-from certree.synth.fine.order import NONE, gates_of, order_of
+from certree.synth.fine.order import NONE, order_of
 from certree.synth.fine.shots import by_dimension, flat
 from tests.synth.execution import ask
 
@@ -26,7 +26,7 @@ class Plain:
         count = len(rows.ways)
         self.fire, self.landed = [-1] * count, [-1] * count
         self.needs, self.opened = list(order.needs), [0] * len(order.needs)
-        self.waits = [len(gates) for gates in gates_of(order)]
+        self.waits = [len(gates) for gates in order.waits]
         self.ready = turns.release.tolist()
         self.readers = defaultdict(list)
         for row, copy in enumerate(order.original_of):
