@@ -20,6 +20,7 @@ from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.monitor import Monitor
 from certree.synth.virtual_channels import with_channels
 from certree.verify.deadlock.verdicts import refusal
+from certree.verify.order.agreement import waits_for_credits
 from certree.verify.order.punctual import lateness
 
 _Made = TypeVar("_Made", bound=AnySchedule)
@@ -98,12 +99,17 @@ class Request:
         if refused is not None:
             raise UnsupportedError(refused)
 
+    def rank(self, schedule: AnySchedule) -> tuple[bool, int]:
+        """By which candidates are compared: those that wait for credits in routers last, then by `cycles`, with its errors."""
+        return waits_for_credits(schedule, self.machine, self.message_bytes), self.cycles(schedule)
+
     def offer(self, schedule: _Made) -> _Made:
         """Hand a finished candidate to the monitor, which compares closed forms; candidates without one are ignored. Returns it,
         with the size and machine that it was made for."""
         schedule = self.remember(schedule)
         with suppress(UnsupportedError):
-            self.monitor.offer(schedule, self.cycles(schedule))
+            waits, cycles = self.rank(schedule)
+            self.monitor.offer(schedule, cycles, waits=waits)
         return schedule
 
     def remember(self, schedule: _Made) -> _Made:

@@ -21,7 +21,7 @@ class Monitor:
         self.deadline = deadline
         self._sink, self._bar = sink, bar
         self._best: AnySchedule | None = None
-        self._best_cycles = 0
+        self._rank = (False, 0)
 
     @classmethod
     def within(cls, seconds: float, sink: Callable[[str], None] = _silent) -> "Monitor":
@@ -36,10 +36,12 @@ class Monitor:
         """Report one line of progress."""
         self._sink(text)
 
-    def offer(self, schedule: AnySchedule, cycles: int) -> None:
-        """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays."""
-        if self.best_cycles is None or cycles < self.best_cycles:
-            self._best, self._best_cycles = schedule, cycles
+    def offer(self, schedule: AnySchedule, cycles: int, *, waits: bool = False) -> None:
+        """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays. `waits`: it takes
+        more than that (`waits_for_credits`); it is kept only where nothing else is."""
+        is_first = self._best is None or (waits, cycles) < self._rank
+        if is_first and (self.best_cycles is None or cycles < self.best_cycles):
+            self._best, self._rank = schedule, (waits, cycles)
 
     @property
     def best(self) -> AnySchedule | None:
@@ -48,8 +50,8 @@ class Monitor:
 
     @property
     def best_cycles(self) -> int | None:
-        """Cycles of `best`; before there is one, the bar."""
-        return self._bar if self._best is None else self._best_cycles
+        """Cycles of `best`; before there is one that takes no more than that, the bar."""
+        return self._bar if self._best is None or self._rank[0] else self._rank[1]
 
     @property
     def remaining(self) -> float | None:

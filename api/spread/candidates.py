@@ -21,8 +21,9 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
-from certree.synth.methods.auto import candidates, ended, picked
+from certree.synth.methods.auto import WAITS, candidates, ended, picked
 from certree.synth.monitor import Monitor
+from certree.verify.order.agreement import waits_for_credits
 
 AUTO = "auto"
 
@@ -119,34 +120,42 @@ class Spread:
         return min((cycles for cycles in before if cycles is not None), default=None)
 
     def _best(self, *, interrupted: bool) -> AnySchedule | None:
-        timed = [(found["cycles"], seed, place) for (seed, place), found in self._found.items() if found["cycles"] is not None]
+        timed = [
+            (found["waits"], found["cycles"], seed, place)
+            for (seed, place), found in self._found.items()
+            if found["cycles"] is not None
+        ]
         if not timed:
             if interrupted:
                 return None
             reasons = "; ".join(dict.fromkeys(found["reason"] for found in self._found.values()))
             raise UnsupportedError(f"no method applies: {reasons}" if self.method == AUTO else reasons)
         if self.method != AUTO or self.request.collective.demand is not None:
-            _, seed, place = min(timed)
+            *_, seed, place = min(timed)
             return _schedule(self._found[seed, place])
         ends = [self._end(seed, interrupted=interrupted) for seed in range(self.request.seed, self.request.seed + self.seeds)]
         return min((end for end in ends if end is not None), key=lambda end: end[0])[1]
 
-    def _end(self, seed: int, *, interrupted: bool) -> tuple[int, AnySchedule] | None:
-        """(cycles, schedule) that auto picks for one seed; None where it has found nothing yet."""
+    def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int], AnySchedule] | None:
+        """(rank, schedule) that auto picks for one seed; None where it has found nothing yet."""
         labels = {one.place: one.label for one in self._candidates(seed)}
         found = self._of_seed(seed)
-        considered = {labels[place]: one["reason"] or f"{one['cycles']} cycles" for place, one in found.items()}
-        times = {labels[place]: one["cycles"] for place, one in found.items() if one["cycles"] is not None}
-        if not times:
+        considered = {
+            labels[place]: one["reason"] or f"{one['cycles']} cycles{one['waits'] * WAITS}" for place, one in found.items()
+        }
+        timed = {place: one for place, one in found.items() if one["cycles"] is not None}
+        if not timed:
             return None
-        least, place = min((one["cycles"], place) for place, one in found.items() if one["cycles"] is not None)
+        waits, least, place = min((one["waits"], one["cycles"], place) for place, one in timed.items())
+        times = {labels[other]: one["cycles"] for other, one in timed.items() if other == place or not one["waits"]}
         best, request = (least, labels[place], _schedule(found[place])), replace(self.request, seed=seed)
         if not interrupted:
             made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
             equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
-            best = ended(request, considered, times, best, equal)
+            best = ended(request, considered, times, best, equal, None if waits else least)
         form = request.form or Form("in slots", request.cycles)
-        return best[0], picked(request, form, considered, times, best[1], best[2])
+        rank = (waits and best[1] == labels[place], best[0])
+        return rank, picked(request, form, considered, times, best[1], best[2])
 
 
 def _schedule(found: Mapping[str, Any]) -> AnySchedule:
@@ -165,14 +174,15 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     names = ("chunks", "steps", "options", "effort", "seed")
     monitor = Monitor(bar=arguments["bar"])
     request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})
-    found: dict[str, Any] = {"cycles": None, "reason": None, "published": method.published}
+    found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
     try:
         schedule = method(request)
         request.require_runnable(schedule)
         found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
         found["schedule"] = any_schedule_document(schedule)
         if form is None:
-            monitor.offer(schedule, cycles)
+            found["waits"] = waits_for_credits(schedule, machine, size)
+            monitor.offer(schedule, cycles, waits=found["waits"])
     except (UnsupportedError, UndecidedError) as error:
         found |= {"cycles": None, "reason": str(error)}
     return found | {"least": monitor.best_cycles}

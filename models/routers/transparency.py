@@ -10,11 +10,14 @@ from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
+from certree.models.routers.credits import credit_loop, credit_loops, never_lack_credits, turns_of
 from certree.models.routers.grid import Grid
 from certree.models.routers.virtual_channels import layer_count
-from certree.models.schedule.paths import link_cycles, path_latency
+from certree.models.schedule.paths import path_latency
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
+
+Int64 = NDArray[np.int64]
 
 SHARED_INTERFACE = "messages over several links share an interface"
 
@@ -31,7 +34,8 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
         return SHARED_INTERFACE
     layers = layer_count(schedule.virtual_channel)
     is_far, flits = has_routes(schedule), min(packets)
-    effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers)
+    longest = max(packets) if schedule.chunk_granules is None and schedule.waits is None else None
+    effect = pipeline_effect(schedule.topology, machine, flits, longest, is_far=is_far, layers=layers)
     if effect is not None and slot_cycles is not None and _fit_buffers(schedule, machine, packets):
         effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers, has_room=True)
     if effect is not None and slot_cycles is not None and _are_alone(schedule, machine, packets, slot_cycles):
@@ -46,7 +50,7 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
     empty, slots are longer than that time."""
     if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:
         return False
-    loop, flits = _loop(schedule.topology, machine), max(packets)
+    loop, flits = credit_loop(schedule.topology, machine), max(packets)
     latency = path_latency(schedule, machine)[schedule.src != schedule.dst]
     if not len(latency):
         return True
@@ -67,7 +71,7 @@ def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -
     times = fine_times(schedule)
     if times.period is not None:
         return False
-    uses, loops = times.reservations, _loops(schedule.topology, machine)
+    uses, loops = times.reservations, credit_loops(schedule.topology, machine)
     order = np.lexsort((uses.entry, uses.pair))
     order = order[loops[uses.pair[order]] > machine.vc_buffer_flits]
     flits = times.length[uses.row[order]]
@@ -82,45 +86,55 @@ def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -
 
 
 def pipeline_effect(
-    topology: Topology, machine: Machine, flits: int, *, is_far: bool, layers: int = 1, has_room: bool = False
+    topology: Topology,
+    machine: Machine,
+    flits: int,
+    longest: int | None = None,
+    *,
+    is_far: bool,
+    layers: int = 1,
+    has_room: bool = False,
 ) -> str | None:
     """The effect that the pipeline and the buffers of the routers may have on packets of at least `flits` flits that share no lane
-    with packets from another lane; None: no effect, or no router that the flit engine could run. `is_far`: whether any packet goes
-    over several links; `layers`: into which their virtual channels are divided; `has_room`: no buffer is ever full. O(links)."""
+    with packets from another lane; None: no effect, or no router that the flit engine could run. `longest`: flits of the longest
+    packet, if known; `is_far`: whether any packet goes over several links; `layers`: into which their virtual channels are divided;
+    `has_room`: no buffer is ever full. O(links)."""
     if not has_routers(machine):
         return None
-    router, loop = machine.router, _loop(topology, machine)
+    router, loop = machine.router, credit_loop(topology, machine)
     route, vc, _, _ = router.stages(machine.router_cycles)
+    vcs = fewest_vcs(topology, machine, is_far=is_far, layers=layers)
     if machine.vc_buffer_flits < loop and not has_room:
-        return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
+        most, least = np.array([longest or 0]), np.array([flits])
+        turns = turns_of(machine.vc_count, vcs)
+        if longest is None or topology.scale > 1 or not never_lack_credits(most, least, machine, loop, turns).all():
+            return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    vcs = machine.vc_count
-    if is_far and layers > 1:
-        vcs //= layers
-    elif is_far and router.datelines and vcs > 1 and _has_rings(topology):
-        vcs //= 2
     if (vcs - 1) * flits <= route + vc:
         return f"{vcs} virtual channels are used up before the pipeline has routed the next packet"
     return None
 
 
-def _loop(topology: Topology, machine: Machine) -> int:
-    """Cycles from the sending of a flit to the use of its credit, on the longest link."""
-    return int(_loops(topology, machine).max(initial=_loop_of(0, machine)))
+def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> NDArray[np.bool_]:
+    """Of messages of so many flits, which never wait for a credit, however their routes divide the virtual channels; all of them
+    where buffers cover the loop of a credit, and where routers have other effects or cannot be simulated. O(links + messages)."""
+    router = machine.router
+    if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
+        return np.ones(len(flits), np.bool_)
+    loop = credit_loop(topology, machine)
+    if machine.vc_buffer_flits >= loop or topology.scale > 1:
+        return np.ones(len(flits), np.bool_)
+    return never_lack_credits(flits, flits, machine, loop, min(2, machine.vc_count))
 
 
-def _loops(topology: Topology, machine: Machine) -> NDArray[np.int64]:
-    """By joined pair the cycles from the sending of a flit to the use of its credit."""
-    return np.array([_loop_of(one, machine) for one in link_cycles(topology, machine).tolist()], np.int64)
-
-
-def _loop_of(link: int, machine: Machine) -> int:
-    """The same on a link of that latency. A head stays in the buffer behind for as long as it is routed: its credit is the last to
-    come back."""
-    route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
-    wire = max(link, machine.ni_cycles + machine.ni_issue_cycles)
-    return 2 + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc
+def fewest_vcs(topology: Topology, machine: Machine, *, is_far: bool, layers: int = 1) -> int:
+    """The virtual channels that a packet may take, where it has the fewest: those of its layer, or of its half of a ring."""
+    if is_far and layers > 1:
+        return machine.vc_count // layers
+    if is_far and machine.router.datelines and machine.vc_count > 1 and _has_rings(topology):
+        return machine.vc_count // 2
+    return machine.vc_count
 
 
 def has_routes(schedule: Schedule) -> bool:

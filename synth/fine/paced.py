@@ -22,7 +22,7 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.synth.fine.booking import Booking, Channels, Turns, least_cycles, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program, distinct, program_of
-from certree.synth.fine.schedule import MOST_HOPS, MOST_SLOTS, costs_of, in_fine_slots, schedule_of
+from certree.synth.fine.schedule import MOST_HOPS, MOST_SLOTS, PIECES, costs_of, in_fine_slots, in_pieces, schedule_of
 from certree.synth.fine.search import rests
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
@@ -44,8 +44,9 @@ def may_be_paced(request: Request, schedule: AnySchedule) -> bool:
     return schedule.transfers * schedule.repeats <= most
 
 
-def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: int) -> Schedule | None:
-    """The fastest of some labelled schedules in fine slots, if it takes fewer than `bar` cycles; None where none does.
+def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: int | None) -> Schedule | None:
+    """The fastest of some labelled schedules in fine slots, if it takes fewer than `bar` cycles; None where none does, or where
+    its messages would wait for credits in routers.
 
     Those come first that could be the fastest, by `least_cycles`. O(rows log rows) for each, and the bookings of `in_fine_slots`.
     """
@@ -56,9 +57,9 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
         if whole.digest in known:
             continue
         known.add(whole.digest)
-        program = program_of(whole)
+        program, _ = in_pieces(request, program_of(whole))
         least = request.machine.ni_start_cycles + least_cycles(program, costs_of(request, program))
-        if least < bar:
+        if bar is None or least < bar:
             ranked.append((least, label, program))
     ranked.sort(key=lambda one: one[0])
     alone = replace(request, monitor=Monitor(request.monitor.deadline, request.monitor.report, bar), chunks=None)
@@ -68,10 +69,12 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
         cycles = request.cycles(made)
     except UnsupportedError:  # none is faster, or the machine takes none
         return None
-    if cycles >= bar:
+    waits, cycles = request.rank(made)
+    if waits or (bar is not None and cycles >= bar):
         return None
     source = made.provenance["program"].replace(":", ",")  # as option `of` of method retime names it
-    provenance = request.provenance("retime", {"of": source, "from": "paced"}, program=f"transfers of {source}")
+    pieces = {name: value for name, value in made.provenance.items() if name == PIECES}
+    provenance = request.provenance("retime", {"of": source, "from": "paced"}, program=f"transfers of {source}", **pieces)
     return replace(made, provenance=provenance)
 
 

@@ -1,7 +1,7 @@
 """Programs: transfers with their cells and routes, in stages. A stage reads first, and writes then."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,6 +54,17 @@ class Program:
     def buffers(self) -> int:
         """Buffers of each node and chunk."""
         return 1 + int(max(self.src_buffer.max(initial=0), self.dst_buffer.max(initial=0)))
+
+    def cut(self, pieces: int) -> "Program":
+        """Each message in that many pieces, one after the other: chunk c becomes chunks c·pieces and following."""
+        columns: dict[str, Any] = {name: np.repeat(getattr(self, name), pieces) for name in COLUMNS}
+        number = np.tile(np.arange(pieces, dtype=np.int32), self.rows)
+        for name in ("chunk", "block", "family", "part"):
+            columns[name] = columns[name] * np.int32(pieces) + number
+        root = np.repeat(self.chunk_root, pieces)
+        target = None if self.chunk_target is None else np.repeat(self.chunk_target, pieces)
+        ways = tuple(way for way in self.ways for _ in range(pieces))
+        return replace(self, chunk_root=root, chunk_target=target, **columns, ways=ways)
 
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """By row the numbers of the cells that it reads and that it writes."""

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
-from certree.models.routers.transparency import pipeline_effect
+from certree.models.routers.transparency import pass_without_waiting, pipeline_effect
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric import written_out
-from certree.models.schedule.timing import chunk_bytes_of
+from certree.models.schedule.timing import ceil_div, chunk_bytes_of
 from certree.synth.fine.booking import Booked, Costs, Forwarded, Turns, least_cycles
 from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import COLUMNS, Program, distinct
@@ -35,13 +35,18 @@ FAR = Fraction(17, 16)
 #: likewise, for a local search once they have been tried: it gained at most 1.7 %
 NEAR = Fraction(33, 32)
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
+MOST_IN_PIECES = 1 << 13  # links that all messages pass that are cut into pieces, for effort 1
+PIECES = "pieces"  # in the provenance: into how many each message is cut so that none waits for credits
 
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A program, its label, and its best booking of a few; `least`: `least_cycles`."""
+    """A program, its label, the `pieces` into which each message is cut, whether it `waits` for credits all the same, and its best
+    booking of a few; `least`: `least_cycles`."""
 
     label: str
+    pieces: int
+    waits: bool
     trial: Trial
     best: tuple[Turns, Booked]
     least: int
@@ -58,22 +63,27 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     `programs`: what the provenance says of it, and the program. Each is booked with a few turns of its transfers. From the fastest
     few a search for better turns starts (`synth.fine.search`); what the machine does not take is passed over where there is another
     one. Within no time it is the first program.
-    Programs are left out that take at least as long as the best schedule so far, that of the monitor as well. UnsupportedError
-    where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
-    booking.
+    Programs are left out that take at least as long as the best schedule so far, that of the monitor as well, and those whose
+    messages wait for credits in routers where there is another one. UnsupportedError where none can be booked, or where the request
+    wants other numbers of chunks or steps. O(rows · hops · log rows) for each booking.
     """
     choices: list[_Tried] = []
     bar = request.monitor.best_cycles
     refused, spent, limit = "", 0, bar
     others: dict[int, None] = {}  # numbers of chunks of other programs
-    for label, program in programs:
-        if request.chunks not in (None, len(program.chunk_root)):
-            others[len(program.chunk_root)] = None
+    for label, whole in programs:
+        if request.chunks not in (None, len(whole.chunk_root)):
+            others[len(whole.chunk_root)] = None
             refused = f"{method} cuts this message into {', '.join(map(str, others))} chunks; {request.chunks} were asked for"
             continue
+        program, pieces = in_pieces(request, whole)
         hops = sum(map(len, program.ways))
         if hops > MOST_HOPS:
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
+            continue
+        waits = not _passes(request, program)
+        if waits and limit is not None:
+            refused = refused or f"{method}: messages would wait for credits in the routers of machine {request.machine.name}"
             continue
         costs = costs_of(request, program)
         bound = least_cycles(program, costs)
@@ -82,19 +92,21 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             continue
         try:
             trial = Trial.of(program, costs)
-            found = _Tried(label, trial, tried(trial, request), bound)
+            found = _Tried(label, pieces, waits, trial, tried(trial, request), bound)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
         choices.append(found)
         cycles = request.machine.ni_start_cycles + found.end
-        limit = cycles if limit is None else min(limit, cycles)
+        if not found.waits:
+            limit = cycles if limit is None else min(limit, cycles)
         spent += program.rows + hops
         if request.monitor.expired or spent > FIRST_WORK * request.effort:
             break
     if not choices:
         raise UnsupportedError(refused)
-    choices.sort(key=lambda found: found.end)
+    choices = sorted(choices, key=lambda found: found.end)
+    choices = [found for found in choices if not found.waits] or choices
     first = sorted((_with_fewer_copies(request, found) for found in choices[:FINALISTS]), key=lambda found: found.end)
     choices = [*first, *choices[FINALISTS:]]
     if bar is not None and choices[0].end > bar * FAR:
@@ -140,8 +152,8 @@ def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapp
     for before the machine takes the one so far. `bar`: cycles of the best schedule so far."""
     taken: tuple[int, Schedule] | None = None
     refused: tuple[int, Schedule] | None = None
-    flits = min(found.trial.costs.ser for found in choices)
-    may_be_late = pipeline_effect(request.topology, request.machine, flits, is_far=True) is not None
+    flits = [found.trial.costs.ser for found in choices]
+    may_be_late = pipeline_effect(request.topology, request.machine, min(flits), max(flits), is_far=True) is not None
     for number, found in enumerate(choices[: FINALISTS + MOST_REFUSED]):
         is_doubtful = may_be_late or refused is not None
         if taken is not None:
@@ -190,15 +202,44 @@ def _finished(
     most = None if bar is None else int(bar * NEAR) - request.machine.ni_start_cycles
     booked = searched(trial, request, best, least, most) if is_searched else best[1]
     made_for = MadeFor(request.message_bytes, request.machine)
-    provenance = request.provenance(method, options, program=found.label)
+    pieces = {PIECES: found.pieces} if found.pieces > 1 else {}
+    provenance = request.provenance(method, options, program=found.label, **pieces)
     return written_out(with_channels(schedule_of(program, trial.order, booked, slot, made_for, provenance), request.machine))
+
+
+def in_pieces(request: Request, program: Program) -> tuple[Program, int]:
+    """The program with each message in as few pieces as pass the routers without waiting for credits, and their number.
+
+    Itself, and 1, where they pass as they are or in no number of pieces; where the request states the chunks; and where pieces
+    would pass more than MOST_IN_PIECES links, for effort 1.
+    """
+    if request.chunks is not None or _passes(request, program):
+        return program, 1
+    machine = request.machine
+    granules = _chunk_bytes(request, program) // machine.flit_bytes
+    pieces = ceil_div(granules, max(1, machine.vc_buffer_flits - machine.head_flits))
+    if sum(map(len, program.ways)) * pieces > MOST_IN_PIECES * request.effort or not _passes(request, program, pieces):
+        return program, 1
+    return program.cut(pieces), pieces
+
+
+def _passes(request: Request, program: Program, pieces: int = 1) -> bool:
+    """Whether its messages, in so many pieces, pass the routers without waiting for credits; not asked where switches reduce."""
+    machine = request.machine
+    if request.topology.reducing.any():
+        return True
+    flits = machine.head_flits + _chunk_bytes(request, program, pieces) // machine.flit_bytes
+    return bool(pass_without_waiting(request.topology, machine, np.array([flits])).all())
+
+
+def _chunk_bytes(request: Request, program: Program, pieces: int = 1) -> int:
+    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root) * pieces)
+    return chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
 
 
 def costs_of(request: Request, program: Program, slot: int = 1) -> Costs:
     """Those of the program at the request's size and machine."""
-    chunks = request.collective.message_chunks(request.topology, len(program.chunk_root))
-    size = chunk_bytes_of(request.message_bytes, chunks, 1, request.machine)
-    return Costs.of(program, size, request.machine, slot)
+    return Costs.of(program, _chunk_bytes(request, program), request.machine, slot)
 
 
 def schedule_of(

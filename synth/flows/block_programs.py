@@ -87,8 +87,8 @@ def _runs_alike(request: Request, routing: _Routing, program: Program) -> bool:
     chunks = request.collective.message_chunks(topology, len(program.chunk_root))
     granules = chunk_bytes_of(request.message_bytes, chunks, 1, machine) // machine.flit_bytes
     flits = machine.head_flits + granules
-    near = pipeline_effect(topology, machine, flits, is_far=False)
-    effect = pipeline_effect(topology, machine, flits, is_far=bool(far), layers=layers)
+    near = pipeline_effect(topology, machine, flits, flits, is_far=False)
+    effect = pipeline_effect(topology, machine, flits, flits, is_far=bool(far), layers=layers)
     return layers <= machine.vc_count and effect in (None, near)
 
 

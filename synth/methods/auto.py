@@ -9,12 +9,15 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
+from certree.verify.order.agreement import waits_for_credits
 
 #: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
 #: get something from all others: a row for each pair would not fit in memory
 PAIRWISE_ENDPOINTS = 4096
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
+#: what is said of schedules that come last, since they take more than their closed form (`waits_for_credits`)
+WAITS = ", and waiting for credits"
 #: the label of schedules with slots of one length in fine slots, which come last
 PACED = "retime:from=paced"
 
@@ -39,6 +42,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
     best: tuple[int, str, AnySchedule] | None = None
+    waiting: tuple[int, str, AnySchedule] | None = None
     equal: list[tuple[str, AnySchedule]] = []
     for label, name, options in candidates(request):
         if best is not None and request.monitor.expired:
@@ -51,17 +55,26 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         except (UnsupportedError, UndecidedError) as error:
             considered[label] = str(error)
             continue
-        request.monitor.offer(schedule, cycles)
-        considered[label], times[label] = f"{cycles} cycles", cycles
-        request.monitor.report(f"{label}: {cycles} cycles")
-        if best is None or cycles < best[0]:
-            best = (cycles, label, schedule)
+        waits = request.form is None and waits_for_credits(schedule, request.machine, request.message_bytes)
+        request.monitor.offer(schedule, cycles, waits=waits)
+        considered[label] = f"{cycles} cycles" + waits * WAITS
+        request.monitor.report(f"{label}: {considered[label]}")
+        if waits:
+            waiting = (cycles, label, schedule) if waiting is None or cycles < waiting[0] else waiting
+        else:
+            times[label] = cycles
+            best = (cycles, label, schedule) if best is None or cycles < best[0] else best
         if may_be_paced(request, schedule):
             equal.append((label, schedule))
-    if best is None:
+    if best is None and waiting is not None:
+        best, times[waiting[1]] = waiting, waiting[0]
+        bar = None
+    elif best is not None:
+        bar = best[0]
+    else:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
-    best = ended(request, considered, times, best, equal)
+    best = ended(request, considered, times, best, equal, bar)
     return picked(request, form, considered, times, best[1], best[2])
 
 
@@ -71,14 +84,15 @@ def ended(
     times: dict[str, int],
     best: tuple[int, str, AnySchedule],
     equal: Sequence[tuple[str, AnySchedule]],
+    bar: int | None,
 ) -> tuple[int, str, AnySchedule]:
     """The best (cycles, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
 
-    `equal`: candidates that `may_be_paced`, in their order.
+    `equal`: candidates that `may_be_paced`, in their order; `bar`: the cycles that they have to beat, if any.
     """
     if not equal or request.monitor.expired:
         return best
-    made = best_paced(request, equal, best[0])
+    made = best_paced(request, equal, bar)
     if made is None:
         considered[PACED] = f"none of {len(equal)} schedules takes fewer than {best[0]} cycles in fine slots"
         return best

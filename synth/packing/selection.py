@@ -7,21 +7,20 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import ceil_div, chunk_bytes_of, peak_reductions, slot_length
+from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Request
-from certree.synth.packing.slotting import Reach, SlotRules, assign_slots, slotted_schedule, slowest_way
+from certree.synth.packing.slotting import Clock, Reach, SlotRules, assign_slots, slotted_schedule, slowest_way
 from certree.synth.packing.trees import TreeFamily
+from certree.verify.order.agreement import waits_for_credits
 
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 REDUCTIONS = (0, 1, 2, 3)
 PERIODS = (64, 80, 128)  # 64ths of the shortest
 ROUTED_PERIODS = (64, 66, 68, 72, 80, 128)  # a transfer over several links must find all of them free at once
-MAX_REPEATS = 1 << 16
 BUDGET = 12_000_000  # transfers visited and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _LOOKS = 6  # first looks at candidates of one family
@@ -64,67 +63,6 @@ class Trees:
         )
 
 
-class Clock:
-    """Closed-form times (`slot_length`) over whole arrays of repeats, for choosing; `Request.cycles` decides."""
-
-    def __init__(self, request: Request, reach: Reach) -> None:
-        self.request, self.reach = request, reach
-        most = max(1, min(MAX_REPEATS, request.message_bytes // request.machine.flit_bytes))
-        grown = [1]
-        while grown[-1] < most:
-            grown.append(min(most, grown[-1] + max(1, grown[-1] // 8)))
-        self.repeats = np.array(grown, np.int64)
-        self._distinct: dict[int, NDArray[np.int64]] = {}  # trees -> the numbers of repeats that can be best
-        self._lengths: dict[tuple[int, int, int, bytes], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
-
-    def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Cycles of a schedule of `slots` slots per iteration, for each entry of `repeats`."""
-        slot, behind = self._length(trees, rules.delay, peak, repeats)
-        return ((repeats - 1) * (rules.period or 0) + slots - 1) * slot + behind
-
-    def _length(self, trees: int, delay: int, peak: int, repeats: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Cycles of a slot, and from the opening of the last one to the end; kept, since many periods ask for the same."""
-        key = (trees, delay, peak, repeats.tobytes())
-        if key not in self._lengths:
-            request, reach = self.request, self.reach
-            chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
-            ser, red, _, slot = slot_length(
-                chunk,
-                request.machine,
-                delay=delay,
-                peak=peak,
-                lat=reach.latency,
-                stagger=reach.stagger,
-                scale=request.topology.scale,
-            )
-            self._lengths[key] = slot, ser + reach.latency + (0 if request.collective.gathers else red)
-        return self._lengths[key]
-
-    def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
-        """(cycles, repeats) of the best number of repeats; with a period at least two where the message has the flits."""
-        repeats = self.repeats[1:] if rules.period and len(self.repeats) > 1 else self.repeats[:1]
-        cycles = self.cycles(trees, rules, slots, peak, repeats)
-        index = int(cycles.argmin())
-        if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse up there: look at what lies between
-            repeats = np.arange(repeats[index - 1], repeats[index + 1] + 1)
-            cycles = self.cycles(trees, rules, slots, peak, repeats)
-            index = int(cycles.argmin())
-        return int(cycles[index]), int(repeats[index])
-
-    def least(self, trees: int, rules: SlotRules, slots: int, peak: int) -> int:
-        """The fewest cycles of any number of repeats, exactly; `best` looks at a grid and may miss it.
-
-        Between two numbers that give chunks of the same size the smaller one is faster: O(sqrt(flits of a tree's share)) are left.
-        """
-        if not (rules.period and len(self.repeats) > 1):
-            return int(self.cycles(trees, rules, slots, peak, self.repeats[:1])[0])
-        if trees not in self._distinct:
-            granules = ceil_div(self.request.message_bytes, trees * self.request.machine.flit_bytes)
-            small = np.arange(1, isqrt(granules) + 2, dtype=np.int64)
-            self._distinct[trees] = np.unique(np.clip(np.concatenate((small, -(-granules // small))), 2, self.repeats[-1]))
-        return int(self.cycles(trees, rules, slots, peak, self._distinct[trees]).min())
-
-
 @dataclass(frozen=True)
 class Candidate:
     """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles.
@@ -152,6 +90,7 @@ class Search:
     budget: int = BUDGET
     best: Schedule | None = None
     best_cycles: int = 0
+    _waits: bool = False
     _spent: int = 0
     _families: dict[int, tuple[TreeFamily, Clock] | None] = field(default_factory=dict)
     _clocks: dict[Reach | None, Clock] = field(default_factory=dict)
@@ -192,7 +131,8 @@ class Search:
 
     def _promising(self, candidate: Candidate) -> bool:
         bar = self.request.monitor.best_cycles
-        return (self.best is None or candidate.floor < self.best_cycles) and (bar is None or candidate.floor < bar)
+        limit = None if self.best is None or self._waits else self.best_cycles
+        return (limit is None or candidate.floor < limit) and (bar is None or candidate.floor < bar)
 
     def _polish(self, leaders: Sequence[tuple[int, Candidate]], budget: int) -> None:
         """Spend what is left of the budget on the best candidates, every other time on the best of all, with new seeds."""
@@ -270,7 +210,8 @@ class Search:
         rows = family.transfers
         peak = peak_reductions(rows.op, slots, rows.dst, rules.period, 1 << 30)
         cycles, repeats = clock.best(family.chunks, rules, length, peak)
-        if self.best is None or cycles < self.best_cycles:
+        waits = not clock.passes(family.chunks, np.array([repeats])).all()
+        if self.best is None or (waits, cycles) < (self._waits, self.best_cycles):
             self._keep(family, slots, rules, repeats)
         return cycles
 
@@ -287,9 +228,10 @@ class Search:
         chosen = SlotRules(rules.delay, period, rules.reductions)
         schedule = slotted_schedule(family, slots, chosen, repeats, self.provenance(family.origin))
         cycles = self.request.cycles(schedule)
-        if self.best is None or cycles < self.best_cycles:
-            self.best, self.best_cycles = schedule, cycles
-            self.request.monitor.offer(schedule, cycles)
+        waits = waits_for_credits(schedule, self.request.machine, self.request.message_bytes)
+        if self.best is None or (waits, cycles) < (self._waits, self.best_cycles):
+            self.best, self.best_cycles, self._waits = schedule, cycles, waits
+            self.request.monitor.offer(schedule, cycles, waits=waits)
             shape = f"period {period}, {repeats} times" if period else "no period"
             self.request.monitor.report(
                 f"{cycles} cycles: {family.chunks} chunks, delay {rules.delay}, {schedule.steps} slots, {shape}"

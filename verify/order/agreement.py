@@ -1,10 +1,18 @@
 """Whether a slotted run with equal clocks takes the same cycles through the routers of a machine as on lanes."""
 
+import numpy as np
+
 from certree.models.common.errors import InputError
 from certree.models.fine.demand import in_fine_slots_if_needed
 from certree.models.machine.machine import Machine
 from certree.models.routers.framing import packet_lengths
-from certree.models.routers.transparency import SHARED_INTERFACE, has_routers, pipeline_effect, schedule_effect
+from certree.models.routers.transparency import (
+    SHARED_INTERFACE,
+    has_routers,
+    pass_without_waiting,
+    pipeline_effect,
+    schedule_effect,
+)
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of, slotted
 from certree.models.tables.tables import Tables
@@ -21,7 +29,7 @@ def agreement_of_schedule(
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
     lengths = packet_lengths(chunk, machine, framing or "message")
     if isinstance(schedule, SymmetricSchedule):
-        effect = pipeline_effect(schedule.topology, machine, min(lengths), is_far=False)
+        effect = pipeline_effect(schedule.topology, machine, min(lengths), max(lengths), is_far=False)
         if machine.router.interfaces == "node" and has_routers(machine):
             effect = SHARED_INTERFACE
     else:
@@ -36,6 +44,18 @@ def agreement_of_schedule(
     except InputError:  # too large to be written out, or without slots
         return effect
     return schedule_effect(plan, machine, lengths, slot_cycles or timing.slot_cycles)
+
+
+def waits_for_credits(schedule: AnySchedule, machine: Machine, message_bytes: int) -> bool:
+    """Whether messages are so long that they wait for credits in the routers of the machine, which its closed form leaves out. Not
+    asked of a schedule for a demand. O(links), and as `agreement_of_schedule` where they may."""
+    if schedule.collective.demand is not None:
+        return False
+    chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
+    flits = np.array([machine.head_flits + chunk // machine.flit_bytes])
+    if pass_without_waiting(schedule.topology, machine, flits).all():
+        return False
+    return agreement_of_schedule(schedule, machine, message_bytes) is not None
 
 
 def agreement_of_tables(tables: Tables, framing: str | None = None) -> str | None:

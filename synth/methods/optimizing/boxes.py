@@ -11,8 +11,7 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.selection import Clock
-from certree.synth.packing.slotting import SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 from certree.synth.symmetric.box_symmetry import Boxes, boxes_of
 from certree.synth.symmetric.box_trees import Inner, gather_rows, inner_trees
 from certree.synth.symmetric.quotient import Quotient, quotient_of

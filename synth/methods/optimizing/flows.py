@@ -21,8 +21,7 @@ from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_T
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.selection import Clock
-from certree.synth.packing.slotting import SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 
 DELAYS = (1, 2, 3)
 MOST_TRANSFERS = 1 << 21

@@ -60,15 +60,15 @@ def packing(request: Request, options: Options) -> Schedule:
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
 
-    def measure(made: Schedule) -> tuple[Fraction, int]:
-        return made.bandwidth_time if options["rate"] == "optimal" else Fraction(0), request.cycles(made)
+    def measure(made: Schedule) -> tuple[Fraction, tuple[bool, Fraction | int]]:
+        return made.bandwidth_time if options["rate"] == "optimal" else Fraction(0), request.rank(made)
 
     best: Schedule | None = None
     fabrics = fabrics_of(request)
     for network in fabrics:
         least = Fraction(0) if options["rate"] == "any" else 1 / network.strength
         fewest = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
-        if best is not None and measure(best) <= (least, fewest):
+        if best is not None and measure(best) <= (least, (False, fewest)):
             continue
         try:
             made = _packed_into(network, request, provenance, rate=options["rate"], moves=options["moves"])
@@ -96,7 +96,7 @@ def _packed_into(
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses assume short paths
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
-        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.cycles)
+        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.rank)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best

@@ -13,7 +13,7 @@ from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.fine.paced import with_planned_waits
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.schedule import in_fine_slots, in_pieces
 from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, choice, method
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
@@ -62,16 +62,16 @@ def retime(request: Request, options: Options) -> Schedule:
         program = program_of(source)
         fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program)], "retime", options)
         if options["waits"] == "routers":
-            waiting = with_planned_waits(request, program, request.cycles(fine))
+            waiting = with_planned_waits(request, in_pieces(request, program)[0], request.cycles(fine))
             fine = fine if waiting is None else replace(waiting, provenance=fine.provenance)
-        return fine if request.cycles(fine) < request.cycles(source) else source
+        return fine if request.rank(fine) < request.rank(source) else source
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("retime", options, **origin)
 
     request.offer(source)
     best = Search(request, provenance).run([Trees.built(family_of(source))])
-    return best if request.cycles(best) < request.cycles(source) else source
+    return best if request.rank(best) < request.rank(source) else source
 
 
 def _source(request: Request, text: str) -> Schedule:

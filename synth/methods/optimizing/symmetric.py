@@ -12,8 +12,7 @@ from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.symmetric.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.selection import Clock
-from certree.synth.packing.slotting import SlotRules, slowest_way
+from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 from certree.synth.phases import Phase, by_reversal, joined
 from certree.synth.symmetric.cayley import TRIES, Cayley, cayley_of, grow_trees
 from certree.synth.symmetric.disjoint_trees import disjoint_trees
@@ -61,7 +60,7 @@ def symmetric(request: Request, options: Options) -> AnySchedule:
         return request.offer(_from_one_root(request, cayley, options["delay"]))
     shapes = _shapes(request, cayley, options["delay"])
     made = [_made(request, cayley, shape, _tries(request, cayley, shape, len(shapes))) for shape in shapes]
-    best = min(made, key=request.cycles) if len(made) > 1 else made[0]
+    best = min(made, key=request.rank) if len(made) > 1 else made[0]
     if options["form"] == "written" or (options["form"] == "auto" and best.transfers <= WRITTEN_TRANSFERS):
         return request.offer(best.written_out())
     return request.offer(best)

@@ -163,7 +163,7 @@ def test_the_wire_of_an_interface_may_be_the_longest():
 )
 def test_what_routers_may_add(changes, router, reason):
     machine = replace(MULTITREE, **changes, router=replace(MULTITREE.router, **router))
-    assert router_effect(tables_of("multitree", "torus:4x4", 1 << 12, machine), "message") == reason
+    assert router_effect(tables_of("multitree", "torus:4x4", 1 << 17, machine), "message") == reason
 
 
 def test_a_ring_does_not_share_its_interfaces():

@@ -214,6 +214,8 @@ def test_schedules_with_equal_slots_come_last_in_fine_slots(network: str, size: 
 def test_fine_slots_that_rely_on_time_are_passed_over() -> None:
     """Partners exchange in one cycle, and the machine's routers may make messages late: the next schedule is taken."""
     request = ask("ace-torus:2x2x2", message_bytes=1 << 16)
+    router = replace(request.machine.router, vc_choice="any")  # a virtual channel may come again too early
+    request = replace(request, machine=replace(request.machine, router=router))
     pairs, trees = (load_methods()[name](request) for name in ("recursive-doubling", "multitree"))
     assert paced.best_paced(request, [("recursive-doubling", pairs)], 10**6) is None
     made = paced.best_paced(request, [("recursive-doubling", pairs), ("multitree", trees)], 10**6)

@@ -19,8 +19,8 @@ from certree.synth import _native
 from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.methods.optimizing.packing import packings
 from certree.synth.monitor import Monitor
-from certree.synth.packing.selection import Clock, Search, Trees
-from certree.synth.packing.slotting import Reach, SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.selection import Search, Trees
+from certree.synth.packing.slotting import Clock, Reach, SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.spanning_trees import Network
 from certree.synth.packing.trees import family_of
 from certree.verify.checker import verify_schedule

@@ -14,7 +14,7 @@ from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine, load_machine
-from certree.models.routers.transparency import schedule_effect
+from certree.models.routers import transparency
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile
 from certree.verify.deadlock.freedom import deadlock_of_tables
@@ -89,27 +89,31 @@ def test_fine_slots_rely_on_time_in_the_same_way(tmp_path: Path) -> None:
 
 def test_fine_slots_whose_messages_fit_into_buffers() -> None:
     """Links so long that buffers do not cover the loop of a credit: short messages never need one that is not there."""
-    small, large = (ct.synthesize("ace-torus:2x2x2", method="two-shot", size=size) for size in (1000, "1MiB"))
-    for made, agrees in ((small, True), (large, False)):
+    sizes: tuple[tuple[int | str, int | None], ...] = ((1000, None), ("1MiB", None), ("1MiB", 16))
+    small, cut, whole = (ct.synthesize("ace-torus:2x2x2", method="two-shot", size=size, chunks=chunks) for size, chunks in sizes)
+    for made, agrees in ((small, True), (cut, True), (whole, False)):
         assert isinstance(made, Schedule)
         assert made.slot_cycles is not None
         assert ct.deadlock(made).agrees == agrees
-    exact = ct.simulate(small, engine="flit")
-    assert (exact.late, exact.cycles) == (0, exact.closed_form_cycles)
-    assert ct.simulate(small).engine == "fast"
+    for made in (small, cut):
+        exact = ct.simulate(made, engine="flit")
+        assert (exact.late, exact.contention_cycles, exact.cycles) == (0, 0, exact.closed_form_cycles)
+        assert ct.simulate(made).engine == "fast"
+    assert cut.provenance["pieces"] == 26
 
 
 def test_the_loop_of_a_credit_is_that_of_the_link() -> None:
     """Eight short lanes take more within the longest loop than a buffer holds; their own loop is shorter, so that no credit lacks.
-    With links of one length, as long as the longest, one does."""
+    With links of one length, as long as the longest, one might, but for virtual channels that come in turn."""
     made = ct.synthesize("ace-alltoall:4x2", method="mixed-shot", size="16KiB", options={"begins": "widest"})
     assert isinstance(made, Schedule)
     assert (ct.deadlock(made).agrees, ct.verify(made).valid) == (True, True)
     exact = ct.simulate(made, engine="flit")
     assert (exact.late, exact.contention_cycles, exact.cycles) == (0, 0, exact.closed_form_cycles)
     far = replace(made.topology, latency=np.full_like(made.topology.latency, int(made.topology.latency.max())))
-    assert schedule_effect(made, KNOWN, [44], 1) is None
-    assert "loop of a credit, 404 cycles" in str(schedule_effect(replace(made, topology=far), KNOWN, [44], 1))
+    assert transparency._fit_buffers(made, KNOWN, [44])
+    assert not transparency._fit_buffers(replace(made, topology=far), KNOWN, [44])
+    assert transparency.schedule_effect(replace(made, topology=far), KNOWN, [44], 1) is None
 
 
 def test_auto_takes_what_the_machine_can_run() -> None:
