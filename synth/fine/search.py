@@ -28,6 +28,7 @@ MOST_STARTS, MOST_TRIES = 512, 2048
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
+KEPT = (16, 4)  # starts from which local searches go on, one round after the other
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
@@ -186,38 +187,51 @@ def _one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -
 def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
     """The best of a few starts."""
     count = max(2, min(FIRST_STARTS, FIRST_WORK // trial.few.work))
-    return _best_start(trial, request, count)
+    turns = min(_starts(trial, request, count), key=lambda start: start[0])[1]
+    return turns, trial.booked(turns)
 
 
 def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
-    """The best booking that is found from one on: from many starts, and by a local search where that ends at `most` or earlier. It
-    ends at a cycle of `bound`."""
+    """The best booking that is found from one on: from many starts, and, where that ends at `most` or earlier, by local searches
+    from the best of these, first short ones from many, then longer ones from few. It ends at a cycle of `bound`."""
     turns, best = start
     if best.end <= bound or request.monitor.expired:
         return best
     work = WORK * request.effort // (2 * trial.few.work)
-    turns, best = min((start, _best_start(trial, request, min(MOST_STARTS, work))), key=lambda one: rank_of(one[1]))
-    if most is not None and best.end > most:
-        return min(best, trial.first, key=rank_of)
-    tries, batch = min(MOST_TRIES * request.effort, work), max(1, BATCH // trial.few.work)
+    found = {rank_of(best): turns}
+    for rank, other in _starts(trial, request, min(MOST_STARTS, work)):
+        found.setdefault(rank, other)
+    tries = min(MOST_TRIES * request.effort, work)
+    for kept in KEPT if most is None or min(found)[0] <= most else ():
+        for rank in sorted(found)[:kept]:
+            if rank[0] <= bound or request.monitor.expired:
+                break
+            other = _local_search(trial, request, found.pop(rank), -(-tries // kept), bound)
+            found.setdefault(rank_of(trial.few.run(trial.costs, other)), other)
+    return min(best, trial.booked(found[min(found)]), trial.first, key=rank_of)
+
+
+def _local_search(trial: Trial, request: Request, turns: Turns, tries: int, bound: int) -> Turns:
+    batch = max(1, BATCH // trial.few.work)
     for number, done in enumerate(range(0, tries, batch)):
         if request.monitor.expired:
             break
         seed = ((request.seed << 16) + number) % (1 << 64)
         turns = trial.few.searched(trial.costs, turns, trial.groups, min(batch, tries - done), bound, seed)
-    return min(best, trial.booked(turns), trial.first, key=rank_of)
+    return turns
 
 
-def _best_start(trial: Trial, request: Request, count: int) -> tuple[Turns, Booked]:
-    best: tuple[tuple[int, int], Turns] | None = None
-    for number, turns in enumerate(trial.starts(request.seed)):
-        if number >= count or (best is not None and request.monitor.expired):
+def _starts(trial: Trial, request: Request, count: int) -> Iterator[tuple[tuple[int, int], Turns]]:
+    """Up to that many starts with their ranks; at least one."""
+    is_any = False
+    for turns in islice(trial.starts(request.seed), count):
+        if is_any and request.monitor.expired:
             break
         with suppress(UnsupportedError):  # in some turns those that leave together meet
-            rank = rank_of(trial.few.run(trial.costs, turns))
-            best = (rank, turns) if best is None or rank < best[0] else best
-    turns = Turns.first_of(trial.first.fire[trial.first_rows]) if best is None else best[1]
-    return turns, trial.booked(turns)
+            yield rank_of(trial.few.run(trial.costs, turns)), turns
+            is_any = True
+    if not is_any:
+        yield rank_of(trial.first), Turns.first_of(trial.first.fire[trial.first_rows])
 
 
 def rank_of(booked: Booked) -> tuple[int, int]:

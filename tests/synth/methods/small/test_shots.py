@@ -99,6 +99,11 @@ def test_messages_no_faster_than_units_add():
     assert cycles("one-shot", "torus:4x4", 4096, groups="dimensions") <= 944  # 997 without
 
 
+def test_local_searches_from_several_starts():
+    """1,840 cycles with one from the best start."""
+    assert cycles("one-shot", "torus:8x8", 4096, groups="dimensions") <= 1822
+
+
 def test_long_runs_have_longer_slots():
     made = valid("two-shot", "ring:3", message_bytes=100_000_000)
     assert made.slot_cycles > 1
