@@ -18,9 +18,9 @@ def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
     """The schedule, its routes free of deadlock in the routers of the machine whatever the message size.
 
     As it is where that is so, as on grids with datelines and on trees; without layers where it is so without, and nothing waits by
-    plan: what does needs its buffers for itself. Otherwise its routes are in as few layers of virtual channels as `layers_of`
-    finds; and where the machine has fewer channels than layers, the routes of the layers that are too many take the last channel,
-    up*/down* (`UpDown`), and steps last as long as their links then need.
+    plan, since messages that do need buffers for themselves. Otherwise its routes are in as few layers of virtual channels as
+    `layers_of` finds; and where the machine has fewer channels than layers, the routes of the layers that are too many take the
+    last channel, up*/down* (`UpDown`), and steps last as long as their links then need.
     Routes stay as they are, and are refused later, where no up*/down* route exists (links in one direction only), and in schedules
     that repeat or have slots of fixed length, whose steps cannot become longer.
 

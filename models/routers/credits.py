@@ -17,13 +17,13 @@ def credit_loop(topology: Topology, machine: Machine) -> int:
 
 
 def credit_loops(topology: Topology, machine: Machine) -> Int64:
-    """The same by joined pair."""
+    """The same for each joined pair of nodes, on its own link."""
     return _loops_of(link_cycles(topology, machine).astype(np.int64), machine)
 
 
 def _loops_of(link: Int64, machine: Machine) -> Int64:
-    """On links of these latencies. A head stays in the buffer behind for as long as it is routed: its credit is the last to
-    come back."""
+    """The same for links of these latencies. A head stays in the buffer behind its link for as long as it is routed, so its credit
+    takes the longest."""
     route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
     wire = np.maximum(link, machine.ni_cycles + machine.ni_issue_cycles)
     return 2 + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc

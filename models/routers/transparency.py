@@ -62,8 +62,8 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
 
 def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -> bool:
     """Whether fine slots send so little over each link that no sender ever lacks a credit, though buffers may be smaller than the
-    loop of a credit: all flits of the messages that use a link within that loop fit into one buffer, or the buffer of each lane
-    covers the loop of this link, which is as long as the link is. False where iterations repeat or messages are several packets.
+    loop of a credit on the longest link: for each link a buffer covers the loop of that link, or holds all flits of the messages
+    that use the link within it. False where iterations repeat or messages are several packets.
     O(uses of links, log)."""
     made_for = schedule.made_for
     if schedule.slot_cycles is None or made_for is None or made_for.machine != machine or len(packets) > 1:

@@ -94,9 +94,9 @@ def _on_rings(orders: list[tuple[int, ...]], scattered: int) -> Iterator[tuple[P
 def widest_first(request: Request, scattered: Sequence[int | None]) -> Iterator[tuple[str, Program]]:
     """Pieces that all begin with the dimension of the widest links, so that others carry shares only.
 
-    `scattered`: so many dimensions are, None: all; the others are exchanged. Narrower dimensions come one after the other, or all
-    at once. Only the programs with the lowest estimates. UnsupportedError where no dimension has wider links than all others, or
-    programs would be too large.
+    `scattered`: numbers of dimensions along which there are shares, None: all; along the others whole vectors are exchanged.
+    Narrower dimensions come one after the other, or all at once. Only the programs with the lowest estimates. UnsupportedError
+    where no dimension has wider links than all others, or programs would be too large.
     """
     topology, layout, collective = request.topology, layout_of(request.topology, None), request.collective
     width, dimensions = link_widths(topology, layout), len(layout.sizes)
@@ -173,7 +173,7 @@ def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program
 
 def has_rings(topology: Topology, layout: Layout) -> bool:
     """Whether neighbours in each dimension are joined, the last with the first as well. A few links of each dimension, less than
-    one of FEW_MISSING, may be missing where the way round is of DETOUR hops at most: what would pass one goes round."""
+    one of FEW_MISSING, may be missing where the way round is of DETOUR hops at most: what would pass one goes round it."""
     place, stride = np.arange(len(layout.nodes)), 1
     for size in layout.sizes:
         digit = place // stride % size

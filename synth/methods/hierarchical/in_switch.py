@@ -55,13 +55,14 @@ def in_switch(request: Request, options: Options) -> Schedule:
 
     form=push (the default): everyone sends its whole vector to the switch, which sends the sum to everyone. form=pull: endpoints
     are responsible for pieces in turn; the sum of a piece goes from the switch to its endpoint only, which sends it out by way of
-    the switch to everyone. form=both: as many pieces are pushed as the adders of the switches keep up with; of each other piece
-    one endpoint adds what all others send to it, and the switch sends on its sum. The other collectives have one form: a
+    the switch to everyone. form=both: as many pieces are pushed as the adders of the switches keep up with; each other piece is
+    added by one endpoint, to which all others send it, and the switch sends on the sum. The other collectives have one form: a
     reduce-scatter is the first half of the pull, an all-gather the second; a reduce brings the sum to its root, a broadcast copies
     what the root has sent to the switch.
     Options: pieces=P into which the message, or the share of each endpoint, is cut; without it numbers that suit the size are
-    compared. requests=true: nothing leaves before it has been asked for, as loads do: by a header alone from the endpoint that gets
-    a sum to the switch, and from there to everyone; only for sums that are pulled. Tables need no requests, they say when to send.
+    compared. requests=true: nothing leaves before it has been asked for, as with loads, by a header alone from the endpoint that
+    gets a sum to the switch, and from there to everyone; only for sums that are pulled. By default there are no requests, since a
+    schedule says when to send.
     Pieces take the central switches in turn. Needs switches marked reducing above all endpoints. 2 N rows for each piece.
     """
     plans = Plans.of(request, options["form"])
@@ -74,7 +75,7 @@ def in_switch(request: Request, options: Options) -> Schedule:
 
 
 def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
-    """The schedule begun as much later as requests take: headers alone, one for each chunk, from its owner up to the switch and
+    """The schedule, later by the time that requests take: headers alone, one for each chunk, from its owner up to the switch and
     from there down to everyone, all before any data leaves."""
     machine, topology = request.machine, request.topology
     header = topology.scale * max(1, machine.head_flits)
@@ -199,8 +200,8 @@ class Plans:
         return serialization_cycles(size, machine, request.topology.scale), reduction_cycles(size, machine)
 
     def _busiest(self, pieces: int, shared: int) -> Fraction:
-        """Cycles of the busiest link and of the busiest adder of a switch, the more of the two, if endpoints add `shared` pieces.
-        These pass the link into an endpoint nearly twice."""
+        """Cycles of the busiest link or of the busiest adder of a switch, whichever takes longer, if endpoints add `shared` pieces.
+        These pieces pass the link into an endpoint nearly twice."""
         (ser, red), (messages, additions) = self._cycles(pieces), self._loads
         chunks, members = pieces * max(1, len(self._apart)), len(self.request.members)
         there = chunks - shared + shared * Fraction(2 * (members - 1), members)

@@ -51,8 +51,8 @@ def retime(request: Request, options: Options) -> Schedule:
     nothing is faster.
     from=paced: the transfers of any schedule in fine slots, each as early as what it carries is there and its links are free, as in
     a paced run, but without contention; the schedule itself where its slots are not slower. Where that is faster messages wait at
-    routers, for as long as first come, first served makes them, which lanes do, and routers that take turns flit by flit do not;
-    with waits=senders they always wait where they leave.
+    routers for as long as first come, first served requires. Lanes keep such waits; routers that take turns flit by flit do
+    not. With waits=senders messages always wait where they leave.
     """
     source = _source(request, options["of"])
     if options["from"] == "paced":

@@ -27,9 +27,9 @@ def mixed_shot(request: Request, options: Options) -> Schedule:
     """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.
 
     A chunk is summed up in shares along `scattered` dimensions, then whoever holds a share sends it to all others along each other
-    dimension, and the sums go back the way they came. Pieces of the message begin with different dimensions, or, begins=widest, all
-    with that of the widest links; then `scattered` dimensions or more are. Options: scattered=D, below the number of dimensions,
-    and begins.
+    dimension, and the sums go back the way they came. Options: scattered=D, below the number of dimensions; begins=any: pieces of
+    the message begin with different dimensions; begins=widest: all pieces begin with the dimension of the widest links, and
+    `scattered` dimensions or more have shares.
     """
     scattered = options["scattered"]
     if options["begins"] == "widest":
