@@ -34,15 +34,19 @@ BOOKED = 4  # programs of such pieces, those with the lowest estimates
 
 
 def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
-    """The programs of all choices that apply; UnsupportedError with the reason of the last where none does."""
-    found, reason = False, None
-    for choice in choices:
-        try:
-            for program in choice:
+    """The programs of all choices that apply, one of each in turn, since not all are looked at where there are many;
+    UnsupportedError with the reason of the last where none applies."""
+    found, reason, left = False, None, list(choices)
+    while left:
+        for choice in list(left):
+            try:
+                yield next(choice)
                 found = True
-                yield program
-        except UnsupportedError as error:
-            reason = error
+            except StopIteration:
+                left.remove(choice)
+            except UnsupportedError as error:
+                left.remove(choice)
+                reason = error
     if not found and reason is not None:
         raise reason
 
