@@ -37,7 +37,8 @@ class FlitEngine(RowEngine):
     budget = BUDGET
 
     def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
-        if isinstance(source, Tables) and source.waits is not None:
+        waits = source.waits if isinstance(source, Tables) else source.schedule.waits
+        if waits is not None:
             raise UnsupportedError(
                 "planned waits need links that serve one message after the other; routers let the flits of messages that wait take "
                 "turns: run it with --engine fast --without-routers"

@@ -20,6 +20,7 @@ from certree.models.schedule.timing import ceil_div
 Int64 = NDArray[np.int64]
 
 SHARED_INTERFACE = "messages over several links share an interface"
+PLANNED_WAITS = "routers let the flits of messages that wait take turns, and planned waits leave them one after the other"
 
 
 def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int | None = None) -> str | None:
@@ -32,9 +33,11 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
     """
     if machine.router.interfaces == "node" and has_routers(machine) and _shares_interfaces(schedule):
         return SHARED_INTERFACE
+    if schedule.waits is not None and has_routers(machine):
+        return PLANNED_WAITS
     layers = layer_count(schedule.virtual_channel)
     is_far, flits = has_routes(schedule), min(packets)
-    longest = max(packets) if schedule.chunk_granules is None and schedule.waits is None else None
+    longest = max(packets) if schedule.chunk_granules is None else None
     effect = pipeline_effect(schedule.topology, machine, flits, longest, is_far=is_far, layers=layers)
     if effect is not None and slot_cycles is not None and _fit_buffers(schedule, machine, packets):
         effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers, has_room=True)
@@ -104,20 +107,20 @@ def pipeline_effect(
     router, loop = machine.router, credit_loop(topology, machine)
     route, vc, _, _ = router.stages(machine.router_cycles)
     vcs = fewest_vcs(topology, machine, is_far=is_far, layers=layers)
+    turns = turns_of(machine.vc_count, vcs)
     if machine.vc_buffer_flits < loop and not has_room:
         most, least = np.array([longest or 0]), np.array([flits])
-        turns = turns_of(machine.vc_count, vcs)
         if longest is None or topology.scale > 1 or not never_lack_credits(most, least, machine, loop, turns).all():
             return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (vcs - 1) * flits <= route + vc:
-        return f"{vcs} virtual channels are used up before the pipeline has routed the next packet"
+    if (turns - 1) * flits <= route + vc:
+        return f"{turns} virtual channels are used up before the pipeline has routed the next packet"
     return None
 
 
 def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> NDArray[np.bool_]:
-    """Of messages of so many flits, which never wait for a credit, however their routes divide the virtual channels; all of them
+    """Of messages of so many flits, over any routes in one layer of virtual channels, which never wait for a credit; all of them
     where buffers cover the loop of a credit, and where routers have other effects or cannot be simulated. O(links + messages)."""
     router = machine.router
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
@@ -125,7 +128,8 @@ def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> 
     loop = credit_loop(topology, machine)
     if machine.vc_buffer_flits >= loop or topology.scale > 1:
         return np.ones(len(flits), np.bool_)
-    return never_lack_credits(flits, flits, machine, loop, min(2, machine.vc_count))
+    turns = min(2, fewest_vcs(topology, machine, is_far=True))
+    return never_lack_credits(flits, flits, machine, loop, turns)
 
 
 def fewest_vcs(topology: Topology, machine: Machine, *, is_far: bool, layers: int = 1) -> int:

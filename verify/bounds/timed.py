@@ -8,8 +8,9 @@ buffers, roots and routes. All that the proofs use of a machine (docs/reference/
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
   enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
-- Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the reduction unit of an endpoint or a switch, starting
-  when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will replace.
+- Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the one reduction unit of an endpoint or a switch,
+  starting when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will
+  replace. Nothing is said of `certree aggregate`, whose switches may have several units.
 """
 
 from collections.abc import Callable, Mapping, Sequence

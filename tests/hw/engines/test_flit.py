@@ -130,12 +130,14 @@ def test_heads_that_are_routed_keep_their_credits_longer(buffer: int, holds: boo
 
 
 def test_packets_that_may_cross_a_dateline_have_half_of_the_channels():
-    """Two are not enough for packets of three flits where routing and VC allocation take five cycles."""
+    """Two are not enough for packets of three flits where routing and VC allocation take five cycles, nor are four: of two packets
+    in different halves, each gets the first of its half."""
     machine = replace(MULTITREE, link_latency_cycles=1, router_cycles=7, packet_payload_bytes=16, head_flits=2)
     far = tree_schedule("torus:3x3,far", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)
     reason = "2 virtual channels are used up before the pipeline has routed the next packet"
     assert router_effect(lower(far, 2 * 400, machine), "packet") == reason
-    tables = lower(far, 2 * 400, replace(machine, vc_count=8))
+    assert router_effect(lower(far, 2 * 400, replace(machine, vc_count=8)), "packet") == reason
+    tables = lower(far, 2 * 400, replace(machine, packet_payload_bytes=80))  # seven flits each
     assert router_effect(tables, "packet") is None
     agree_on(tables, "packet")
     near = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)

@@ -12,6 +12,7 @@ front of its own when it comes: VC in 4, switch in 5.
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from certree.api.reports.runs import holds, left_out
@@ -48,6 +49,22 @@ def test_each_message_is_a_cycle_later_than_the_one_before(channels: int, messag
     assert result.closed_form_cycles == expected
     assert result.cycles == expected + (messages - 1 if channels == 1 else 0)
     assert (result.router_effect, agreement_of_tables(tables)) == (effect, effect)
+
+
+@pytest.mark.parametrize(("channels", "flits", "is_late"), [(8, 4, True), (6, 4, True), (8, 12, False), (4, 12, False)])
+def test_channels_of_two_layers_come_again_after_two_messages(channels: int, flits: int, *, is_late: bool) -> None:
+    """An output gives its channels away in turn: of messages of two layers, one after the other, each gets the first of its own."""
+    rows = [(chunk, COPY, chunk, 0, 1) for chunk in range(40)]
+    routes = ((0, 3), (0, 3))
+    schedule = build(
+        "switch:2", "broadcast", rows, route=[chunk % 2 for chunk in range(40)], routes=routes, collective_root=0, delay=100
+    )
+    machine = replace(MULTITREE, vc_count=channels, router_cycles=8, head_flits=0, vc_buffer_flits=4096)
+    tables = lower(replace(schedule, virtual_channel=np.array([0, 1], np.int32)), 40 * 16 * flits, machine)
+    result = on_routers(tables)
+    assert (result.cycles > result.closed_form_cycles) == is_late
+    effect = "2 virtual channels are used up before the pipeline has routed the next packet" if is_late else None
+    assert agreement_of_tables(tables) == effect
 
 
 def test_a_run_passes_with_what_the_closed_form_leaves_out_and_nothing_else() -> None:

@@ -15,10 +15,12 @@ from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.fine.equal import in_equal_slots
+from certree.models.routers.transparency import PLANNED_WAITS
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
+from certree.verify.order.agreement import agreement_of_tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.end_to_end.by_hand.test_fine_slots import one_shot, swing_in_fine_slots
@@ -120,6 +122,7 @@ def test_routers_do_not_keep_planned_waits() -> None:
     made = next(made for made in map(into_one, map(Random, range(9))) if made.waits is not None)
     with pytest.raises(UnsupportedError, match="planned waits need links that serve one message after the other"):
         run(lowered(made), Options(engine="flit"))
+    assert agreement_of_tables(lowered(made)) == PLANNED_WAITS
 
 
 @pytest.mark.parametrize(
