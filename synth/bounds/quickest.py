@@ -1,13 +1,16 @@
 """Time bounds: ends that are far apart or narrow, and labels that prove the most cycles for them.
 
-Between two nodes the labels are the distances that shortest augmenting paths leave (Ford and Fulkerson's quickest flow); around one
-sink of several sources, or one source of several sinks, they are distances from the sources, or to the sinks.
+Between two nodes the labels are the distances that shortest augmenting paths leave (Ford and Fulkerson's quickest flow), from the
+source, or from the sink back where that is nearer; around one sink of several sources, or one source of several sinks, they are
+distances from the sources, or to the sinks.
 """
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth.bounds.copies import best_copies
@@ -20,6 +23,9 @@ MOST_DISTANCES = 1 << 16  # of a search for the pair that is farthest apart; els
 MOST_WORK = 1 << 20  # links that all shortest paths of one quickest flow may visit
 MOST_PATHS = 64
 MOST_SETS = 16  # of sources around one sink, or of sinks around one source
+
+#: (sources, sinks, distances from the sources, from the sinks): the labels of a flow witness follow from them
+_Candidate = tuple[list[int], list[int], Int64, Int64]
 
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
@@ -62,10 +68,9 @@ def _best_flow(of: TimeInstance, start: int, end: int) -> Bound:
     return max(bounds, key=_cycles)
 
 
-def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[tuple[list[int], list[int], Int64]]:
-    """(sources, sinks, distances from the sources): the labels of a flow witness follow from them."""
+def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[_Candidate]:
     kind, targets = of.instance.collective.kind, of.instance.collective.has_targets
-    yield from (([start], [end], far) for far in _augmented(of, start, end))
+    yield from (([start], [end], far, back) for far, back in _augmented(of, start, end))
     if of.addition:  # the same cut at the source, for which an addition counts more often
         yield from _around_source(of, start, np.array([end]))
     ranks = of.instance.topology.endpoints.astype(np.int64)
@@ -75,13 +80,13 @@ def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[tuple[list[i
         yield from _around_source(of, start, ranks[of.instance.sinks])
 
 
-def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64) -> Bound:
+def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64, back: Int64) -> Bound:
     """The flow witness whose sinks have the highest label that proves something. `far`: distances from the sources, which labels
-    follow up to that of the sinks; or, negative, those to the sinks, before whose label they are as much earlier."""
-    due, to_sinks = granules_due(of, sources, sinks), bool((far < 0).any())
+    follow as long as they are not beyond those from the sinks, `back`, which are negative where nodes come before the sinks."""
+    due = granules_due(of, sources, sinks)
 
     def labels(latest: int) -> Int64:
-        label = of.first + (np.maximum(far + latest, 0) if to_sinks else np.minimum(far, latest))
+        label: Int64 = of.first + np.maximum(np.minimum(far, latest + back), 0)
         label[sinks], label[sources] = of.first + latest, of.first
         return label
 
@@ -129,14 +134,15 @@ def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
     return int(starts[start]), int(ends[end])
 
 
-def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
-    """Distances from `start` in what each number of shortest augmenting paths to `end` leaves, beginning with none; those without
-    a path only, where a few would visit MOST_WORK links."""
-    if len(of.instance.topology.src) > MOST_WORK // 16:
-        yield _from_set(of, of.hops_towards([end]), [start])
+def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[tuple[Int64, Int64]]:
+    """Distances from `start` and from `end` in what each number of shortest augmenting paths between them leaves, beginning with
+    none; those without a path only, where a few would visit MOST_WORK links."""
+    topology, hops, nowhere = of.instance.topology, of.hops_towards([end]), np.zeros(len(of.instance.topology.kind), np.int64)
+    if len(topology.src) > MOST_WORK // 16:
+        yield _from_set(of, hops, [start]), nowhere
         return
-    topology, cost = of.instance.topology, of.hops_towards([end]).tolist()
-    tails, heads, left = topology.src.tolist(), topology.dst.tolist(), [topology.capacity.tolist(), [0] * len(topology.src)]
+    cost, tails, heads = hops.tolist(), topology.src.tolist(), topology.dst.tolist()
+    left = [topology.capacity.tolist(), [0] * len(tails)]
     leaving: list[list[tuple[int, int, int]]] = [[] for _ in range(len(topology.kind))]
     for link, (tail, head) in enumerate(zip(tails, heads, strict=True)):
         leaving[tail].append((link, 0, head))
@@ -144,7 +150,7 @@ def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
     far = [0] * len(leaving)
     for _ in range(max(1, min(MOST_PATHS, MOST_WORK // len(tails)))):
         far, came = _shortest(leaving, left, cost, far, start)
-        yield np.array(far, np.int64)
+        yield np.array(far, np.int64), _left_from(of, left, hops, end)
         if far[end] >= FAR:
             return
         path, node = [], end
@@ -156,6 +162,15 @@ def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
         for link, turn in path:
             left[turn][link] -= amount
             left[1 - turn][link] += amount
+
+
+def _left_from(of: TimeInstance, left: list[list[int]], hops: Int64, end: int) -> Int64:
+    """The distance of each node from `end` over what is left of links, and back over what is taken of them; FAR without a path."""
+    topology = of.instance.topology
+    ahead, taken = (np.array(amount) > 0 for amount in left)
+    tail = np.concatenate((topology.src[ahead], topology.dst[taken]))
+    head = np.concatenate((topology.dst[ahead], topology.src[taken]))
+    return _relaxed(tail, head, np.concatenate((hops[ahead], -hops[taken])), [end], len(topology.kind))
 
 
 def _shortest(
@@ -178,22 +193,24 @@ def _shortest(
     return [min(FAR, more + before) for more, before in zip(reduced, potential, strict=True)], came
 
 
-def _around_sink(of: TimeInstance, sources: Int64, sink: int) -> Iterator[tuple[list[int], list[int], Int64]]:
+def _around_sink(of: TimeInstance, sources: Int64, sink: int) -> Iterator[_Candidate]:
     """The sources that are at least as far from the sink as each of some distances, with the sink."""
     hops, others = of.hops_towards([sink]), sources[sources != sink]
     away = _from_set(of, hops, [sink], backward=True)[others]
     for least in _some(away):
         chosen = others[away >= least].tolist()
-        yield chosen, [sink], _from_set(of, hops, chosen)
+        far = _from_set(of, hops, chosen)
+        yield chosen, [sink], far, np.zeros_like(far)
 
 
-def _around_source(of: TimeInstance, source: int, sinks: Int64) -> Iterator[tuple[list[int], list[int], Int64]]:
+def _around_source(of: TimeInstance, source: int, sinks: Int64) -> Iterator[_Candidate]:
     """The source, with the sinks that are at least as far from it as each of some distances."""
     others = sinks[sinks != source]
     away = _from_set(of, of.hops, [source])[others]
     for least in _some(away):
         chosen = others[away >= least].tolist()
-        yield [source], chosen, -_from_set(of, of.hops_towards(chosen), chosen, backward=True)
+        back = -_from_set(of, of.hops_towards(chosen), chosen, backward=True)
+        yield [source], chosen, np.full_like(back, FAR), back
 
 
 def _some(values: Int64) -> list[int]:
@@ -206,11 +223,16 @@ def _from_set(of: TimeInstance, hops: Int64, nodes: list[int], *, backward: bool
     """The distance of each node from the nearest of `nodes`, or to it; FAR without a path."""
     topology = of.instance.topology
     tail, head = (topology.dst, topology.src) if backward else (topology.src, topology.dst)
-    far = np.full(len(topology.kind), FAR, np.int64)
+    return _relaxed(tail, head, hops, nodes, len(topology.kind))
+
+
+def _relaxed(tail: NDArray[Any], head: NDArray[Any], cost: Int64, nodes: list[int], count: int) -> Int64:
+    """Distances from the nearest of `nodes` over links without cycles of negative costs; FAR without a path. O(links · hops)."""
+    far = np.full(count, FAR, np.int64)
     far[nodes] = 0
     while True:
         before = far.copy()
-        np.minimum.at(far, head, before[tail] + hops)
-        np.minimum(far, FAR, out=far)
+        reached = before[tail] < FAR
+        np.minimum.at(far, head[reached], before[tail[reached]] + cost[reached])
         if np.array_equal(far, before):
             return far
