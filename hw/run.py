@@ -23,8 +23,6 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
-from certree.models.network.topology import NodeKind
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.models.tables.tables import Tables
 
@@ -84,15 +82,9 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
             return through_files(whole, message_bytes, machine)
         return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
-        if whole.collective.demand is not None or (whole.slot_cycles is not None and not _has_switch_data(whole)):
+        if whole.collective.demand is not None or (whole.slot_cycles is not None and not whole.uses_switches):
             raise  # they run from tables only
         return Plan.of(whole, message_bytes, machine, no_tables=str(error))
-
-
-def _has_switch_data(schedule: Schedule) -> bool:
-    """Whether a transfer begins or ends at a switch, which has no tables."""
-    ends = np.concatenate((schedule.src, schedule.dst))
-    return bool((schedule.topology.kind[ends] != NodeKind.ENDPOINT).any())
 
 
 def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -37,9 +36,7 @@ class ChunkRows:
 
     def __post_init__(self) -> None:
         self.schedule.require_version_1("endpoints with engines", allowed=("virtual_channel",))
-        topology = self.schedule.topology
-        ends = np.concatenate((self.schedule.src, self.schedule.dst))
-        if (topology.kind[ends] != NodeKind.ENDPOINT).any():
+        if self.schedule.uses_switches:
             raise UnsupportedError("switches of this schedule add or keep data; engines at the endpoints do all of that themselves")
         if self.schedule.chunks % self.parts:
             raise UnsupportedError(f"{self.schedule.chunks} segments cannot be divided into {self.parts} parts")

@@ -8,7 +8,7 @@ from certree.hw.runtimes.cells import Cells
 from certree.hw.runtimes.lowering import require_expressible
 from certree.hw.runtimes.moves import LAND, LEAVE, LOCAL, Move, joined, moves_of, runs
 from certree.hw.runtimes.plan_steps import Steps, cells_of
-from certree.hw.runtimes.switched import ranks_by_switch, uses_switches
+from certree.hw.runtimes.switched import ranks_by_switch
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
 from certree.models.programs.layout import Cell
@@ -39,7 +39,7 @@ def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS)
     O(transfers · log transfers) for each number of blocks that is tried.
     """
     require_expressible(schedule, WHAT, switches=True)
-    if uses_switches(schedule):
+    if schedule.uses_switches:
         plan = _plan_of(schedule, ranks_by_switch(schedule, WHAT))
         _require_limits(plan, most_operations)
         return plan

@@ -11,12 +11,6 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
 
-def uses_switches(schedule: Schedule) -> bool:
-    """Whether a transfer starts or ends at a switch."""
-    rank = schedule.topology.rank
-    return bool((rank[schedule.src] < 0).any() or (rank[schedule.dst] < 0).any())
-
-
 def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
     """The ranks of a plan in which a switch makes the all-reduce of a schedule; `what` begins the words of errors.
 

@@ -130,6 +130,12 @@ class Schedule(ScheduleColumns):
         waits = {} if self.waits is None else {"waits": [list(entry) for entry in self.waits]}
         return {"slot_cycles": self.slot_cycles, "made_for": self.made_for.document(), **waits}
 
+    @cached_property
+    def uses_switches(self) -> bool:
+        """Whether a transfer starts or ends at a switch."""
+        rank = self.topology.rank
+        return bool((rank[self.src] < 0).any() or (rank[self.dst] < 0).any())
+
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
         """The same transfers with another certificate."""
         return replace(self, certificate=certificate)
