@@ -62,9 +62,14 @@ def reduction_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     return ceil_div(chunk_bytes, most) * quantum
 
 
+def message_flits(chunk_bytes: _Whole, machine: Machine) -> _Whole:
+    """Flits of the message of one chunk, header included."""
+    return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
+
+
 def serialization_cycles(chunk_bytes: _Whole, machine: Machine, scale: int = 1) -> _Whole:
     """Cycles one chunk, header included, occupies one of the `scale` units of a full link."""
-    return scale * (machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes))
+    return scale * message_flits(chunk_bytes, machine)
 
 
 def chunk_bytes_of(message_bytes: int, chunks: int, repeats: _Whole, machine: Machine) -> _Whole:

@@ -12,8 +12,8 @@ from certree.models.routers.transparency import pipeline_effect
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.program import Program, distinct, first_links
+from certree.synth.fine.schedule import flits_of
 from certree.synth.flows.fold import Fold, fold_of
 from certree.synth.flows.ordered_paths import ordered_paths
 from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths
@@ -84,9 +84,7 @@ def _runs_alike(request: Request, routing: _Routing, program: Program) -> bool:
     layers = 1
     if far and not routing.is_ordered:
         layers = 1 + max(layers_of([topology.pair_of_link[list(way)].tolist() for way in far]))
-    chunks = request.collective.message_chunks(topology, len(program.chunk_root))
-    granules = chunk_bytes_of(request.message_bytes, chunks, 1, machine) // machine.flit_bytes
-    flits = machine.head_flits + granules
+    flits = flits_of(request, program)
     near = pipeline_effect(topology, machine, flits, flits, is_far=False)
     effect = pipeline_effect(topology, machine, flits, flits, is_far=bool(far), layers=layers)
     return layers <= machine.vc_count and effect in (None, near)

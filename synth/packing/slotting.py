@@ -15,7 +15,7 @@ from certree.models.routers.transparency import pass_without_waiting
 from certree.models.schedule.paths import link_cycles, link_stagger, path_cycles, path_latency
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.timing import ceil_div, chunk_bytes_of, slot_length
+from certree.models.schedule.timing import ceil_div, chunk_bytes_of, message_flits, slot_length
 from certree.synth import _native
 from certree.synth.method import Request
 from certree.synth.packing.trees import TreeFamily
@@ -161,7 +161,7 @@ class Clock:
             return np.ones(len(repeats), np.bool_)
         request = self.request
         chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
-        return self._pass(request.machine.head_flits + chunk // request.machine.flit_bytes)
+        return self._pass(message_flits(chunk, request.machine))
 
     def _pass(self, flits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return pass_without_waiting(self.request.topology, self.request.machine, flits)

@@ -14,7 +14,7 @@ from certree.models.routers.transparency import (
     schedule_effect,
 )
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
-from certree.models.schedule.timing import chunk_bytes_of, slotted
+from certree.models.schedule.timing import chunk_bytes_of, message_flits, slotted
 from certree.models.tables.tables import Tables
 
 
@@ -52,7 +52,7 @@ def waits_for_credits(schedule: AnySchedule, machine: Machine, message_bytes: in
     if schedule.collective.demand is not None:
         return False
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
-    flits = np.array([machine.head_flits + chunk // machine.flit_bytes])
+    flits = np.array([message_flits(chunk, machine)])
     if pass_without_waiting(schedule.topology, machine, flits).all():
         return False
     return agreement_of_schedule(schedule, machine, message_bytes) is not None
