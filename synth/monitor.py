@@ -39,8 +39,8 @@ class Monitor:
     def offer(self, schedule: AnySchedule, cycles: int, *, waits: bool = False) -> None:
         """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays. `waits`: its
         messages wait for credits (`waits_for_credits`), and it takes longer than that; it is kept only where nothing else is."""
-        is_first = self._best is None or (waits, cycles) < self._rank
-        if is_first and (self.best_cycles is None or cycles < self.best_cycles):
+        is_better = self._best is None or (waits, cycles) < self._rank
+        if is_better and (self._bar is None or cycles < self._bar):
             self._best, self._rank = schedule, (waits, cycles)
 
     @property

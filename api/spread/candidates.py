@@ -21,7 +21,7 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
-from certree.synth.methods.auto import WAITS, candidates, ended, picked
+from certree.synth.methods.auto import candidates, ended, outcome_words, picked
 from certree.synth.monitor import Monitor
 from certree.verify.order.agreement import waits_for_credits
 
@@ -141,21 +141,21 @@ class Spread:
         labels = {one.place: one.label for one in self._candidates(seed)}
         found = self._of_seed(seed)
         considered = {
-            labels[place]: one["reason"] or f"{one['cycles']} cycles{one['waits'] * WAITS}" for place, one in found.items()
+            labels[place]: one["reason"] or outcome_words(one["cycles"], waits=one["waits"]) for place, one in found.items()
         }
         timed = {place: one for place, one in found.items() if one["cycles"] is not None}
         if not timed:
             return None
         waits, least, place = min((one["waits"], one["cycles"], place) for place, one in timed.items())
         times = {labels[other]: one["cycles"] for other, one in timed.items() if other == place or not one["waits"]}
-        best, request = (least, labels[place], _schedule(found[place])), replace(self.request, seed=seed)
+        best, request = ((waits, least), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
         if not interrupted:
             made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
             equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
-            best = ended(request, considered, times, best, equal, None if waits else least)
+            best = ended(request, considered, times, best, equal)
+        rank, label, schedule = best
         form = request.form or Form("in slots", request.cycles)
-        rank = (waits and best[1] == labels[place], best[0])
-        return rank, picked(request, form, considered, times, best[1], best[2])
+        return rank, picked(request, form, considered, times, label, schedule)
 
 
 def _schedule(found: Mapping[str, Any]) -> AnySchedule:

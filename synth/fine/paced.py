@@ -66,10 +66,9 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
     try:
         made = in_fine_slots(alone, [(label, program) for _, label, program in ranked], "retime", {})
         request.require_runnable(made)
-        cycles = request.cycles(made)
+        waits, cycles = request.rank(made)
     except UnsupportedError:  # none is faster, or the machine takes none
         return None
-    waits, cycles = request.rank(made)
     if waits or (bar is not None and cycles >= bar):
         return None
     source = made.provenance["program"].replace(":", ",")  # as option `of` of method retime names it

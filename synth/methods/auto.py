@@ -16,10 +16,10 @@ from certree.verify.order.agreement import waits_for_credits
 PAIRWISE_ENDPOINTS = 4096
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
-#: what is said of schedules that come last, since they take more than their closed form (`waits_for_credits`)
-WAITS = ", and waiting for credits"
 #: the label of schedules with slots of one length in fine slots, which come last
 PACED = "retime:from=paced"
+#: whether it waits for credits, and its cycles; its label; the candidate
+_Ranked = tuple[tuple[bool, int], str, AnySchedule]
 
 
 @method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True, takes_demand=True)
@@ -41,11 +41,10 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
-    best: tuple[int, str, AnySchedule] | None = None
-    waiting: tuple[int, str, AnySchedule] | None = None
+    best: _Ranked | None = None
     equal: list[tuple[str, AnySchedule]] = []
     for label, name, options in candidates(request):
-        if best is not None and request.monitor.expired:
+        if times and request.monitor.expired:
             considered[label] = "not tried: time limit"
             continue
         try:
@@ -57,50 +56,51 @@ def auto(request: Request, _options: Options) -> AnySchedule:
             continue
         waits = request.form is None and waits_for_credits(schedule, request.machine, request.message_bytes)
         request.monitor.offer(schedule, cycles, waits=waits)
-        considered[label] = f"{cycles} cycles" + waits * WAITS
+        considered[label] = outcome_words(cycles, waits=waits)
         request.monitor.report(f"{label}: {considered[label]}")
-        if waits:
-            waiting = (cycles, label, schedule) if waiting is None or cycles < waiting[0] else waiting
-        else:
+        if not waits:
             times[label] = cycles
-            best = (cycles, label, schedule) if best is None or cycles < best[0] else best
+        if best is None or (waits, cycles) < best[0]:
+            best = (waits, cycles), label, schedule
         if may_be_paced(request, schedule):
             equal.append((label, schedule))
-    if best is None and waiting is not None:
-        best, times[waiting[1]] = waiting, waiting[0]
-        bar = None
-    elif best is not None:
-        bar = best[0]
-    else:
+    if best is None:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
-    best = ended(request, considered, times, best, equal, bar)
-    return picked(request, form, considered, times, best[1], best[2])
+    _, label, schedule = ended(request, considered, times, best, equal)
+    return picked(request, form, considered, times, label, schedule)
+
+
+def outcome_words(cycles: int, *, waits: bool) -> str:
+    """What is said of a candidate. Those that wait for credits (`waits_for_credits`) come last, since they take longer."""
+    return f"{cycles} cycles" + ", and waiting for credits" * waits
 
 
 def ended(
     request: Request,
     considered: dict[str, str],
     times: dict[str, int],
-    best: tuple[int, str, AnySchedule],
+    best: _Ranked,
     equal: Sequence[tuple[str, AnySchedule]],
-    bar: int | None,
-) -> tuple[int, str, AnySchedule]:
-    """The best (cycles, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
+) -> _Ranked:
+    """The best (rank, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
 
-    `equal`: candidates that `may_be_paced`, in their order; `bar`: the cycles that they have to beat, if any.
+    `equal`: candidates that `may_be_paced`, in their order. What they have to beat is the best, unless it waits for credits.
     """
+    (waits, cycles), label, _ = best
+    if waits:
+        times[label] = cycles
     if not equal or request.monitor.expired:
         return best
-    made = best_paced(request, equal, bar)
+    made = best_paced(request, equal, None if waits else cycles)
     if made is None:
-        considered[PACED] = f"none of {len(equal)} schedules takes fewer than {best[0]} cycles in fine slots"
+        considered[PACED] = f"none of {len(equal)} schedules takes fewer than {cycles} cycles in fine slots"
         return best
     label, cycles = f"{PACED}:of={made.provenance['options']['of']}", request.cycles(made)
-    considered[label], times[label] = f"{cycles} cycles", cycles
+    considered[label], times[label] = outcome_words(cycles, waits=False), cycles
     request.monitor.offer(made, cycles)
     request.monitor.report(f"{label}: {cycles} cycles")
-    return cycles, label, made
+    return (False, cycles), label, made
 
 
 def picked(
