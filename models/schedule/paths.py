@@ -17,7 +17,7 @@ Int64 = NDArray[np.int64]
 
 
 def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
-    """Cycles from firing to the ejection of the head flit over `hops` links with total latency `wire`."""
+    """Cycles from firing to the ejection of the head flit over `hops` links that each have the latency `wire`."""
     return machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * wire
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.paths import link_cycles
+from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.timing import chunk_bytes_of, reduction_cycles, serialization_cycles
@@ -78,15 +78,13 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
     """The schedule, later by the time that requests take: headers alone, one for each chunk, from its owner up to the switch and
     from there down to everyone, all before any data leaves."""
     machine, topology = request.machine, request.topology
-    header = topology.scale * max(1, machine.head_flits)
+    header, wire = topology.scale * max(1, machine.head_flits), link_cycles(topology, machine)[topology.pair_of_link]
     far = 0
     for climb in plans.climbs:
         ends = request.members.astype(np.int32)
         for src, dst in ((ends, np.full_like(ends, climb.top)), (np.full_like(ends, climb.top), ends)):
             ways = default_ways(topology)(src, dst)
-            hops = link_cycles(topology, machine)[topology.pair_of_link] + machine.router_cycles
-            path = max(int(hops[list(way)].sum()) for way in ways) + machine.router_cycles + machine.interface_cycles
-            far = max(far, path)
+            far = max(far, *(path_cycles(machine, 0, len(way)) + int(wire[list(way)].sum()) for way in ways))
     later = 2 * far + (made.chunks + 1) * header
     assert made.slot_cycles is not None
     steps = -(-later // made.slot_cycles)

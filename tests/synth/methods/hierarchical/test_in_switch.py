@@ -54,6 +54,13 @@ def test_requests_go_up_and_down_before() -> None:
     assert cycles(STAR, 256, form="pull", pieces="1", requests="true") == without + 2 * (1 + LINK)
 
 
+def test_requests_pass_switches_of_lower_levels() -> None:
+    """A header, alone, over four links: each way the interfaces, three routers and two links."""
+    spec = "fattree:2x2,reducing=switches"
+    without = cycles(spec, 256, form="pull", pieces="1")
+    assert cycles(spec, 256, form="pull", pieces="1", requests="true") == without + 2 * (1 + LINK + 150 + 3)
+
+
 def test_two_levels_add_one_after_the_other() -> None:
     """Three at each of two leaf switches, which the top one adds up."""
     assert cycles("tree:2x3,reducing=switches", 256, pieces="1") == 4 * (SER + LINK) + 2 * START + 3 * RED + 2 * RED
