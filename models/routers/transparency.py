@@ -120,7 +120,7 @@ def pipeline_effect(
 
 
 def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> NDArray[np.bool_]:
-    """Of messages of so many flits, over any routes in one layer of virtual channels, which never wait for a credit; all of them
+    """Of messages of these lengths, over any routes in one layer of virtual channels, which never wait for a credit; all of them
     where buffers cover the loop of a credit, and where routers have other effects or cannot be simulated. O(links + messages)."""
     router = machine.router
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):

@@ -1,4 +1,4 @@
-"""The turns in which the list scheduler takes the transfers of a program: several starts, and a local search from the best.
+"""The turns in which the list scheduler takes the transfers of a program: several starts, and local searches from the best.
 
 What waits a little can help: messages that reach a node over all its links in one cycle each wait for the sums of all of them,
 those that come one after the other do not. So in some starts what comes over one link to a node leaves later than over another.
@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import Topology
 from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rows_of
 from certree.synth.fine.order import NONE, Order, order_of
 from certree.synth.fine.program import Program
@@ -23,7 +23,7 @@ from certree.synth.method import Request
 
 Int64 = NDArray[np.int64]
 
-WORK = 4_000_000  # rows and hops that are booked for effort 1, half of them in starts
+WORK = 2_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
 MOST_STARTS, MOST_TRIES = 512, 2048
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
@@ -111,9 +111,7 @@ class Trial:
         longest = np.zeros(cell.max() + 1, np.int64)
         np.minimum.at(longest, cell, rest[rows])
         for turn in (longest[cell], 0 * chunk):
-            by_node = np.lexsort((-flight, chunk, turn, node))
-            place = np.empty(len(rows), np.int64)
-            place[by_node] = np.arange(len(rows)) - np.searchsorted(node[by_node], node[by_node])
+            place = _places(np.lexsort((-flight, chunk, turn, node)), node)
             for quarters in SPACES:
                 release = np.zeros(self.few.rows, np.int64)
                 release[rows] = np.maximum(place * self.costs.red * quarters // 4 - flight + flight.min(), 0)
@@ -150,7 +148,8 @@ class Trial:
     @cached_property
     def _link(self) -> Int64:
         """By row of `few`, the number of its last link among those into the same node."""
-        place = _places(self.program.topology)
+        into = self.program.topology.dst
+        place = _places(np.argsort(into, kind="stable"), into)
         ways = (self.program.ways[row] for row in self.first_rows.tolist())
         return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
 
@@ -160,13 +159,11 @@ def _ways_of_taking(priority: Int64) -> Iterator[Turns]:
     return (Turns.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
 
 
-def _places(topology: Topology) -> list[int]:
-    """By link its number among those into the same node."""
-    order = np.argsort(topology.dst, kind="stable")
-    ends = topology.dst[order]
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - np.searchsorted(ends, ends)
-    return [int(one) for one in place]
+def _places(order: Int64, node: NDArray[Any]) -> Int64:
+    """By entry its number among those of the same node, in an order that has the nodes one after the other."""
+    place, nodes = np.empty(len(order), np.int64), node[order]
+    place[order] = np.arange(len(order)) - np.searchsorted(nodes, nodes)
+    return place
 
 
 def _one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -> Booking | None:
@@ -197,7 +194,7 @@ def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound:
     turns, best = start
     if best.end <= bound or request.monitor.expired:
         return best
-    work = WORK * request.effort // (2 * trial.few.work)
+    work = WORK * request.effort // trial.few.work
     found = {rank_of(best): turns}
     for rank, other in _starts(trial, request, min(MOST_STARTS, work)):
         found.setdefault(rank, other)

@@ -132,8 +132,7 @@ def _beginning_alike(request: Request, shape: Layout, orders: list[tuple[int, ..
     """Pieces in these orders in turn, in several numbers, sums straight or round the ring."""
     for count in _numbers_of_pieces(request, prod(shape.sizes[one] for one in orders[0][:shared])):
         for run in (0, LONG):
-            alike = (Piece(orders[n % len(orders)], shared, run, False, bool(n // len(orders) % 2), 1) for n in range(count))
-            yield tuple(alike)
+            yield tuple(Piece(orders[n % len(orders)], shared, run, False, bool(n // len(orders) % 2), 1) for n in range(count))
 
 
 def link_widths(topology: Topology, layout: Layout) -> list[int]:

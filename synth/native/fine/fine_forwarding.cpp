@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "fine_flow.hpp"
@@ -41,7 +42,7 @@ class Forwarding : public FineFlow {
   // A node's own messages leave when a lane is free: what comes from elsewhere in that cycle has taken it before.
   void serving(int32_t link, int32_t, int64_t now) override {
     auto& own = own_[link];
-    if (!is_called_[link] || is_called_[link] <= now) is_called_[link] = 0;
+    if (is_called_[link] <= now) is_called_[link] = 0;
     while (!own.empty()) {
       const int32_t row = own.top().second;
       const int64_t fire = rounded(std::max(now, free_[link].top()), costs_.slot);
