@@ -12,7 +12,6 @@ from certree.models.routers.transparency import pass_without_waiting
 from certree.synth.fine.program import program_of
 from certree.synth.fine.schedule import MOST_IN_PIECES, in_fine_slots, in_pieces
 from certree.synth.method import load_methods
-from certree.synth.methods.auto import WAITS
 from certree.synth.monitor import Monitor
 from certree.synth.packing.slotting import Clock, Reach, SlotRules
 from certree.verify.checker import verify_schedule
@@ -81,7 +80,7 @@ def test_auto_takes_what_runs_as_planned(network: str) -> None:
     request = ask(network, message_bytes=1 << 22)
     made = load_methods()["auto"](request)
     told = made.provenance["auto"]["considered"]
-    assert any(text.endswith(WAITS) for text in told.values())
+    assert any(text.endswith(" cycles, and waiting for credits") for text in told.values())
     assert not waits_for_credits(made, request.machine, request.message_bytes)
     ended = run(made, RunOptions(engine="flit"), message_bytes=request.message_bytes, machine=request.machine)
     assert (ended.cycles, ended.contention_cycles, ended.late) == (request.cycles(made), 0, 0)
@@ -92,7 +91,7 @@ def test_auto_takes_what_waits_where_there_is_nothing_else(monkeypatch: pytest.M
     monkeypatch.setattr("certree.synth.methods.auto.candidates", lambda _: iter([("multitree", "multitree", {})]))
     made = load_methods()["auto"](request)
     assert waits_for_credits(made, request.machine, request.message_bytes)
-    assert made.provenance["auto"]["considered"]["multitree"].endswith(WAITS)
+    assert made.provenance["auto"]["considered"]["multitree"].endswith(" cycles, and waiting for credits")
 
 
 def test_numbers_of_repeats() -> None:
