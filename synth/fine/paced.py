@@ -28,7 +28,7 @@ from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
 from certree.verify.deadlock.layers import layers_of
 
-MOST_ROWS = 1 << 15  # transfers of all iterations: more of them are left in slots of one length
+MOST_ROWS = 1 << 16  # transfers of all iterations: more of them are left in slots of one length
 ROUNDS = 64  # in which messages without a buffer to wait in leave later
 REPEATED_ROWS = 1 << 8  # likewise for each endpoint, where iterations repeat: written out they take a row each in tables
 

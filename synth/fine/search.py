@@ -25,6 +25,7 @@ Int64 = NDArray[np.int64]
 
 WORK = 2_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
 MOST_STARTS, MOST_TRIES = 512, 2048
+LEAST_TRIES = 64  # of all local searches: programs so large that fewer are left gained nothing where measured
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
@@ -189,8 +190,9 @@ def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
 
 
 def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
-    """The best booking that is found from one on: from many starts, and, where that ends at `most` or earlier, by local searches
-    from the best of these, first short ones from many, then longer ones from few. It ends at a cycle of `bound`."""
+    """The best booking that is found from one on: from many starts, and, where that ends at `most` or earlier and the program is
+    not too large, by local searches from the best of these, first short ones from many, then longer ones from few. It ends at a
+    cycle of `bound`."""
     turns, best = start
     if best.end <= bound or request.monitor.expired:
         return best
@@ -199,7 +201,8 @@ def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound:
     for rank, other in _starts(trial, request, min(MOST_STARTS, work)):
         found.setdefault(rank, other)
     tries = min(MOST_TRIES * request.effort, work)
-    for kept in KEPT if most is None or min(found)[0] <= most else ():
+    is_worth = tries >= LEAST_TRIES and (most is None or min(found)[0] <= most)
+    for kept in KEPT if is_worth else ():
         for rank in sorted(found)[:kept]:
             if rank[0] <= bound or request.monitor.expired:
                 break

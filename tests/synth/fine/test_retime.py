@@ -2,6 +2,10 @@
 
 import pytest
 
+from certree.hw.engines.runs import Options as RunOptions
+from certree.hw.run import run
+from certree.synth.fine.paced import best_paced
+from certree.synth.method import load_methods
 from tests.synth.execution import ask, make, valid
 
 
@@ -26,3 +30,14 @@ def test_sums_that_come_one_after_the_other_are_not_later(network, size, before,
     """Of sums that come to a node in one cycle each counts as the last; where none do, the tables are faster than the paced run."""
     made = valid("retime", network, message_bytes=size, options={"of": "halving-doubling", "from": "paced"})
     assert ask(network, message_bytes=size).cycles(made) < paced < before
+
+
+def test_many_transfers_take_no_longer_than_their_paced_run():
+    """64,512 transfers, too many for local searches: the order of the rows, the longest rest first and a few more are enough."""
+    request = ask("torus:8x8,without-link=0-1", message_bytes=1 << 20)
+    packed = load_methods()["packing"](request)
+    by_themselves = run(packed, RunOptions(mode="paced", without_routers=True)).cycles
+    assert by_themselves < request.cycles(packed)
+    made = best_paced(request, [("packing", packed)], request.cycles(packed))
+    assert made is not None
+    assert request.cycles(made) <= by_themselves
