@@ -1,1 +1,2 @@
-"""Graph algorithms that several methods share: best cuts, link lengths of the metric bound, Hamiltonian cycles."""
+"""Graph algorithms that several methods share: best cuts, link lengths of the metric bound, Hamiltonian cycles, disjoint
+branchings of few hops."""
