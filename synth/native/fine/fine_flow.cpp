@@ -46,8 +46,7 @@ FineTimes FineFlow::run() {
     if (waits_[row] == 0) ask(static_cast<int32_t>(row));
   }
   while (!events_.empty() && times_.outcome == Booking::done) {
-    const auto [now, place, kind, row, queue] = events_.top();
-    events_.pop();
+    const auto [now, place, kind, row, queue] = events_.pop();
     switch (kind) {
       case add:
         add_up(now, place, row);
@@ -105,13 +104,13 @@ void FineFlow::open(const Ragged& gates, int32_t row, int64_t now) {
 
 // A reduction unit takes what arrived in one cycle: each counts as the last.
 void FineFlow::add_up(int64_t now, int64_t node, int32_t row) {
-  std::vector<int32_t> together{row};
-  while (!events_.empty() && events_.top().cycle == now && events_.top().kind == add && events_.top().place == node) {
-    together.push_back(events_.top().row);
-    events_.pop();
+  together_.assign(1, row);
+  for (const FineEvent* next = events_.present(); next != nullptr && next->cycle == now && next->kind == add && next->place == node;
+       next = events_.present()) {
+    together_.push_back(events_.pop().row);
   }
-  unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together.size()) * costs_.red;
-  for (const int32_t one : together) event(unit_[node], land, 0, one);
+  unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together_.size()) * costs_.red;
+  for (const int32_t one : together_) event(unit_[node], land, 0, one);
 }
 
 // A local transfer takes the copy unit; what would read the copy may read the original until then.

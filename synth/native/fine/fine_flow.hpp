@@ -1,11 +1,10 @@
 // What list scheduling and forwarding share: what transfers wait for, copy units and reduction units, event by event.
 #pragma once
 
-#include <functional>
-#include <queue>
 #include <vector>
 
 #include "fine_booking.hpp"
+#include "fine_events.hpp"
 
 namespace certree {
 
@@ -44,24 +43,11 @@ class FineFlow {
   void add_up(int64_t now, int64_t node, int32_t row);
   void make_copy(int32_t row, int64_t now);
 
-  struct Event {
-    int64_t cycle;
-    int64_t place;  // a node, a link, or a priority
-    Kind kind;
-    int32_t row;
-    int32_t queue;  // in which the transfer waits, or -1
-
-    bool operator>(const Event& other) const {
-      if (cycle != other.cycle) return cycle > other.cycle;
-      if (kind != other.kind) return kind > other.kind;
-      return place != other.place ? place > other.place : row > other.row;
-    }
-  };
-
   std::vector<int32_t> needs_, waits_, group_waits_;
   std::vector<int64_t> open_at_, ready_, copy_unit_, unit_;
   std::vector<std::vector<int32_t>> readers_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<int32_t> together_;  // what a reduction unit takes in one cycle
+  FineEvents events_;
 };
 
 }  // namespace certree

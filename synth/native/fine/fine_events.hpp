@@ -1,0 +1,146 @@
+// Events in the order of their times.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace certree {
+
+struct FineEvent {
+  int64_t cycle;
+  int64_t place;  // a node, a link, or a priority
+  int32_t kind;
+  int32_t row;
+  int32_t queue;  // in which the transfer waits, or -1
+
+  bool operator>(const FineEvent& other) const {
+    if (cycle != other.cycle) return cycle > other.cycle;
+    if (kind != other.kind) return kind > other.kind;
+    return place != other.place ? place > other.place : row > other.row;
+  }
+};
+
+// A priority queue, the least first. Only events of the present cycle are in order: those of the next NEAR cycles are in a list for
+// each of them, those further away in a heap. Most are near, so that it takes O(1) for them and O(log) of those of one cycle.
+class FineEvents {
+ public:
+  FineEvents() { first_.fill(NONE); }
+
+  bool empty() const { return count_ == 0; }
+
+  void push(const FineEvent& event) {
+    ++count_;
+    if (event.cycle <= now_) {
+      add(late_, event);
+    } else if (event.cycle - now_ < NEAR) {
+      keep(event);
+    } else {
+      add(far_, event);
+    }
+  }
+
+  // The least one is taken away; the queue is not empty.
+  FineEvent pop() {
+    if (present_.empty() && late_.empty()) go_on();
+    --count_;
+    if (is_late()) return take(late_);
+    const FineEvent event = present_.back();
+    present_.pop_back();
+    return event;
+  }
+
+  // The least one, if it is of a cycle that has begun; else none.
+  const FineEvent* present() const {
+    if (is_late()) return &late_.front();
+    return present_.empty() ? nullptr : &present_.back();
+  }
+
+ private:
+  static constexpr int64_t NEAR = 16384;
+  static constexpr int32_t NONE = -1;
+  using Heap = std::vector<FineEvent>;
+
+  struct Node {
+    FineEvent event;
+    int32_t next;
+  };
+
+  bool is_late() const { return !late_.empty() && (present_.empty() || present_.back() > late_.front()); }
+
+  static void add(Heap& heap, const FineEvent& event) {
+    heap.push_back(event);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  }
+
+  static FineEvent take(Heap& heap) {
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    const FineEvent event = heap.back();
+    heap.pop_back();
+    return event;
+  }
+
+  void keep(const FineEvent& event) {
+    const auto slot = static_cast<size_t>(event.cycle % NEAR);
+    auto number = static_cast<int32_t>(nodes_.size());
+    if (unused_ == NONE) {
+      nodes_.push_back({event, first_[slot]});
+    } else {
+      number = unused_;
+      unused_ = nodes_[number].next;
+      nodes_[number] = {event, first_[slot]};
+    }
+    first_[slot] = number;
+    is_used_[slot / 64] |= uint64_t{1} << slot % 64;
+  }
+
+  // The next cycle with events begins.
+  void go_on() {
+    const int64_t near = next_near();
+    now_ = near < 0 || (!far_.empty() && far_.front().cycle < near) ? far_.front().cycle : near;
+    while (!far_.empty() && far_.front().cycle == now_) present_.push_back(take(far_));
+    if (now_ == near) {
+      const auto slot = static_cast<size_t>(now_ % NEAR);
+      int32_t number = first_[slot];
+      while (number != NONE) {
+        present_.push_back(nodes_[number].event);
+        const int32_t next = nodes_[number].next;
+        nodes_[number].next = unused_;
+        unused_ = number;
+        number = next;
+      }
+      first_[slot] = NONE;
+      is_used_[slot / 64] &= ~(uint64_t{1} << slot % 64);
+    }
+    std::sort(present_.begin(), present_.end(), std::greater<>());
+  }
+
+  // The first cycle after the present one that has a list; -1 where none has.
+  int64_t next_near() const {
+    const auto slot = static_cast<size_t>(now_ % NEAR);
+    uint64_t mask = ~uint64_t{0} << slot % 64;
+    for (size_t passed = 0, word = slot / 64; passed <= is_used_.size(); ++passed, word = (word + 1) % is_used_.size()) {
+      if (const uint64_t found = is_used_[word] & mask) {
+        const auto at = static_cast<int64_t>(word * 64 + static_cast<size_t>(std::countr_zero(found)));
+        return now_ + (at - now_ % NEAR + NEAR) % NEAR;
+      }
+      mask = ~uint64_t{0};
+    }
+    return -1;
+  }
+
+  std::vector<FineEvent> present_;  // the least one last
+  Heap late_, far_;                 // late: of the present cycle, added in it
+  std::vector<Node> nodes_;
+  std::array<int32_t, NEAR> first_;            // by cycle the first node of its list
+  std::array<uint64_t, NEAR / 64> is_used_{};  // a bit for each list
+  int64_t now_ = 0;
+  size_t count_ = 0;
+  int32_t unused_ = NONE;  // nodes
+};
+
+}  // namespace certree
