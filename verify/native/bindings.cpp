@@ -1,10 +1,13 @@
-// Python bindings of the proof checker.
+// Python bindings of what checkers need to be fast.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 
 #include <stdexcept>
 
+#include <algorithm>
+
+#include "known_units.hpp"
 #include "rup_checker.hpp"
 
 namespace nb = nanobind;
@@ -47,12 +50,41 @@ std::pair<int, size_t> check(int32_t variables, Column<int32_t> formula, Column<
   return {static_cast<int>(result), line};
 }
 
+using Table = nb::ndarray<nb::numpy, int32_t, nb::ndim<2>, nb::c_contig>;
+
+Table known(Column<int64_t> source, Column<int64_t> place, Column<int64_t> low, Column<int64_t> high, Column<int64_t> arrivals,
+            int64_t nodes) {
+  const Units units{copy(source), copy(place), copy(low), copy(high), copy(arrivals)};
+  const size_t count = units.source.size();
+  if (units.place.size() != count || units.low.size() != count || units.high.size() != count) {
+    throw std::invalid_argument("columns of units differ in length");
+  }
+  for (size_t unit = 0; unit < count; ++unit) {
+    if (units.source[unit] < 0 || units.source[unit] >= nodes) throw std::invalid_argument("a unit has no such node");
+    const int64_t low_one = units.low[unit], high_one = units.high[unit];
+    if (low_one < 0 || high_one > static_cast<int64_t>(units.arrivals.size())) throw std::invalid_argument("no such arrival");
+    for (int64_t at = low_one; at < high_one; ++at) {
+      const int64_t other = units.arrivals[static_cast<size_t>(at)];
+      if (other < 0 || other >= static_cast<int64_t>(unit)) throw std::invalid_argument("a unit waits for a later one");
+    }
+  }
+  auto* found = new std::vector<int32_t>;
+  const nb::capsule owner(found, [](void* data) noexcept { delete static_cast<std::vector<int32_t>*>(data); });
+  {
+    nb::gil_scoped_release release;
+    *found = known_units(units, static_cast<size_t>(nodes));
+  }
+  return Table(found->data(), {count, static_cast<size_t>(nodes)}, owner);
+}
+
 }  // namespace
 }  // namespace certree
 
 NB_MODULE(_proofs, m) {
-  m.doc() = "Checking refutations.";
+  m.doc() = "Checking refutations, and chains of waits.";
   m.def("check_rup", &certree::check, "variables"_a, "formula"_a, "proof"_a, "deletes"_a,
         "Whether lines refute a formula, each clause derived from those before it by unit propagation: (number of a RupResult, "
         "line).");
+  m.def("known_units", &certree::known, "source"_a, "place"_a, "low"_a, "high"_a, "arrivals"_a, "nodes"_a,
+        "How many units of each node have fired, as each unit knows: int32 of shape (units, nodes); see known_units.hpp.");
 }

@@ -26,6 +26,7 @@ from certree.models.fine.slots import landing_steps
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
+from certree.verify._proofs import known_units
 
 Int64 = NDArray[np.int64]
 #: units times nodes up to which chains of waits are followed
@@ -118,11 +119,10 @@ class _Cells:
         cell: Int64 = (node.astype(np.int64) * self.plan.chunks + self.plan.chunk) * self.plan.buffers + buffer
         return cell
 
-    def awaited(self, unit: int) -> Int64:
-        """The transfers that have landed in the cell of a unit by its step."""
-        base = self.reads[unit] * self.span
-        low, high = np.searchsorted(self.keys, (base, base + self.step[unit] + 1))
-        return self.arrivals[low:high]
+    def awaited(self) -> tuple[Int64, Int64]:
+        """(first, past the last) by unit: the places in `arrivals` of what has landed in its cell by its step."""
+        base = self.reads * self.span
+        return np.searchsorted(self.keys, base), np.searchsorted(self.keys, base + self.step + 1)
 
     def reads_before(self) -> tuple[Int64, Int64]:
         """(unit, transfer): for each transfer the last unit that reads its cell without it, where there is one."""
@@ -153,20 +153,8 @@ class _Cells:
 
 def _known(cells: _Cells) -> NDArray[np.int32]:
     """How many units of each node have fired, as every unit knows when it fires, itself included; shape (units, nodes)."""
-    nodes = len(cells.plan.topology.kind)
-    known = np.zeros((cells.units, nodes), np.int32)
-    latest = np.full(nodes, -1, np.int64)
-    for unit in range(cells.units):
-        source = cells.source[unit]
-        row = known[unit]
-        if latest[source] >= 0:
-            np.copyto(row, known[latest[source]])
-        awaited = cells.awaited(unit)
-        if len(awaited):
-            np.maximum(row, known[cells.unit_of[awaited]].max(axis=0), out=row)
-        row[source] = cells.place[unit] + 1
-        latest[source] = unit
-    return known
+    low, high = cells.awaited()
+    return known_units(cells.source, cells.place, low, high, cells.unit_of[cells.arrivals], len(cells.plan.topology.kind))
 
 
 def _shared_by_iterations(plan: Schedule, cells: _Cells, in_flight: int | None) -> Race | None:

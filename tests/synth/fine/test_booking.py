@@ -78,7 +78,10 @@ def test_times_are_multiplied_where_all_costs_are(patient, apart):
     """Near events and events that are far away are handled in one order."""
     request, rng = ask("torus:3x4", message_bytes=4096), np.random.default_rng(7)
     _, program = next(iter(by_dimension(request, 1)))
-    booking, costs = Booking(rows_of(program), order_of(program)), Costs.of(program, bytes_of_chunk(request, program), request.machine)
+    booking, costs = (
+        Booking(rows_of(program), order_of(program)),
+        Costs.of(program, bytes_of_chunk(request, program), request.machine),
+    )
     turns = Turns(rng.integers(50, size=program.rows), rng.integers(200, size=program.rows), patient, apart)
     found = booking.run(costs, turns)
     for factor in (2, 300, 10_007, 1 << 30):

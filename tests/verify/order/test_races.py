@@ -9,8 +9,11 @@ import pytest
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric import written_out
+from certree.verify._proofs import known_units
 from certree.verify.order import races
 from certree.verify.order.races import race_of
+from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build
 from tests.verify.fine_moved import MACHINE
 from tests.verify.order.interleavings import Transfer, at_any_time, drawn, in_slots, next_steps
@@ -94,3 +97,39 @@ def test_schedules_too_large_to_be_examined_rely_on_slots(monkeypatch: pytest.Mo
     assert race is not None
     assert (race.node, race.second) == (0, 2)
     assert race_of(plan_of(chained[:2])) is None
+
+
+def known_step_by_step(cells: races._Cells) -> list[list[int]]:
+    """What `known_units` says, from one unit to the next."""
+    nodes = len(cells.plan.topology.kind)
+    known: list[list[int]] = []
+    latest: dict[int, int] = {}
+    feeding = cells.unit_of[cells.arrivals].tolist()
+    low, high = cells.awaited()
+    for unit, source in enumerate(cells.source.tolist()):
+        before = [known[other] for other in feeding[low[unit] : high[unit]]]
+        before += [known[latest[source]]] if source in latest else []
+        row = [max((one[node] for one in before), default=0) for node in range(nodes)]
+        row[source] = int(cells.place[unit]) + 1
+        known.append(row)
+        latest[source] = unit
+    return known
+
+
+@pytest.mark.parametrize("method", ["ring", "halving-doubling", "multitree", "two-shot"])
+def test_what_units_know_is_what_they_learn_step_by_step(method: str) -> None:
+    cells = races._Cells(written_out(make(method, "torus:2x4", message_bytes=4096)))
+    known = races._known(cells)
+    np.testing.assert_array_equal(known, known_step_by_step(cells))
+    assert known.dtype == np.int32
+    assert (known > 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [({"source": 3}, "no such node"), ({"high": 3}, "no such arrival"), ({"arrivals": 1}, "waits for a later one")],
+)
+def test_units_that_cannot_be_are_refused(changed: dict[str, int], words: str) -> None:
+    columns = {"source": 0, "place": 0, "low": 0, "high": 2, "arrivals": 0} | changed
+    with pytest.raises(ValueError, match=words):
+        known_units(**{name: np.array([0, value], np.int64) for name, value in columns.items()}, nodes=3)
