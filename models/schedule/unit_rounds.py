@@ -87,7 +87,8 @@ def spread(schedule: Schedule) -> tuple[Int64, Int64]:
     as well, and the shorter result is kept. In a step whose links are over-subscribed the last round takes what is left, so that
     contention stays visible. A node that in one step sends a chunk and receives the same chunk sends it in an earlier round or in
     the same one; nodes that exchange a chunk do so in one round.
-    O(rows log rows) for steps between neighbours; O(hops · rounds / 64) more for each row of the others.
+    O(rows log rows) for steps between neighbours; O(hops · rounds / 64) more for each row of the others, except in steps that do
+    what one before them did, with other chunks.
     """
     offset, length = _between_neighbours(schedule), schedule.rounds.astype(np.int64)
     special = np.zeros(schedule.steps, np.bool_)
@@ -96,10 +97,15 @@ def spread(schedule: Schedule) -> tuple[Int64, Int64]:
     special &= schedule.rounds > 1
     rows = np.flatnonzero(special[schedule.step])
     order = rows[np.argsort(schedule.step[rows], kind="stable")]
-    claims = _Claims(schedule)
+    claims, known = _Claims(schedule), dict[bytes, tuple[Int64, int]]()
     for group in np.split(order, np.flatnonzero(np.diff(schedule.step[order])) + 1) if len(order) else []:
         step = int(schedule.step[group[0]])
-        offset[group], length[step] = _fit_step(schedule, claims, group, int(schedule.rounds[step]))
+        rounds = int(schedule.rounds[step])
+        chunk = np.unique(schedule.chunk[group], return_inverse=True)[1]
+        key = np.concatenate(([rounds], schedule.route[group], schedule.src[group], schedule.dst[group], chunk)).tobytes()
+        if key not in known:
+            known[key] = _fit_step(schedule, claims, group, rounds)
+        offset[group], length[step] = known[key]
     return offset, length
 
 
@@ -228,11 +234,13 @@ class _Room:
 
     def __init__(self, claims: _Claims) -> None:
         self._claims = claims
-        self._used: Counter[tuple[int, int]] = Counter()
+        self._used: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self._full: defaultdict[int, int] = defaultdict(int)
 
     def take(self, rows: list[int], earliest: int) -> list[int]:
         """One round for all rows, the first from `earliest` on that fits; a round each where they can never share one."""
+        if len(rows) == 1 and (alone := self._claims.of(rows[0])) and len(set(alone)) == len(alone):
+            return [self._take_each_once(alone, earliest)]
         need = Counter(resource for row in rows for resource in self._claims.of(row))
         if len(rows) > 1 and any(count > self._claims.capacity[resource] for resource, count in need.items()):
             return [self.take([row], earliest)[0] for row in rows]
@@ -240,10 +248,24 @@ class _Room:
         for resource in need:
             full |= self._full[resource]
         at = (~full & (full + 1)).bit_length() - 1
-        while any(self._used[resource, at] + count > self._claims.capacity[resource] for resource, count in need.items()):
+        while any(self._used[resource][at] + count > self._claims.capacity[resource] for resource, count in need.items()):
             at += 1
         for resource, count in need.items():
-            self._used[resource, at] += count
-            if self._used[resource, at] == self._claims.capacity[resource]:
+            self._used[resource][at] += count
+            if self._used[resource][at] == self._claims.capacity[resource]:
                 self._full[resource] |= 1 << at
         return [at] * len(rows)
+
+    def _take_each_once(self, resources: list[int], earliest: int) -> int:
+        """The same for a row that needs one of each of some resources, where `full` says all."""
+        full = (1 << earliest) - 1
+        for resource in resources:
+            full |= self._full[resource]
+        bit = ~full & (full + 1)
+        at = bit.bit_length() - 1
+        for resource in resources:
+            used = self._used[resource]
+            used[at] += 1
+            if used[at] == self._claims.capacity[resource]:
+                self._full[resource] |= bit
+        return at

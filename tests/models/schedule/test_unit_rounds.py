@@ -1,12 +1,18 @@
 """Spreading steps of several rounds whose transfers pass several links."""
 
+from collections import Counter
+from dataclasses import replace
+from itertools import count
+from random import Random
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.models.schedule.unit_rounds import in_unit_rounds, spread
 from tests.models.examples import network, schedule
 
 
@@ -50,3 +56,30 @@ def test_routes_that_overfill_a_step_stay_contended():
     spread = in_unit_rounds(everybody_to_everybody(4, [2]))
     assert spread.steps == 2
     assert max(np.bincount(spread.step)) > 4
+
+
+def plain_first_fit(whole: Schedule, rows: NDArray[np.int64]) -> list[int]:
+    """The first round in which each row, in turn, finds room on its links."""
+    used: Counter[tuple[int, int]] = Counter()
+    taken = []
+    for row in rows.tolist():
+        pairs = whole.topology.pair_of_link[list(whole.routes[whole.route[row]])].tolist()
+        at = next(at for at in count() if all(used[pair, at] < whole.topology.pair_capacity[pair] for pair in pairs))
+        used.update((pair, at) for pair in pairs)
+        taken.append(at)
+    return taken
+
+
+def test_rows_take_the_first_round_with_room_and_equal_steps_the_same():
+    """Random routes through a switch, one step of them three times, with other chunks."""
+    rng = Random(3)
+    one = everybody_to_everybody(7, [12])
+    for _ in range(20):
+        rows = np.array(sorted(rng.sample(range(one.transfers), 25)))
+        chunk = np.concatenate([(one.src[rows] + turn) % 7 for turn in range(3)])
+        columns = {name: np.tile(getattr(one, name)[rows], 3) for name in ("op", "src", "dst", "route")}
+        step = np.repeat(np.arange(3, dtype=np.int32), 25)
+        whole = replace(one, chunk=chunk.astype(np.int32), step=step, rounds=np.full(3, 25, np.int32), **columns)
+        offset, length = spread(whole)
+        assert offset.reshape(3, 25).tolist() == [plain_first_fit(whole, np.arange(25))] * 3
+        assert length.tolist() == [25] * 3
