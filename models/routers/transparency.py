@@ -1,6 +1,7 @@
 """Effects of routers compared with unshared lanes: where there are none, runs through both agree to the cycle."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +147,7 @@ def has_routes(schedule: Schedule) -> bool:
     return bool((schedule.route != DIRECT).any())
 
 
+@lru_cache(maxsize=4)
 def _has_rings(topology: Topology) -> bool:
     """Whether it is a grid with rings, on which packets may take only one half of the virtual channels."""
     grid = Grid.of(topology)
