@@ -43,7 +43,7 @@ auto book_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Colum
   FineTimes times;
   {
     nb::gil_scoped_release release;
-    times = book(jobs, costs, turns);
+    times = FineScheduler(jobs, costs).book(turns);
   }
   const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
   return std::make_tuple(static_cast<int32_t>(times.outcome), column(times.fire), column(times.landed), column(times.link),

@@ -1,7 +1,6 @@
 #include "fine_booking.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "fine_flow.hpp"
@@ -13,16 +12,40 @@ namespace {
 
 constexpr int64_t ANY_PARALLEL = -1;  // in place of the offset of a queue: for any of parallel links
 
-// One run of the list scheduler.
-class Run : public FineFlow {
+// By node the cycles in which something comes to its reduction unit, ascending.
+class Arrivals {
  public:
-  Run(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns)
-      : FineFlow(jobs, costs, turns),
-        patient_(turns.patient),
-        apart_(turns.apart),
-        lanes_(jobs, costs),
-        arrivals_(turns.apart ? jobs.nodes : 0),
-        queues_(turns.patient ? jobs.lanes.size() : 0) {}
+  explicit Arrivals(size_t nodes) : cycles_(nodes) {}
+
+  void clear() {
+    for (auto& cycles : cycles_) cycles.clear();
+  }
+
+  bool contains(int32_t node, int64_t cycle) const { return std::binary_search(cycles_[node].begin(), cycles_[node].end(), cycle); }
+
+  void add(int32_t node, int64_t cycle) {
+    cycles_[node].insert(std::lower_bound(cycles_[node].begin(), cycles_[node].end(), cycle), cycle);
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> cycles_;
+};
+
+}  // namespace
+
+class FineScheduler::Run : public FineFlow {
+ public:
+  Run(const FineJobs& jobs, const FineCosts& costs)
+      : FineFlow(jobs, costs), lanes_(jobs, costs), arrivals_(jobs.nodes), queues_(jobs.lanes.size()) {}
+
+  FineTimes book(const FineTurns& turns) {
+    patient_ = turns.patient;
+    apart_ = turns.apart;
+    lanes_.clear();
+    arrivals_.clear();
+    queues_.clear();
+    return run(turns);
+  }
 
  private:
   void leave(int32_t row, int64_t now) override {
@@ -53,7 +76,7 @@ class Run : public FineFlow {
     } else {
       lanes_.take(jobs_.way.begin(row), jobs_.way.end(row), fire);
     }
-    book(row, fire);
+    leaves(row, fire);
   }
 
   // The first cycle in which a transfer can leave, and comes to its reduction unit alone if that is asked for; `last`: the place of
@@ -61,7 +84,7 @@ class Run : public FineFlow {
   int64_t first(int32_t row, int64_t now, int32_t* last) {
     int64_t fire = free_from(row, now, last);
     if (!apart_ || !jobs_.adds[row]) return fire;
-    while (arrivals_[jobs_.dst[row]].contains(fire + latency_[row])) {
+    while (arrivals_.contains(jobs_.dst[row], fire + latency_[row])) {
       *last = -1;
       fire = free_from(row, fire + costs_.slot, last);
     }
@@ -142,23 +165,25 @@ class Run : public FineFlow {
         return;
       }
     }
-    for (const int32_t* row = begin; row != end; ++row) book(*row, fire);
+    for (const int32_t* row = begin; row != end; ++row) leaves(*row, fire);
   }
 
-  void book(int32_t row, int64_t fire) {
-    if (apart_ && jobs_.adds[row]) arrivals_[jobs_.dst[row]].insert(fire + latency_[row]);
+  void leaves(int32_t row, int64_t fire) {
+    if (apart_ && jobs_.adds[row]) arrivals_.add(jobs_.dst[row], fire + latency_[row]);
     arrives(row, fire + latency_[row] + costs_.ser);
     sent(row, fire);
   }
 
-  const bool patient_, apart_;
+  bool patient_ = false, apart_ = false;
   Lanes lanes_;
-  std::vector<std::unordered_set<int64_t>> arrivals_;  // by node the cycles in which something comes to its reduction unit
+  Arrivals arrivals_;
   Queues queues_;
 };
 
-}  // namespace
+FineScheduler::FineScheduler(const FineJobs& jobs, const FineCosts& costs) : run_(std::make_unique<Run>(jobs, costs)) {}
 
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns) { return Run(jobs, costs, turns).run(); }
+FineScheduler::~FineScheduler() = default;
+
+FineTimes FineScheduler::book(const FineTurns& turns) { return run_->book(turns); }
 
 }  // namespace certree

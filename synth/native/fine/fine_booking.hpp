@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace certree {
@@ -59,8 +60,19 @@ struct FineTimes {
   std::vector<uint8_t> reads_original;
 };
 
-// Events are handled in the order of their times; of transfers that can leave in the same cycle that of the lowest priority first.
-// Gaps between earlier bookings are used. Time O(transfers · hops · (log transfers + bookings passed over)).
-FineTimes book(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns);
+// Books the same transfers again and again. Events are handled in the order of their times; of transfers that can leave in the same
+// cycle that of the lowest priority first. Gaps between earlier bookings are used. Time O(transfers · hops · (log transfers +
+// bookings passed over)).
+class FineScheduler {
+ public:
+  FineScheduler(const FineJobs& jobs, const FineCosts& costs);
+  ~FineScheduler();
+
+  FineTimes book(const FineTurns& turns);
+
+ private:
+  class Run;
+  const std::unique_ptr<Run> run_;
+};
 
 }  // namespace certree

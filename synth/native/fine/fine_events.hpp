@@ -11,25 +11,43 @@
 
 namespace certree {
 
+// `key`: kind, place (a node, a link, or a priority) and transfer, or -1, by which events of a cycle are in order.
 struct FineEvent {
+  static constexpr int ROW_BITS = 25, PLACE_BITS = 36;
+
   int64_t cycle;
-  int64_t place;  // a node, a link, or a priority
-  int32_t kind;
-  int32_t row;
+  uint64_t key;
   int32_t queue;  // in which the transfer waits, or -1
 
-  bool operator>(const FineEvent& other) const {
-    if (cycle != other.cycle) return cycle > other.cycle;
-    if (kind != other.kind) return kind > other.kind;
-    return place != other.place ? place > other.place : row > other.row;
+  static uint64_t key_of(int32_t kind, int64_t place, int32_t row) {
+    return static_cast<uint64_t>(kind) << (ROW_BITS + PLACE_BITS) | static_cast<uint64_t>(place) << ROW_BITS |
+           static_cast<uint64_t>(row + 1);
   }
+
+  int32_t kind() const { return static_cast<int32_t>(key >> (ROW_BITS + PLACE_BITS)); }
+  int64_t place() const { return static_cast<int64_t>(key >> ROW_BITS & ((uint64_t{1} << PLACE_BITS) - 1)); }
+  int32_t row() const { return static_cast<int32_t>(key & ((uint64_t{1} << ROW_BITS) - 1)) - 1; }
+
+  bool operator>(const FineEvent& other) const { return cycle != other.cycle ? cycle > other.cycle : key > other.key; }
 };
 
 // A priority queue, the least first. Only events of the present cycle are in order: those of the next NEAR cycles are in a list for
 // each of them, those further away in a heap. Most are near, so that it takes O(1) for them and O(log) of those of one cycle.
 class FineEvents {
  public:
-  FineEvents() { first_.fill(NONE); }
+  FineEvents() { clear(); }
+
+  void clear() {
+    present_.clear();
+    late_.clear();
+    far_.clear();
+    nodes_.clear();
+    first_.fill(NONE);
+    is_used_.fill(0);
+    now_ = 0;
+    count_ = 0;
+    unused_ = NONE;
+  }
 
   bool empty() const { return count_ == 0; }
 
@@ -136,11 +154,11 @@ class FineEvents {
   std::vector<FineEvent> present_;  // the least one last
   Heap late_, far_;                 // late: of the present cycle, added in it
   std::vector<Node> nodes_;
-  std::array<int32_t, NEAR> first_;            // by cycle the first node of its list
-  std::array<uint64_t, NEAR / 64> is_used_{};  // a bit for each list
-  int64_t now_ = 0;
-  size_t count_ = 0;
-  int32_t unused_ = NONE;  // nodes
+  std::array<int32_t, NEAR> first_;          // by cycle the first node of its list
+  std::array<uint64_t, NEAR / 64> is_used_;  // a bit for each list
+  int64_t now_;
+  size_t count_;
+  int32_t unused_;  // nodes
 };
 
 }  // namespace certree

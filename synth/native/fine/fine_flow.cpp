@@ -1,55 +1,95 @@
 #include "fine_flow.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "fine_lanes.hpp"
 
 namespace certree {
 
-FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns)
-    : jobs_(jobs),
-      costs_(costs),
-      priority_(turns.priority),
-      latency_(jobs.src.size(), 0),
-      needs_(jobs.needs),
-      waits_(jobs.src.size(), 0),
-      group_waits_(jobs.groups.offset.size() - 1),
-      open_at_(jobs.needs.size(), 0),
-      ready_(turns.release),
-      copy_unit_(jobs.nodes, 0),
-      unit_(jobs.nodes, 0),
-      readers_(jobs.src.size()) {
+namespace {
+
+// The same order in numbers that events can hold.
+std::vector<int64_t> from_zero(std::vector<int64_t> priority) {
+  if (priority.empty()) return priority;
+  const auto [least, most] = std::minmax_element(priority.begin(), priority.end());
+  const auto low = static_cast<uint64_t>(*least);
+  if (static_cast<uint64_t>(*most) - low < uint64_t{1} << FineEvent::PLACE_BITS) {
+    for (int64_t& one : priority) one = static_cast<int64_t>(static_cast<uint64_t>(one) - low);
+    return priority;
+  }
+  std::vector<int64_t> known = priority;
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (int64_t& one : priority) one = std::lower_bound(known.begin(), known.end(), one) - known.begin();
+  return priority;
+}
+
+}  // namespace
+
+FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
+    : jobs_(jobs), costs_(costs), latency_(jobs.src.size(), 0), all_waits_(jobs.src.size(), 0) {
   const size_t rows = jobs.src.size();
-  times_.fire.assign(rows, -1);
-  times_.landed.assign(rows, -1);
-  times_.link.assign(rows, -1);
-  times_.reads_original.assign(rows, 0);
-  for (const int32_t row : jobs.opens.value) ++waits_[row];
+  if (rows + 1 >= size_t{1} << FineEvent::ROW_BITS) throw std::invalid_argument("too many transfers");
+  readers_.offset.assign(rows + 1, 0);
+  for (const int32_t row : jobs.opens.value) ++all_waits_[row];
   for (size_t row = 0; row < rows; ++row) {
     if (const int32_t original = jobs.original_of[row]; original >= 0) {
-      ++waits_[row];
-      readers_[original].push_back(static_cast<int32_t>(row));
+      ++all_waits_[row];
+      ++readers_.offset[original + 1];
     }
     if (jobs.way.size(row) == 0) continue;
     latency_[row] = costs.ends;
     for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
-    if (jobs.way.size(row) == 1) times_.link[row] = *jobs.way.begin(row);
   }
-  for (size_t number = 0; number < group_waits_.size(); ++number) {
-    group_waits_[number] = static_cast<int32_t>(jobs.groups.size(number));
+  std::partial_sum(readers_.offset.begin(), readers_.offset.end(), readers_.offset.begin());
+  readers_.value.resize(readers_.offset.back());
+  std::vector<int32_t> next(readers_.offset.begin(), readers_.offset.end() - 1);
+  for (size_t row = 0; row < rows; ++row) {
+    if (const int32_t original = jobs.original_of[row]; original >= 0) {
+      readers_.value[next[original]++] = static_cast<int32_t>(row);
+    }
   }
 }
 
-FineTimes FineFlow::run() {
+void FineFlow::begin(const FineTurns& turns) {
+  const size_t rows = jobs_.src.size();
+  priority_ = from_zero(turns.priority);
+  ready_ = turns.release;
+  needs_ = jobs_.needs;
+  waits_ = all_waits_;
+  open_at_.assign(jobs_.needs.size(), 0);
+  copy_unit_.assign(jobs_.nodes, 0);
+  unit_.assign(jobs_.nodes, 0);
+  group_waits_.resize(jobs_.groups.offset.size() - 1);
+  for (size_t number = 0; number < group_waits_.size(); ++number) {
+    group_waits_[number] = static_cast<int32_t>(jobs_.groups.size(number));
+  }
+  times_.outcome = Booking::done;
+  times_.fire.assign(rows, -1);
+  times_.landed.assign(rows, -1);
+  times_.link.assign(rows, -1);
+  times_.reads_original.assign(rows, 0);
+  for (size_t row = 0; row < rows; ++row) {
+    if (jobs_.way.size(row) == 1) times_.link[row] = *jobs_.way.begin(row);
+  }
+  events_.clear();
+}
+
+FineTimes FineFlow::run(const FineTurns& turns) {
+  begin(turns);
   for (size_t row = 0; row < waits_.size(); ++row) {
     if (waits_[row] == 0) ask(static_cast<int32_t>(row));
   }
   while (!events_.empty() && times_.outcome == Booking::done) {
-    const auto [now, place, kind, row, queue] = events_.pop();
-    switch (kind) {
+    const FineEvent event = events_.pop();
+    const int64_t now = event.cycle;
+    const int32_t row = event.row();
+    switch (event.kind()) {
       case add:
-        add_up(now, place, row);
+        add_up(now, event.place(), row);
         break;
       case land:
         times_.landed[row] = now;
@@ -63,10 +103,10 @@ FineTimes FineFlow::run() {
         break;
       case send:
       case serve:
-        if (queue < 0) {
+        if (event.queue < 0) {
           leave(row, now);
         } else {
-          serving(queue, row, now);
+          serving(event.queue, row, now);
         }
     }
   }
@@ -105,9 +145,9 @@ void FineFlow::open(const Ragged& gates, int32_t row, int64_t now) {
 // A reduction unit takes what arrived in one cycle: each counts as the last.
 void FineFlow::add_up(int64_t now, int64_t node, int32_t row) {
   together_.assign(1, row);
-  for (const FineEvent* next = events_.present(); next != nullptr && next->cycle == now && next->kind == add && next->place == node;
-       next = events_.present()) {
-    together_.push_back(events_.pop().row);
+  for (const FineEvent* next = events_.present();
+       next != nullptr && next->cycle == now && next->kind() == add && next->place() == node; next = events_.present()) {
+    together_.push_back(events_.pop().row());
   }
   unit_[node] = std::max(unit_[node], now) + static_cast<int64_t>(together_.size()) * costs_.red;
   for (const int32_t one : together_) event(unit_[node], land, 0, one);
@@ -120,7 +160,7 @@ void FineFlow::make_copy(int32_t row, int64_t now) {
   unit = fire + costs_.ser;
   sent(row, fire);
   arrives(row, fire + costs_.ser);
-  for (const int32_t reader : readers_[row]) supply(reader, now);
+  for (const int32_t* reader = readers_.begin(row); reader != readers_.end(row); ++reader) supply(*reader, now);
 }
 
 void FineFlow::sent(int32_t row, int64_t fire) {

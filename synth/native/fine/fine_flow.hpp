@@ -11,10 +11,10 @@ namespace certree {
 // Transfers ask to leave when all that they wait for has happened; `leave` says when they do.
 class FineFlow {
  public:
-  FineFlow(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns);
+  FineFlow(const FineJobs& jobs, const FineCosts& costs);
   virtual ~FineFlow() = default;
 
-  FineTimes run();
+  FineTimes run(const FineTurns& turns);
 
  protected:
   enum Kind : int32_t { add, land, pass, copy, send, serve };  // of events in one cycle, the order
@@ -24,7 +24,7 @@ class FineFlow {
   virtual void serving(int32_t, int32_t, int64_t) {}  // (queue, its first transfer, cycle): who waits there can try again
 
   void event(int64_t cycle, Kind kind, int64_t place, int32_t row, int32_t queue = -1) {
-    events_.push({cycle, place, kind, row, queue});
+    events_.push({cycle, FineEvent::key_of(kind, place, row), queue});
   }
 
   void sent(int32_t row, int64_t fire);        // leaves then; what waits for that is told
@@ -32,20 +32,22 @@ class FineFlow {
 
   const FineJobs& jobs_;
   const FineCosts& costs_;
-  const std::vector<int64_t>& priority_;
+  std::vector<int64_t> priority_;  // from 0 on, in the order of those that were given
   std::vector<int64_t> latency_;
   FineTimes times_;
 
  private:
+  void begin(const FineTurns& turns);
   void ask(int32_t row);
   void supply(int32_t row, int64_t now);
   void open(const Ragged& gates, int32_t row, int64_t now);
   void add_up(int64_t now, int64_t node, int32_t row);
   void make_copy(int32_t row, int64_t now);
 
+  std::vector<int32_t> all_waits_;  // by transfer, before the first event
+  Ragged readers_;                  // by local copy those that may read the original in its place
   std::vector<int32_t> needs_, waits_, group_waits_;
   std::vector<int64_t> open_at_, ready_, copy_unit_, unit_;
-  std::vector<std::vector<int32_t>> readers_;
   std::vector<int32_t> together_;  // what a reduction unit takes in one cycle
   FineEvents events_;
 };

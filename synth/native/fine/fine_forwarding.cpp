@@ -18,8 +18,8 @@ using Own = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>; 
 // One run in which messages wait at routers.
 class Forwarding : public FineFlow {
  public:
-  Forwarding(const FineJobs& jobs, const FineCosts& costs, const FineTurns& turns)
-      : FineFlow(jobs, costs, turns),
+  Forwarding(const FineJobs& jobs, const FineCosts& costs)
+      : FineFlow(jobs, costs),
         wait(jobs.way.value.size(), 0),
         hop_(jobs.src.size(), 0),
         own_(jobs.lanes.size()),
@@ -201,9 +201,9 @@ class Buffers {
 FineForwarded forward(const FineJobs& jobs, const FineCosts& costs, FineTurns turns, const FineChannels& channels, int64_t rounds) {
   Buffers buffers(jobs, costs, channels);
   for (int64_t round = 0;; ++round) {
-    Forwarding run(jobs, costs, turns);
+    Forwarding run(jobs, costs);
     FineForwarded found;
-    found.times = run.run();
+    found.times = run.run(turns);
     found.wait = std::move(run.wait);
     if (found.times.outcome != Booking::done) return found;
     found.crowded = buffers.share(found, turns.release);

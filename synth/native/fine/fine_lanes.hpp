@@ -25,6 +25,10 @@ class Lanes {
     taken_.resize(begin_.back());
   }
 
+  void clear() {
+    for (Lane& lane : taken_) lane.clear();
+  }
+
   // The first slot from `fire` on in which a message can leave along a way; `last`: the place of the link for which it waits last.
   int64_t first(const int32_t* begin, const int32_t* end, int64_t fire, int32_t* last = nullptr) const {
     const auto length = end - begin;

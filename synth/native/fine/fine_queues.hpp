@@ -37,6 +37,12 @@ class Queues {
  public:
   explicit Queues(size_t links) : at_(links) {}
 
+  void clear() {
+    queues_.clear();
+    unused_.clear();
+    for (auto& numbers : at_) numbers.clear();
+  }
+
   Queue& operator[](int32_t number) { return queues_[number]; }
 
   // The number of the queue of that link, offset and cycle, a new one where there is none.

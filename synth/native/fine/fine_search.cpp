@@ -83,7 +83,8 @@ class Search {
 FineFound search(const FineJobs& jobs, const FineCosts& costs, FineTurns turns, const FineGroups& groups, int64_t tries,
                  int64_t bound, uint64_t seed) {
   Search around(costs, groups, seed);
-  FineTimes times = book(jobs, costs, turns);
+  FineScheduler scheduler(jobs, costs);
+  FineTimes times = scheduler.book(turns);
   FineFound best{end_of(times), turns};
   int64_t least = around.cost(times);
   std::vector<int64_t> late(LATE, least);
@@ -91,7 +92,7 @@ FineFound search(const FineJobs& jobs, const FineCosts& costs, FineTurns turns, 
   for (int64_t turn = 0; turn < tries && best.end > bound; ++turn) {
     FineTurns other = turns;
     around.change(other, times);
-    FineTimes found = book(jobs, costs, other);
+    FineTimes found = scheduler.book(other);
     const int64_t cost = around.cost(found);
     int64_t& before = late[static_cast<size_t>(turn) % LATE];
     if (cost != NEVER && (cost <= least || cost <= before)) {

@@ -74,7 +74,7 @@ def test_a_message_that_leaves_a_cycle_earlier_is_wrong():
 
 
 @pytest.mark.parametrize(("patient", "apart"), [(False, False), (True, False), (True, True)])
-def test_times_are_multiplied_where_all_costs_are(patient, apart):
+def test_times_are_multiplied_where_all_costs_are_and_only_the_order_of_priorities_counts(patient, apart):
     """Near events and events that are far away are handled in one order."""
     request, rng = ask("torus:3x4", message_bytes=4096), np.random.default_rng(7)
     _, program = next(iter(by_dimension(request, 1)))
@@ -82,13 +82,16 @@ def test_times_are_multiplied_where_all_costs_are(patient, apart):
         Booking(rows_of(program), order_of(program)),
         Costs.of(program, bytes_of_chunk(request, program), request.machine),
     )
-    turns = Turns(rng.integers(50, size=program.rows), rng.integers(200, size=program.rows), patient, apart)
+    turns = Turns(rng.integers(60, size=program.rows), rng.integers(200, size=program.rows), patient, apart)
     found = booking.run(costs, turns)
     for factor in (2, 300, 10_007, 1 << 30):
         times = {name: getattr(costs, name) * factor for name in ("ser", "red", "ends", "start", "slot")}
         other = booking.run(Costs(hop=[factor * hop for hop in costs.hop], **times), replace(turns, release=turns.release * factor))
         np.testing.assert_array_equal(other.fire, found.fire * factor)
         np.testing.assert_array_equal(other.landed, found.landed * factor)
+    for factor, shift in ((1, -(1 << 62)), (1 << 40, 0), (1 << 57, -(1 << 62))):
+        other = booking.run(costs, replace(turns, priority=turns.priority * factor + shift))
+        np.testing.assert_array_equal(other.fire, found.fire)
 
 
 def test_an_exchange_of_accumulators_leaves_in_one_cycle():
