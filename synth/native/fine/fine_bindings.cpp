@@ -12,6 +12,7 @@
 #include "../columns.hpp"
 #include "fine_forwarding.hpp"
 #include "fine_search.hpp"
+#include "fine_ways.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -82,6 +83,15 @@ auto search_jobs(const FineJobs& jobs, const std::array<int64_t, 5>& cycles, Col
   return std::make_tuple(found.end, column(found.turns.priority), column(found.turns.release));
 }
 
+// (offsets, links, first pair without a route or -1): see fine_ways.hpp.
+auto ways_of(Column<int32_t> link_src, Column<int32_t> link_dst, Column<int32_t> capacity, Column<uint8_t> forwards,
+             Column<int32_t> src, Column<int32_t> dst, int32_t sweeps) {
+  const FineNetwork network{copy(link_src), copy(link_dst), copy(capacity), copy(forwards)};
+  const auto found = even_ways(network, copy(src), copy(dst), sweeps);
+  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(column(found.ways.offset), column(found.ways.value), found.lost);
+}
+
 }  // namespace
 
 void bind_fine(nb::module_& module) {
@@ -103,6 +113,8 @@ void bind_fine(nb::module_& module) {
            "ways, virtual channel, transfers without a buffer to wait in).")
       .def("search", &search_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a, "apart"_a, "family"_a, "part"_a,
            "tries"_a, "bound"_a, "seed"_a, "Local search: (end, priority, release) of the best turns found.");
+  module.def("even_ways", &ways_of, "link_src"_a, "link_dst"_a, "capacity"_a, "forwards"_a, "src"_a, "dst"_a, "sweeps"_a,
+             "Shortest routes that load links evenly: (offsets, links, the first pair without a route or -1).");
 }
 
 }  // namespace certree
