@@ -7,6 +7,7 @@ used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,7 @@ def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
     """Offsets and values of rows of any lengths."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    return offset, np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1]))
+    return offset, np.fromiter(chain.from_iterable(rows), np.int32, int(offset[-1]))
 
 
 def least_cycles(program: Program, costs: Costs) -> int:
@@ -222,7 +223,7 @@ def least_cycles(program: Program, costs: Costs) -> int:
     if not program.rows:
         return 0
     lengths = np.array([len(way) for way in program.ways], np.int64)
-    link = np.fromiter((one for way in program.ways for one in way), np.int64, int(lengths.sum()))
+    link = np.fromiter(chain.from_iterable(program.ways), np.int64, int(lengths.sum()))
     row = np.repeat(np.arange(program.rows), lengths)
     hop = np.array(costs.hop, np.int64)[link]
     whole = np.bincount(row, hop, program.rows).astype(np.int64)

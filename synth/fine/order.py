@@ -10,10 +10,13 @@ A local copy keeps what its source holds for later. What reads the copy may read
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.schedule.schedule_columns import Op
+from certree.synth._native import strong_parts
 from certree.synth.fine.program import Program
 
 NONE = -1
@@ -133,44 +136,27 @@ def _grouped(gates: _Gates) -> Order:
 
 
 def _circles(gates: _Gates) -> list[set[int]]:
-    """Rows, and gates numbered after them, that wait for each other."""
-    stuck = _stuck(gates)
-    if not stuck:
-        return []
-    import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
-
+    """Rows, and gates numbered after them, that wait for each other. O(rows + gates)."""
     rows = len(gates.when_sent)
-    graph = nx.DiGraph()
-    for events in (gates.when_sent, gates.when_landed):
-        graph.add_edges_from((row, rows + gate) for row in stuck for gate in events[row])
-    graph.add_edges_from((rows + gate, row) for gate, found in enumerate(gates.opens) for row in found if row in stuck)
-    graph.add_edges_from((gates.original_of[row], row) for row in stuck if gates.original_of[row] in stuck)
-    return sorted((part for part in nx.strongly_connected_components(graph) if len(part) > 1), key=min)
+    waits = [_pairs(events) for events in (gates.when_sent, gates.when_landed)]
+    opening, opened = _pairs(gates.opens)
+    original = np.array(gates.original_of, np.int32)
+    readers = np.flatnonzero(original != NONE).astype(np.int32)
+    tail = np.concatenate((waits[0][0], waits[1][0], opening + rows, original[readers])).astype(np.int32)
+    head = np.concatenate((waits[0][1] + rows, waits[1][1] + rows, opened, readers)).astype(np.int32)
+    part = strong_parts(rows + len(gates.needs), tail, head)
+    nodes = np.flatnonzero(np.bincount(part)[part] > 1)
+    circles: dict[int, set[int]] = {}  # in the order of their first rows
+    for node, number in zip(nodes.tolist(), part[nodes].tolist(), strict=True):
+        circles.setdefault(number, set()).add(node)
+    return list(circles.values())
 
 
-def _stuck(gates: _Gates) -> set[int]:
-    """Rows that wait for each other, or for such rows: those that are left when all others have been sent and have landed."""
-    needs, waits = list(gates.needs), [0] * len(gates.when_sent)
-    readers: dict[int, list[int]] = {}
-    for found in gates.opens:
-        for row in found:
-            waits[row] += 1
-    for row, copy in enumerate(gates.original_of):
-        if copy != NONE:
-            waits[row] += 1
-            readers.setdefault(copy, []).append(row)
-    free = [row for row, number in enumerate(waits) if not number]
-    for row in free:  # grows
-        ready = list(readers.get(row, ()))
-        for gate in (*gates.when_sent[row], *gates.when_landed[row]):
-            needs[gate] -= 1
-            if not needs[gate]:
-                ready += gates.opens[gate]
-        for other in ready:
-            waits[other] -= 1
-            if not waits[other]:
-                free.append(other)
-    return set(range(len(waits))) - set(free)
+def _pairs(events: list[list[int]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The number of each list, and of each of its entries."""
+    lengths = np.fromiter(map(len, events), np.int64, len(events))
+    values = np.fromiter(chain.from_iterable(events), np.int32, int(lengths.sum()))
+    return np.repeat(np.arange(len(events), dtype=np.int32), lengths), values
 
 
 def _split(gates: _Gates, gate: int, inside: set[int]) -> None:

@@ -102,14 +102,16 @@ class Stages:
         """One block, in the current stage unless another one is given; `via`: nodes that routes pass first, where they are no
         longer then."""
         stage = self.stage if stage is None else stage
-        kind = 0 if self._kinds is None else self._kinds(chunk, src)
-        number = np.unique(kind, return_inverse=True)[1].reshape(np.shape(kind)) + self._next
+        number: Any = self._next
+        if self._kinds is not None:
+            kind = self._kinds(chunk, src)
+            number = np.unique(kind, return_inverse=True)[1].reshape(np.shape(kind)) + self._next
         self._next = int(np.max(number, initial=self._next)) + 1
         part = chunk if self.part is None else self.part
         first = dst if via is None else via
         columns = (chunk, op, src, dst, src_buffer, dst_buffer, stage, stage, number, len(self._blocks), part, first)
-        block = np.broadcast_arrays(*columns)
-        self._blocks.append(tuple(column.ravel() for column in block))
+        shape = np.broadcast(*columns).shape
+        self._blocks.append(tuple(np.full(shape, column).ravel() for column in columns))
 
     def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
         """The program of all blocks; `ways(src, dst)` gives the links of each row between two nodes."""

@@ -6,10 +6,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "../columns.hpp"
+#include "fine_circles.hpp"
 #include "fine_forwarding.hpp"
 #include "fine_search.hpp"
 #include "fine_ways.hpp"
@@ -92,6 +94,18 @@ auto ways_of(Column<int32_t> link_src, Column<int32_t> link_dst, Column<int32_t>
   return std::make_tuple(column(found.ways.offset), column(found.ways.value), found.lost);
 }
 
+// By node the number of its strongly connected component.
+auto parts_of(int32_t nodes, Column<int32_t> tail, Column<int32_t> head) {
+  const auto tails = copy(tail), heads = copy(head);
+  if (tails.size() != heads.size()) throw std::invalid_argument("expected as many heads as tails");
+  const auto is_node = [nodes](int32_t one) { return one >= 0 && one < nodes; };
+  if (!std::all_of(tails.begin(), tails.end(), is_node) || !std::all_of(heads.begin(), heads.end(), is_node)) {
+    throw std::invalid_argument("an end of an edge is not a node");
+  }
+  const auto parts = strong_parts(nodes, tails, heads);
+  return to_numpy(parts, {parts.size()});
+}
+
 }  // namespace
 
 void bind_fine(nb::module_& module) {
@@ -113,6 +127,8 @@ void bind_fine(nb::module_& module) {
            "ways, virtual channel, transfers without a buffer to wait in).")
       .def("search", &search_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a, "apart"_a, "family"_a, "part"_a,
            "tries"_a, "bound"_a, "seed"_a, "Local search: (end, priority, release) of the best turns found.");
+  module.def("strong_parts", &parts_of, "nodes"_a, "tail"_a, "head"_a,
+             "By node of a directed graph the number of its strongly connected component.");
   module.def("even_ways", &ways_of, "link_src"_a, "link_dst"_a, "capacity"_a, "forwards"_a, "src"_a, "dst"_a, "sweeps"_a,
              "Shortest routes that load links evenly: (offsets, links, the first pair without a route or -1).");
 }
