@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isqrt
 from typing import Any
 
@@ -35,7 +35,8 @@ class Trees:
     `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: a lower bound on the transfers
     of the longest chain; `rows`: transfers of one iteration; `reductions`: a lower bound on the reduces that arrive at the busiest
     node; `even`: reduces load both directions of a link equally (roots all over the network), not only the one towards the centre.
-    `reach`: estimate of its routes; None: single links.
+    `reach`: estimate of its routes; None: single links. `units_limit`: reduction units may take longer than links; `is_summed`: so
+    that with a period no slot has more sums of a node than it must have.
     """
 
     chunks: int
@@ -47,6 +48,8 @@ class Trees:
     even: bool
     build: Callable[[], TreeFamily | None]
     reach: Reach | None = None
+    units_limit: bool = False
+    is_summed: bool = False
 
     @classmethod
     def built(cls, family: TreeFamily) -> "Trees":
@@ -155,7 +158,7 @@ class Search:
                 for reductions in REDUCTIONS if self.request.collective.reduces else (0,):
                     found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
                 for period in dict.fromkeys(trees.period * part // 64 for part in (ROUTED_PERIODS if trees.reach else PERIODS)):
-                    found.append(self._candidate(trees, SlotRules(delay, period, 0)))
+                    found.append(self._candidate(trees, SlotRules(delay, period, trees.is_summed * -(-trees.reductions // period))))
         most = self.request.steps
         return [candidate for candidate in found if most is None or candidate.steps <= most]
 
@@ -169,7 +172,7 @@ class Search:
         chain = (trees.chain - 1) * rules.delay + 1
         least = chain if rules.period else max(chain, trees.least_period)
         likely = least
-        if rules.reductions:
+        if rules.reductions and rules.period is None:
             slots = -(-trees.reductions // rules.reductions)
             least = max(least, slots + rules.delay * gathers)
             likely = max(likely, slots + trees.chain // 2 * rules.delay * gathers)
@@ -178,13 +181,16 @@ class Search:
             likely = max(likely, high) + 3 + high // 16 + low * low // (3 * high)
         else:
             likely += trees.period * trees.period * isqrt(256 * trees.chain) // (32 * rules.period)
+        fewest = -(-trees.reductions // rules.period) if trees.units_limit and rules.period else int(reduces)  # in the busiest slot
         usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces
+        if fewest > usual:  # in several slots, without a cap, about twice as many come in one of them
+            usual = fewest if rules.reductions or rules.period == 1 else 2 * fewest
         clock = self.clock(trees.reach)
         return Candidate(
             trees,
             rules,
             steps=least,
-            floor=clock.least(trees.chunks, rules, least, int(reduces)),
+            floor=clock.least(trees.chunks, rules, least, fewest),
             guess=clock.best(trees.chunks, rules, likely, usual)[0],
         )
 
@@ -200,6 +206,8 @@ class Search:
         if built is None:
             return None
         family, clock = built
+        if rules.period and rules.reductions:
+            rules = replace(rules, reductions=-(-family.reductions // rules.period))
         slots, spent = assign_slots(family, rules, work=work, stagger=stagger, seed=self.request.seed * 1_000_003 + seed)
         self._spent += spent
         if slots is None:

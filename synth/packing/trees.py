@@ -1,7 +1,7 @@
 """Families of trees: the reduces and copies of every chunk, without slots."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -178,6 +178,73 @@ def family_from_parents(topology: Topology, collective: Collective, parents: Int
         up=parents if collective.reduces else none,
         down=parents if collective.gathers else none,
         origin=origin,
+    )
+
+
+def with_even_sums(family: TreeFamily) -> TreeFamily:
+    """The trees of an all-reduce with other roots, so that the node that adds most adds as few sums as can be.
+
+    A node adds a sum for each edge of a tree but one, and one more for each tree of which it is the root. Of its possible roots a
+    tree gets one near its centre. Edges that turn round take each other's route and turn. The family itself where reduces and
+    copies take different edges, or trees branch in switches. O(K · N · (K + height)).
+    """
+    endpoints = family.topology.endpoints
+    if not np.array_equal(family.up, family.down) or (np.delete(family.up, endpoints, axis=1) != NONE).any():
+        return family
+    edges = np.nonzero(family.up != NONE)
+    sums = np.bincount(np.concatenate((edges[1], family.up[edges])), minlength=family.up.shape[1]) - family.chunks
+    left = np.zeros_like(sums)  # by node the trees that it shall be the root of
+    for _ in range(family.chunks):
+        node = endpoints[np.argmin((sums + left)[endpoints])]
+        left[node] += 1
+    far, roots = _eccentricities(family.up, endpoints), []
+    for tree in range(family.chunks):
+        able = np.flatnonzero(left > 0)
+        roots.append(int(able[np.argmin(far[tree, able])]))
+        left[roots[-1]] -= 1
+    return _rooted_at(family, roots)
+
+
+def _eccentricities(parent: Int32, endpoints: Int32) -> Int32:
+    """Edges from every node to the node of its tree that is farthest from it, by chunk and node id."""
+    end = depths(_turned(parent, np.full(len(parent), endpoints[0]))).argmax(axis=1)
+    from_end = depths(_turned(parent, end))
+    return np.maximum(from_end, depths(_turned(parent, from_end.argmax(axis=1))))
+
+
+def _turned(parent: Int32, roots: NDArray[Any]) -> Int32:
+    """The same trees with other roots."""
+    turned = parent.copy()
+    for tree, root in enumerate(roots.tolist()):
+        below, node = NONE, root
+        while node != NONE:
+            turned[tree, node], below, node = below, node, parent[tree, node]
+    return turned
+
+
+def _rooted_at(family: TreeFamily, roots: Sequence[int]) -> TreeFamily:
+    """The family with these roots; its tables are turned with the edges."""
+    parent = _turned(family.up, np.array(roots))
+    child = np.nonzero((parent != family.up) & (parent != NONE))  # the upper ends of edges that have turned round
+    before = (child[0], parent[child])  # their lower ends
+
+    def turned(own: Int32 | None, other: Int32 | None) -> Int32 | None:
+        if own is None or other is None:
+            return own
+        table = own.copy()
+        table[child] = other[before]
+        table[np.arange(len(roots)), roots] = NONE
+        return table
+
+    return replace(
+        family,
+        root=np.array(roots, np.int32),
+        up=parent,
+        down=parent,
+        up_route=turned(family.up_route, family.down_route),
+        down_route=turned(family.down_route, family.up_route),
+        up_turn=turned(family.up_turn, family.down_turn),
+        down_turn=turned(family.down_turn, family.up_turn),
     )
 
 

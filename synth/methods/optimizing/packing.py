@@ -11,7 +11,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.models.schedule.timing import bandwidth_bound_cycles, reduction_cycles, serialization_cycles
 from certree.synth.method import Options, Request, Tier, choice, method, whole_number
 from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.directed import OpposedNetwork
@@ -21,6 +21,7 @@ from certree.synth.packing.slotting import slowest_way
 from certree.synth.packing.spanning_trees import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import PERIODS, ReducingNetwork
+from certree.synth.packing.trees import TreeFamily, with_even_sums
 
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth 1/250 of the time
@@ -189,7 +190,31 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
                     f"packing gives each of {network.multiple} roots as many chunks; {request.chunks} were asked for"
                 )
             shapes = [(request.chunks, math.ceil(request.chunks / strength))]
-    return [_option(request, network, trees, period, moves) for trees, period in shapes]
+    options = [_option(request, network, trees, period, moves) for trees, period in shapes]
+    if rate == "optimal":
+        return options
+    options = [replace(option, units_limit=_units_limit(request, option)) for option in options]
+    return [*(_with_even_sums(option) for option in options if option.units_limit), *options]
+
+
+def _units_limit(request: Request, trees: Trees) -> bool:
+    """Whether sums of chunks take reduction units more than two thirds of the time that links take to carry them, if all nodes add
+    equally many: where some add more, these may limit an all-reduce."""
+    machine = request.machine
+    chunk = machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles
+    link = serialization_cycles(chunk, machine, request.topology.scale)
+    is_all_reduce = request.collective.kind is CollectiveKind.ALL_REDUCE
+    return is_all_reduce and 3 * trees.reductions * reduction_cycles(chunk, machine) > 2 * trees.period * link
+
+
+def _with_even_sums(trees: Trees) -> Trees:
+    """The same trees with roots such that the busiest node adds as little as can be."""
+
+    def build() -> TreeFamily | None:
+        family = trees.build()
+        return None if family is None else with_even_sums(family)
+
+    return replace(trees, build=build, is_summed=True)
 
 
 def _fits(request: Request, network: Fabric, trees: int, period: int) -> bool:
