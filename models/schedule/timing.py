@@ -15,6 +15,7 @@ itself that a node sends in one slot; the last of them waits for the others, whi
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -179,10 +180,13 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
     For a symmetric schedule it is the arrivals at one node, from which all times follow (`SymmetricSchedule.timed`).
     Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for fields of version 2 but several buffers and members.
-    O(rows log rows).
+    O(rows log rows); computed once while it is looked at.
     """
-    if isinstance(schedule, SymmetricSchedule):
-        schedule = schedule.timed
+    return _slotted(schedule.timed if isinstance(schedule, SymmetricSchedule) else schedule, message_bytes, machine)
+
+
+@lru_cache(maxsize=2)
+def _slotted(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
     schedule.require_version_1("closed-form times", allowed=("members", "buffers", "virtual_channel"))
     plan = in_unit_rounds(schedule)
     timing = slot_timing(plan, message_bytes, machine)

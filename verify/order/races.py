@@ -18,6 +18,7 @@ delays may be of any length. Of copies that is so only where the two bring diffe
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,14 @@ class Race:
     second: int | None = None
 
 
+@lru_cache(maxsize=2)
 def race_of(plan: Schedule, in_flight: int | None = None) -> Race | None:
     """A race of a valid schedule in steps of one round (`timing.slotted`) or in fine slots; None where its data are right at any
     timing. Errors as `landing_steps`.
 
     `in_flight`: W of its tables (`docs/reference/tables.md`, D6); None: as the exporter chooses it. For schedules too large to be
     examined some race is returned, unless every unit waits for all that its cell ever gets. O(units · nodes +
-    transfers log transfers) time, at most MOST_KNOWN entries of memory.
+    transfers log transfers) time, at most MOST_KNOWN entries of memory; computed once while a plan is looked at.
     """
     if not plan.transfers:
         return None
