@@ -34,6 +34,9 @@ MOST_REFUSED = 3  # further programs that are, where the machine takes none of t
 FAR = Fraction(17, 16)
 #: likewise, for a local search once they have been tried: it gained up to 3.4 %, so a few faster schedules are missed
 NEAR = Fraction(33, 32)
+#: of the cycles that the bound of a program lies below the best schedule so far, the part that other orders may have to gain: two
+#: shots of 1 MiB on ace-alltoall:4x2 gained 9 %
+ROOM = Fraction(1, 2)
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 MOST_IN_PIECES = 1 << 13  # links that all messages pass that are cut into pieces, for effort 1
 PIECES = "pieces"  # in the provenance: into how many each message is cut so that none waits for credits
@@ -109,7 +112,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     choices = [found for found in choices if not found.waits] or choices
     first = sorted((_with_fewer_copies(request, found) for found in choices[:FINALISTS]), key=lambda found: found.end)
     choices = [*first, *choices[FINALISTS:]]
-    if bar is not None and choices[0].end > bar * FAR:
+    if bar is not None and choices[0].end > max(bar * FAR, bar + (bar - choices[0].least) * ROOM):
         raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
     made = _fastest(request, choices, method, options, bar)
     require_shape(request, method, made.chunks, made.steps)

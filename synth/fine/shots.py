@@ -16,6 +16,7 @@ from certree.synth.fine.program import Program
 from certree.synth.fine.schedule import costs_of
 from certree.synth.fine.ways import default_ways, even_ways
 from certree.synth.method import Request
+from certree.synth.ranks.cliques import cliques_of
 from certree.synth.ranks.layout import Layout, layout_of
 
 MOST_CHUNKS = 1 << 12
@@ -26,11 +27,12 @@ PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one gr
 DETOUR = 3  # hops
 FEW_MISSING = 4
 MOST_PAIRS = 1 << 12  # of endpoints, in all pieces together, where there are several pieces
-PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)  # pieces that begin with the widest links; one more where units then add faster
-MOST_PARTS = 4  # numbers of pieces that are compared
+#: pieces that begin with the widest links; one more where units then add faster
+PARTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+MOST_PARTS = 6  # numbers of pieces that are compared
 MOST_WORK = 3  # times the least work of the units
 PART_ROWS = 1 << 13  # transfers of a program of such pieces
-BOOKED = 4  # programs of such pieces, those with the lowest estimates
+BOOKED = 8  # programs of such pieces, those with the lowest estimates
 
 
 def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
@@ -67,11 +69,18 @@ def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
 
 def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str, Program]]:
     """One dimension of the network after the other, `scattered` of them (None: all) summed up in shares. Pieces of the message
-    take the dimensions in different orders. UnsupportedError for a network of one dimension."""
-    layout = layout_of(request.topology, None)
-    dimensions = len(layout.sizes)
-    if dimensions < 2:
+    take the dimensions in different orders. Groups in which all are joined to each other, and their counterparts, are dimensions,
+    too. UnsupportedError for a network of one dimension."""
+    found = [cliques_of(request.topology), layout_of(request.topology, None)]
+    layouts = {(layout.sizes, layout.nodes.tobytes()): layout for layout in found if layout is not None and len(layout.sizes) > 1}
+    if not layouts:
         raise UnsupportedError(f"{request.topology.name} has one dimension")
+    yield from either(*(_along(request, layout, scattered) for layout in layouts.values()))
+
+
+def _along(request: Request, layout: Layout, scattered: int | None) -> Iterator[tuple[str, Program]]:
+    """Programs along the dimensions of a layout."""
+    dimensions = len(layout.sizes)
     scattered = dimensions if scattered is None else scattered
     if scattered > dimensions:
         raise UnsupportedError(f"{request.topology.name} has {dimensions} dimensions; {scattered} were to be scattered")

@@ -131,10 +131,15 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (entry.order, entry.name)):
         if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
             continue
+        has_variants = not is_huge and not (is_searched and entry.published and entry.tier is not Tier.SMALL)
+        variants = [*_variants(entry, request)] if has_variants else []
+        yield from (_labelled(entry, options) for options, is_first in variants if is_first)
         yield entry.name, entry.name, {}
-        if not is_huge and not (is_searched and entry.published and entry.tier is not Tier.SMALL):
-            for options in _variants(entry, request):
-                yield ":".join([entry.name, *[f"{key}={value}" for key, value in options.items()]]), entry.name, options
+        yield from (_labelled(entry, options) for options, is_first in variants if not is_first)
+
+
+def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[str, str]]:
+    return ":".join([entry.name, *[f"{key}={value}" for key, value in options.items()]]), entry.name, options
 
 
 def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
@@ -152,15 +157,15 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
     return False
 
 
-def _variants(entry: Method, request: Request) -> Iterator[dict[str, str]]:
-    """Options that a method is tried with in addition to its defaults: the variants that it is registered with, and, side by side,
-    what uses links that a single message leaves idle: wide ones, several into switches, and on the routes of blocks that pass other
-    endpoints."""
+def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str], bool]]:
+    """Options that a method is tried with in addition to its defaults, and whether before these: the variants that it is registered
+    with, and, side by side, what uses links that a single message leaves idle: wide ones, several into switches, and on the routes
+    of blocks that pass other endpoints."""
     for variant in entry.variants:
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
-            yield dict(variant.options)
+            yield dict(variant.options), variant.is_first
     topology = request.topology
     width = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.scale
     has_room = not topology.is_direct or int(topology.pair_capacity.max()) > topology.scale or request.collective.has_targets
     if entry.side_by_side and width > 1 and has_room:
-        yield {"channels": str(min(width, MOST_CHANNELS))}
+        yield {"channels": str(min(width, MOST_CHANNELS))}, False

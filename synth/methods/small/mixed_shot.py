@@ -15,7 +15,7 @@ from certree.synth.ranks.layout import MAX_FACTORS
     "mixed-shot",
     [CollectiveKind.ALL_REDUCE],
     options={"scattered": whole_number(1, 1, MAX_FACTORS), "begins": choice("any", "widest")},
-    variants=[Variant({"begins": "widest"})],
+    variants=[Variant({"begins": "widest"}, is_first=True)],
     published=False,
     tier=Tier.SMALL,
     order=65,

@@ -15,7 +15,7 @@ from certree.synth.method import Options, Request, Tier, Variant, choice, method
     "two-shot",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     options={"groups": choice("best", "all", "dimensions", "widest")},
-    variants=[Variant({"groups": "widest"})],
+    variants=[Variant({"groups": "widest"}, is_first=True)],
     tier=Tier.SMALL,
     order=66,
     is_sized=True,
