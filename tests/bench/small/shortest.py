@@ -1,6 +1,6 @@
 """Where time is far above the time bound: whether the bound or the schedule is weak, by exhaustive search on small networks.
 
-    python -m tests.bench.small.shortest [NETWORK ...]
+    python -m tests.bench.small.shortest [NETWORK ...] [--granules=1,2,4]
 
 A line for each network, collective and number of granules: the time bound, the fewest cycles of any run, whatever its scratch
 buffers, routes and sizes of messages (`tests/verify/bounds/test_shortest_runs.py`), and the cycles of method auto, on a machine
@@ -63,8 +63,11 @@ def lines(networks: tuple[str, ...], granules: tuple[int, ...]) -> Iterator[str]
 
 def run(smoke: bool) -> None:
     """The networks that the arguments name, or all."""
-    named = () if smoke else tuple(word for word in sys.argv[1:] if not word.startswith("-"))
-    for line in lines(("ring:3",) if smoke else named or NETWORKS, GRANULES[: 1 if smoke else None]):
+    words = [] if smoke else sys.argv[1:]
+    named = tuple(word for word in words if not word.startswith("-"))
+    given = [word.removeprefix("--granules=").split(",") for word in words if word.startswith("--granules=")]
+    granules = tuple(map(int, given[0])) if given else GRANULES
+    for line in lines(("ring:3",) if smoke else named or NETWORKS, granules[: 1 if smoke else None]):
         print(line, flush=True)
 
 
