@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
@@ -23,13 +24,14 @@ from certree.synth.method import Request
 
 Int64 = NDArray[np.int64]
 
-WORK = 2_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
-MOST_STARTS, MOST_TRIES = 512, 2048
+WORK = 4_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
+MOST_STARTS, MOST_TRIES = 512, 4096
+LEADERS = 4  # starts that others are made like, as many as there are starts
 LEAST_TRIES = 64  # of all local searches: programs so large that fewer are left gained nothing where measured
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
-KEPT = (16, 4)  # starts from which local searches go on, one round after the other
+KEPT = (16, 4, 1)  # starts from which local searches go on, one round after the other
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
@@ -80,6 +82,19 @@ class Trial:
             later = rng.integers(1 + rng.integers(1, 3 * self.costs.ser), size=int(part.max()) + 1) * (number % 2)
             for patient in (False, True):
                 yield Turns(rest + later[part], waits[link].astype(np.int64), patient, apart=bool(number & 4))
+
+    def like(self, turns: Turns, rng: np.random.Generator) -> Turns:
+        """Turns in which what comes over one link waits for another time, or one part of the message is earlier or later; at times
+        others are patient, or rows apart."""
+        (_, part), link, ser, red = self.groups, self._link, self.costs.ser, self.costs.red
+        priority, release, patient, apart = turns.priority, turns.release, turns.patient, turns.apart
+        if rng.integers(2):
+            wait = rng.integers(ser + 2 * red + 1)
+            release = np.where(link == rng.integers(link.max(initial=0) + 1), wait, release)
+        else:
+            later = rng.integers(-ser, ser + 1)
+            priority = priority + later * (part == rng.integers(part.max(initial=0) + 1))
+        return Turns(priority, release, patient ^ (not rng.integers(8)), apart ^ (not rng.integers(8)))
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
         """By row of `few`, on networks with coordinates: the longest ways first, of equally long ones those that lead equally far
@@ -189,34 +204,52 @@ def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
     return turns, trial.booked(turns)
 
 
-def searched(trial: Trial, request: Request, start: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
-    """The best booking that is found from one on: from many starts, and, where that ends at `most` or earlier and the program is
-    not too large, by local searches from the best of these, first short ones from many, then longer ones from few. It ends at a
-    cycle of `bound`."""
-    turns, best = start
+def searched(trial: Trial, request: Request, first: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
+    """The best booking that is found from one on: from many starts, from others like the best of these, and, where that ends at
+    `most` or earlier and the program is not too large, by local searches from the best of all, first short ones from many, then
+    longer ones from few. It ends at a cycle of `bound`."""
+    turns, best = first
     if best.end <= bound or request.monitor.expired:
         return best
     work = WORK * request.effort // trial.few.work
     found = {rank_of(best): turns}
-    for rank, other in _starts(trial, request, min(MOST_STARTS, work)):
+    count = min(MOST_STARTS, work // 2)
+    for rank, other in _starts(trial, request, count):
         found.setdefault(rank, other)
-    tries = min(MOST_TRIES * request.effort, work)
+    _add_others(trial, request, found, count)
+    number, tries = 0, min(MOST_TRIES * request.effort, work)
     is_worth = tries >= LEAST_TRIES and (most is None or min(found)[0] <= most)
     for kept in KEPT if is_worth else ():
         for rank in sorted(found)[:kept]:
             if rank[0] <= bound or request.monitor.expired:
                 break
-            other = _local_search(trial, request, found.pop(rank), -(-tries // kept), bound)
-            found.setdefault(rank_of(trial.few.run(trial.costs, other)), other)
+            start, number = found.pop(rank), number + 1
+            other = _local_search(trial, request, start, -(-tries // kept), bound, number)
+            ended = rank_of(trial.few.run(trial.costs, other))
+            is_right = trial.booked(other).end == ended[0]  # once in a while some turns are not those of one row of each block
+            found.setdefault(*((ended, other) if is_right else (rank, start)))
     return min(best, trial.booked(found[min(found)]), trial.first, key=rank_of)
 
 
-def _local_search(trial: Trial, request: Request, turns: Turns, tries: int, bound: int) -> Turns:
+def _add_others(trial: Trial, request: Request, found: dict[tuple[int, int], Turns], count: int) -> None:
+    """Up to that many turns like those of the LEADERS, the best that have been found, with their ranks."""
+    rng = np.random.default_rng(request.seed)
+    for _ in range(count):
+        if request.monitor.expired:
+            break
+        leaders = nsmallest(LEADERS, found)
+        other = trial.like(found[leaders[rng.integers(len(leaders))]], rng)
+        with suppress(UnsupportedError):
+            found.setdefault(rank_of(trial.few.run(trial.costs, other)), other)
+
+
+def _local_search(trial: Trial, request: Request, turns: Turns, tries: int, bound: int, search: int) -> Turns:
+    """The best turns that a local search finds; `search`: its number, by which it differs from others."""
     batch = max(1, BATCH // trial.few.work)
     for number, done in enumerate(range(0, tries, batch)):
         if request.monitor.expired:
             break
-        seed = ((request.seed << 16) + number) % (1 << 64)
+        seed = ((request.seed << 32) + (search << 16) + number) % (1 << 64)
         turns = trial.few.searched(trial.costs, turns, trial.groups, min(batch, tries - done), bound, seed)
     return turns
 

@@ -45,10 +45,15 @@ class Search {
     return end * static_cast<int64_t>(sets_[2].size()) + sum;
   }
 
-  // Changes the turns, which gave some times, somewhere.
-  void change(FineTurns& turns, const FineTimes& times) {
-    const Members& set = sets_[below(3)];
-    const auto& rows = set[below(set.size())];
+  // Changes the turns, which gave some times, somewhere; false where they have stayed the same.
+  bool change(FineTurns& turns, const FineTimes& times) {
+    bool is_changed = false;
+    const auto set = [&is_changed](int64_t& value, int64_t other) {
+      is_changed |= value != other;
+      value = other;
+    };
+    const Members& members = sets_[below(3)];
+    const auto& rows = members[below(members.size())];
     switch (below(4)) {
       case 0:
       case 1: {  // others first, or last; sometimes from a cycle on
@@ -56,18 +61,19 @@ class Search {
         const auto by = static_cast<int64_t>(below(2 * reach + 1)) - reach;
         const int64_t from = below(2) ? 0 : below(1 + *std::max_element(times.fire.begin(), times.fire.end()));
         for (const int32_t row : rows) {
-          if (times.fire[row] >= from) turns.priority[row] += by;
+          if (times.fire[row] >= from) set(turns.priority[row], turns.priority[row] + by);
         }
         break;
       }
       case 2: {
         const int64_t by = 1 + below(std::max<int64_t>(1, below(2) ? costs_.red : costs_.ser));
-        for (const int32_t row : rows) turns.release[row] = times.fire[row] + by;
+        for (const int32_t row : rows) set(turns.release[row], times.fire[row] + by);
         break;
       }
       default:
-        for (const int32_t row : rows) turns.release[row] = 0;
+        for (const int32_t row : rows) set(turns.release[row], 0);
     }
+    return is_changed;
   }
 
  private:
@@ -91,7 +97,8 @@ FineFound search(const FineJobs& jobs, const FineCosts& costs, FineTurns turns, 
   if (least == NEVER) return best;
   for (int64_t turn = 0; turn < tries && best.end > bound; ++turn) {
     FineTurns other = turns;
-    around.change(other, times);
+    while (!around.change(other, times)) {
+    }
     FineTimes found = scheduler.book(other);
     const int64_t cost = around.cost(found);
     int64_t& before = late[static_cast<size_t>(turn) % LATE];

@@ -83,7 +83,6 @@ def test_times_are_multiplied_where_all_costs_are_and_only_the_order_of_prioriti
         Costs.of(program, bytes_of_chunk(request, program), request.machine),
     )
     turns = Turns(rng.integers(60, size=program.rows), rng.integers(200, size=program.rows), patient, apart)
-    turns.release[::5] *= 500
     found = booking.run(costs, turns)
     for factor in (2, 300, 10_007, 1 << 30):
         times = {name: getattr(costs, name) * factor for name in ("ser", "red", "ends", "start", "slot")}
@@ -121,6 +120,24 @@ def test_originals_are_read_where_they_are_at_first():
     schedule = make("one-shot", "switch:4", message_bytes=256, options={"groups": "all"})
     assert schedule.buffers == 2
     assert (schedule.step[schedule.src_buffer == 0] == 0).all()
+
+
+def test_turns_like_others_differ_in_one_link_or_part():
+    """What comes over one link waits for one time, or one part of the message has other priorities by one number."""
+    request = ask("torus:3x3", message_bytes=4096)
+    _, program = next(iter(by_dimension(request, 0)))
+    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    turns, rng = tried(trial, request)[0], np.random.default_rng(1)
+    part, kinds = trial.groups[1], set()
+    for other in (trial.like(turns, rng) for _ in range(100)):
+        later, waits = other.priority - turns.priority, other.release != turns.release
+        assert len(set(part[later != 0].tolist())) <= 1
+        assert len(set(later[later != 0].tolist())) <= 1
+        assert len(set(other.release[waits].tolist())) <= 1
+        kinds |= {(bool(later.any()), bool(waits.any()), other.patient, other.apart)}
+        trial.booked(other)
+    assert {kind[:2] for kind in kinds} >= {(True, False), (False, True)}
+    assert len({kind[2:] for kind in kinds}) == 4
 
 
 def test_nothing_leaves_before_its_release():
