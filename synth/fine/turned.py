@@ -71,16 +71,20 @@ def _turned_order(order: Order, block: list[int], first: list[int]) -> Order | N
     if len(group) < sum(map(len, kept.values())):
         return None
     numbers = {number: place for place, number in enumerate(kept)}
-    fed: list[tuple[bool, set[int]]] = [(False, set()) for _ in order.needs]
+    waits = order.waits
+    fed: dict[int, set[int]] = {gate: set() for row in first for gate in waits[row]}  # blocks
+    landings = set()  # gates
     for is_landing, events in ((False, order.when_sent), (True, order.when_landed)):
         for row, gates in enumerate(events):
             for gate in gates:
-                fed[gate] = (is_landing, fed[gate][1] | {block[row]})
+                if gate in fed:
+                    fed[gate].add(block[row])
+                    if is_landing:
+                        landings.add(gate)
     found: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
-    waits = order.waits
     for one, row in enumerate(first):
         for gate in waits[row]:
-            is_landing, feeding = fed[gate]
+            is_landing, feeding = gate in landings, fed[gate]
             if not is_landing:
                 feeding = {other for other in feeding if other != one and group.get(other, NONE) != group.get(one, one)}
             if feeding:

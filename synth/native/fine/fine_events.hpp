@@ -31,11 +31,12 @@ struct FineEvent {
   bool operator>(const FineEvent& other) const { return cycle != other.cycle ? cycle > other.cycle : key > other.key; }
 };
 
-// A priority queue, the least first. Only events of the present cycle are in order: those of the next NEAR cycles are in a list for
-// each of them, those further away in a heap. Most are near, so that it takes O(1) for them and O(log) of those of one cycle.
+// A priority queue, the least first. Time is divided into spans of 2^`shift` cycles, from cycle 0 on. Only events of the present
+// span are in order: those of the next NEAR spans are in a list for each of them, those further away in a heap. Most are near, so
+// that it takes O(1) for them and O(log) of those of one span.
 class FineEvents {
  public:
-  FineEvents() { clear(); }
+  explicit FineEvents(int shift) : shift_(shift) { clear(); }
 
   void clear() {
     present_.clear();
@@ -53,9 +54,10 @@ class FineEvents {
 
   void push(const FineEvent& event) {
     ++count_;
-    if (event.cycle <= now_) {
+    const int64_t span = event.cycle >> shift_;
+    if (span <= now_) {
       add(late_, event);
-    } else if (event.cycle - now_ < NEAR) {
+    } else if (span - now_ < NEAR) {
       keep(event);
     } else {
       add(far_, event);
@@ -72,14 +74,14 @@ class FineEvents {
     return event;
   }
 
-  // The least one, if it is of a cycle that has begun; else none.
+  // The least one, if it is of a span that has begun; else none.
   const FineEvent* present() const {
     if (is_late()) return &late_.front();
     return present_.empty() ? nullptr : &present_.back();
   }
 
  private:
-  static constexpr int64_t NEAR = 16384;
+  static constexpr int64_t NEAR = 4096;
   static constexpr int32_t NONE = -1;
   using Heap = std::vector<FineEvent>;
 
@@ -103,7 +105,7 @@ class FineEvents {
   }
 
   void keep(const FineEvent& event) {
-    const auto slot = static_cast<size_t>(event.cycle % NEAR);
+    const auto slot = static_cast<size_t>((event.cycle >> shift_) % NEAR);
     auto number = static_cast<int32_t>(nodes_.size());
     if (unused_ == NONE) {
       nodes_.push_back({event, first_[slot]});
@@ -116,11 +118,11 @@ class FineEvents {
     is_used_[slot / 64] |= uint64_t{1} << slot % 64;
   }
 
-  // The next cycle with events begins.
+  // The next span with events begins.
   void go_on() {
-    const int64_t near = next_near();
-    now_ = near < 0 || (!far_.empty() && far_.front().cycle < near) ? far_.front().cycle : near;
-    while (!far_.empty() && far_.front().cycle == now_) present_.push_back(take(far_));
+    const int64_t near = next_near(), far = far_.empty() ? -1 : far_.front().cycle >> shift_;
+    now_ = near < 0 || (far >= 0 && far < near) ? far : near;
+    while (!far_.empty() && far_.front().cycle >> shift_ == now_) present_.push_back(take(far_));
     if (now_ == near) {
       const auto slot = static_cast<size_t>(now_ % NEAR);
       int32_t number = first_[slot];
@@ -137,7 +139,7 @@ class FineEvents {
     std::sort(present_.begin(), present_.end(), std::greater<>());
   }
 
-  // The first cycle after the present one that has a list; -1 where none has.
+  // The first span after the present one that has a list; -1 where none has.
   int64_t next_near() const {
     const auto slot = static_cast<size_t>(now_ % NEAR);
     uint64_t mask = ~uint64_t{0} << slot % 64;
@@ -152,11 +154,12 @@ class FineEvents {
   }
 
   std::vector<FineEvent> present_;  // the least one last
-  Heap late_, far_;                 // late: of the present cycle, added in it
+  Heap late_, far_;                 // late: of the present span, added in it
   std::vector<Node> nodes_;
-  std::array<int32_t, NEAR> first_;          // by cycle the first node of its list
+  std::array<int32_t, NEAR> first_;          // by span the first node of its list
   std::array<uint64_t, NEAR / 64> is_used_;  // a bit for each list
-  int64_t now_;
+  int shift_;
+  int64_t now_;  // the present span
   size_t count_;
   int32_t unused_;  // nodes
 };

@@ -1,6 +1,7 @@
 #include "fine_flow.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -10,6 +11,8 @@
 namespace certree {
 
 namespace {
+
+constexpr int SPAN_BITS = 9;
 
 // The same order in numbers that events can hold.
 std::vector<int64_t> from_zero(std::vector<int64_t> priority) {
@@ -27,10 +30,16 @@ std::vector<int64_t> from_zero(std::vector<int64_t> priority) {
   return priority;
 }
 
+// Some hundreds of spans in which events are looked for in the cycles of a message.
+int shift_for(const FineCosts& costs) {
+  const int bits = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(costs.ser, 1)));
+  return std::max(0, bits - SPAN_BITS);
+}
+
 }  // namespace
 
 FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
-    : jobs_(jobs), costs_(costs), latency_(jobs.src.size(), 0), all_waits_(jobs.src.size(), 0) {
+    : jobs_(jobs), costs_(costs), latency_(jobs.src.size(), 0), all_waits_(jobs.src.size(), 0), events_(shift_for(costs)) {
   const size_t rows = jobs.src.size();
   if (rows + 1 >= size_t{1} << FineEvent::ROW_BITS) throw std::invalid_argument("too many transfers");
   readers_.offset.assign(rows + 1, 0);
