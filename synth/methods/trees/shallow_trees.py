@@ -82,7 +82,11 @@ def _shallowest(request: Request, count: int) -> "_Family":
     hop = link_cycles(topology, request.machine) + request.machine.router_cycles
     starts = max(1, min(MOST_STARTS, WORK // (count * len(topology.kind) * len(topology.pair_src))))
     seeds = range(request.seed << 16, (request.seed << 16) + starts)
-    found = (_Family.of(topology, shallow_branchings(topology, root, count, hop, seed, inward=inward), hop) for seed in seeds)
+    found = []
+    for seed in seeds:
+        found.append(_Family.of(topology, shallow_branchings(topology, root, count, hop, seed, inward=inward), hop))
+        if request.monitor.expired:
+            break
     return min(found, key=lambda family: (int(family.far.max()), int(family.far.sum())))
 
 
