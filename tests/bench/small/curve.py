@@ -196,9 +196,9 @@ def tables(found: Sequence[Cell]) -> Iterator[str]:
         yield f"\n{len(those)} cells, geometric mean {mean:.4f}; {sum(cell.over > FAR for cell in those)} above {FAR}\n"
         yield from (f"- far: {cell}" for cell in those if cell.over > FAR)
         for cell in those:
-            found = cell.found
-            if (found["contention"], found["late"], found["cycles"]) != (0, 0, found["closed_form"]):
-                why = f"contention {found['contention']:,}, {found['late']:,} late, {found['closed_form']:,} cycles by closed form"
+            run = cell.found
+            if (run["contention"], run["late"], run["cycles"]) != (0, 0, run["closed_form"]):
+                why = f"contention {run['contention']:,}, {run['late']:,} late, {run['closed_form']:,} cycles by closed form"
                 yield f"- not as planned, {why}: {cell}"
         for cell in those:
             if cell.others:
