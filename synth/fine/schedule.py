@@ -197,13 +197,12 @@ def _finished(
 ) -> Schedule:
     """A program in the best order that is found for it, by a search or so far; `bar`: cycles of the best schedule so far."""
     trial, best, least, slot = found.trial, found.best, found.least, -(-found.end // MOST_SLOTS)
-    program = trial.program
+    program, begin = trial.program, request.machine.ni_start_cycles
     if slot > 1:
-        costs = costs_of(request, program, slot)
-        trial, least = Trial.of(program, costs), least_cycles(program, costs)
-        best = tried(trial, request)
-    most = None if bar is None else int(bar * NEAR) - request.machine.ni_start_cycles
-    booked = searched(trial, request, best, least, most) if is_searched else best[1]
+        trial = Trial.of(program, costs_of(request, program, slot))
+        least, best = least_cycles(program, trial.costs), tried(trial, request)
+    limits = (None, None) if bar is None else (int(bar * NEAR) - begin, bar - begin)
+    booked = searched(trial, request, best, least, *limits) if is_searched else best[1]
     made_for = MadeFor(request.message_bytes, request.machine)
     pieces = {PIECES: found.pieces} if found.pieces > 1 else {}
     provenance = request.provenance(method, options, program=found.label, **pieces)

@@ -7,6 +7,7 @@ those that come one after the other do not. So in some starts what comes over on
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from heapq import nsmallest
 from itertools import islice
@@ -32,6 +33,7 @@ FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds
 KEPT = (16, 4, 1)  # starts from which local searches go on, one round after the other
+CLOSE = Fraction(257, 256)  # times as long as the best schedule so far: local searches go on if they gained something
 BATCH = 2_000_000  # rows and hops between two looks at the clock
 
 
@@ -204,10 +206,13 @@ def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
     return turns, trial.booked(turns)
 
 
-def searched(trial: Trial, request: Request, first: tuple[Turns, Booked], bound: int, most: int | None = None) -> Booked:
+def searched(
+    trial: Trial, request: Request, first: tuple[Turns, Booked], bound: int, most: int | None = None, bar: int | None = None
+) -> Booked:
     """The best booking that is found from one on: from many starts, from others like the best of these, and, where that ends at
     `most` or earlier and the program is not too large, by local searches from the best of all, first short ones from many, then
-    longer ones from few. It ends at a cycle of `bound`."""
+    longer ones from few. It ends at a cycle of `bound`, and where rounds that each gain as much as the last one would not come
+    close to `bar`."""
     turns, best = first
     if best.end <= bound or request.monitor.expired:
         return best
@@ -219,7 +224,8 @@ def searched(trial: Trial, request: Request, first: tuple[Turns, Booked], bound:
     _add_others(trial, request, found, count)
     number, tries = 0, min(MOST_TRIES * request.effort, work)
     is_worth = tries >= LEAST_TRIES and (most is None or min(found)[0] <= most)
-    for kept in KEPT if is_worth else ():
+    for turn, kept in enumerate(KEPT if is_worth else ()):
+        before = min(found)[0]
         for rank in sorted(found)[:kept]:
             if rank[0] <= bound or request.monitor.expired:
                 break
@@ -228,6 +234,9 @@ def searched(trial: Trial, request: Request, first: tuple[Turns, Booked], bound:
             ended = rank_of(trial.few.run(trial.costs, other))
             is_right = trial.booked(other).end == ended[0]  # once in a while some turns are not those of one row of each block
             found.setdefault(*((ended, other) if is_right else (rank, start)))
+        after, gain = min(found)[0], before - min(found)[0]
+        if bar is not None and after >= bar and (not gain or after - gain * (len(KEPT) - turn - 1) >= bar * CLOSE):
+            break
     return min(best, trial.booked(found[min(found)]), trial.first, key=rank_of)
 
 

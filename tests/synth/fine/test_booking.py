@@ -10,6 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine import search
 from certree.synth.fine.booking import Booking, Costs, Turns, least_cycles, rows_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
@@ -167,6 +168,21 @@ def test_a_search_finds_no_worse_turns_and_the_same_again():
     found = [searched(trial, request, start, 0) for _ in range(2)]
     assert found[0].end <= start[1].end <= trial.first.end
     assert (found[0].fire == found[1].fire).all()
+
+
+def test_a_search_that_cannot_win_ends_after_its_first_round(monkeypatch):
+    request = ask("torus:3x4", message_bytes=4096)
+    _, program = next(iter(by_dimension(request, 1)))
+    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    first, calls, local_search = tried(trial, request), [], search._local_search
+    monkeypatch.setattr(search, "_local_search", lambda *given: calls.append(given) or local_search(*given))
+    whole = searched(trial, request, first, 0)
+    rounds = [len(calls)]
+    for bar in (1, whole.end + 1):
+        calls.clear()
+        assert searched(trial, request, first, 0, None, bar).end >= whole.end
+        rounds.append(len(calls))
+    assert rounds[1] <= search.KEPT[0] < rounds[0] == rounds[2]
 
 
 @pytest.mark.parametrize("find", [default_ways, even_ways])
