@@ -10,6 +10,7 @@ from certree.synth.bounds.quickest import time_bounds
 from certree.verify.bounds.timed import TimeInstance, check_time_bound
 from certree.verify.bounds.witness import Instance
 from tests.verify.bounds.test_shortest_runs import QUICK
+from tests.verify.build import network
 
 NETWORKS = ["torus:3x3,without-link=0-1", "mesh:3x4", "mesh:3x3,without-link=0-1", "dgx1", "ace-torus:2x2x2", "leafspine:2x2x2"]
 
@@ -29,10 +30,10 @@ def entered(of: TimeInstance, source: int, sink: int, latest: int) -> int:
     return int(nx.maximum_flow_value(over_time, (source, -1), (sink, latest)))
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("spec", NETWORKS)
 @pytest.mark.parametrize("granules", [1, 7, 26])
-def test_labels_prove_the_quickest_flow(network: str, granules: int) -> None:
-    topology = parse_topology(network)
+def test_labels_prove_the_quickest_flow(spec: str, granules: int) -> None:
+    topology = parse_topology(spec)
     of = TimeInstance(Instance(topology, parse_collective("broadcast", 1)), granules, QUICK)
     (bound,) = (one for one in time_bounds(of) if one["kind"] == "flow")
     (source,), (sink,) = bound["witness"]["from"], bound["witness"]["to"]
@@ -46,3 +47,14 @@ def test_a_root_with_fewer_links_than_the_others() -> None:
     of = TimeInstance(instance, 65537, load_machine("multitree"))
     (flow,) = (one for one in time_bounds(of) if one["kind"] == "flow")
     assert check_time_bound(of, flow) == 5 + 1 + 8 * 153 + -(-4097 // 3)
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+def test_a_switch_with_links_of_one_direction(collective: str) -> None:
+    """No path leads to it, or from it: the bound is the same, that of the line of endpoints."""
+    line, values = [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)], []
+    for loose in [(0, 3, 1), (1, 3, 1)], [(3, 0, 1), (3, 1, 1)]:
+        of = TimeInstance(Instance(network("eees", line + loose), parse_collective(collective, 0)), 100, QUICK)
+        (flow,) = (one for one in time_bounds(of) if one["kind"] == "flow")
+        values.append(check_time_bound(of, flow))
+    assert values[0] == values[1]
