@@ -230,8 +230,8 @@ def is_small(request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Variant:
-    """Options other than the defaults that a method is compared with. `in_auto`: whether `auto` tries them (for a request);
-    `is_first`: before the defaults, which are left out sooner then where these are faster."""
+    """Options other than the defaults that a method is compared with. `in_auto`: whether `auto` tries them (for a request).
+    `is_first`: it tries them before the defaults, which are then left out sooner where the variant is faster."""
 
     options: Mapping[str, str]
     in_auto: bool | Callable[[Request], bool] = True

@@ -27,8 +27,8 @@ Int64 = NDArray[np.int64]
 
 WORK = 4_000_000  # rows and hops that are booked for effort 1 in starts, and as many in each round of local searches
 MOST_STARTS, MOST_TRIES = 512, 4096
-LEADERS = 4  # starts that others are made like, as many as there are starts
-LEAST_TRIES = 64  # of all local searches: programs so large that fewer are left gained nothing where measured
+LEADERS = 4  # best starts, which further ones are made like: as many again as there were starts
+LEAST_TRIES = 64  # of all local searches: larger programs, for which fewer are left, gained nothing where measured
 FIRST_STARTS, FIRST_WORK = 38, 100_000  # of each program
 ORDERS = 4  # of ways that are equally long
 SPACES = (4, 2, 5)  # quarters of the cycles of a sum between messages that a node adds

@@ -1,4 +1,4 @@
-"""Link-disjoint spanning branchings from one root that grow together, what arrives first first.
+"""Link-disjoint spanning branchings from one root, which grow together in the order of arrival.
 
 Source: Edmonds' theorem on disjoint branchings and Lovász's proof of it (1976): branchings that have been grown in part can be
 completed just when every set of nodes has as many links into it left as there are branchings without a node in it. So each link

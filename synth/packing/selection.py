@@ -35,8 +35,8 @@ class Trees:
     `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: a lower bound on the transfers
     of the longest chain; `rows`: transfers of one iteration; `reductions`: a lower bound on the reduces that arrive at the busiest
     node; `even`: reduces load both directions of a link equally (roots all over the network), not only the one towards the centre.
-    `reach`: estimate of its routes; None: single links. `units_limit`: reduction units may take longer than links; `is_summed`: so
-    that with a period no slot has more sums of a node than it must have.
+    `reach`: estimate of its routes; None: single links. `units_limit`: reduction units may take longer than links. `is_summed`:
+    with a period, no slot has more sums at a node than it must have.
     """
 
     chunks: int

@@ -14,9 +14,10 @@ MOST_CHOICES = 1 << 14  # sets of endpoints that are looked at
 
 
 def cliques_of(topology: Topology) -> Layout | None:
-    """The grid of the largest equal groups of a direct network in which everyone is joined to everyone, with members of one place
-    joined to that of the first group; None where there are none, or only one group. Members are at least FEWEST, and at most
-    MOST_CHOICES sets are looked at.
+    """A grid of equal groups of a direct network, the largest in which all members are joined to each other. Each member is joined
+    to its counterpart in the first group. None where there are no such groups, or only one.
+
+    A group has at least FEWEST members. Of each size at most MOST_CHOICES sets and one division into groups are looked at.
 
     >>> from certree.models.network.spec import parse_topology
     >>> cliques_of(parse_topology("dgx1")).nodes.tolist()

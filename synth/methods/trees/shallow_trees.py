@@ -28,7 +28,7 @@ MOST_TREES = 64
 MOST_PIECES = 1 << 10  # of each tree
 MOST_ROWS = 1 << 15  # of a program that is tried where the number of pieces is not given
 COUNTS = 8  # numbers of trees to compare
-MOST_STARTS = 64  # families of trees, of which the one of fewest cycles to its farthest node counts
+MOST_STARTS = 64  # families of trees, of which the one with the fewest cycles to its farthest node is used
 WORK = 1 << 22  # trees, times nodes and links, in all of these
 PROGRAMS = 6  # those of the lowest estimates
 
@@ -109,7 +109,7 @@ class _Family:
         return cls(before, _from_root(before, one), _from_root(before, cycles))
 
     def estimate(self, request: Request, pieces: int) -> int:
-        """Cycles that so many pieces of each tree take if nothing waits but for those before it, on links and at nodes that add."""
+        """Cycles for that many pieces of each tree if messages wait only for those before them, on links and at nodes that add."""
         machine, trees = request.machine, len(self.before)
         size = ceil_div(request.message_bytes, trees * pieces * machine.flit_bytes)
         each = request.topology.scale * (machine.head_flits + size)
@@ -121,7 +121,7 @@ class _Family:
         return int(self.far.max()) + int(self.depth.max()) * (each + machine.ni_cycles + add) + (pieces - 1) * turn
 
     def program(self, request: Request, pieces: int) -> Program:
-        """So many pieces of each tree, which take turns."""
+        """That many pieces of each tree; the trees take turns."""
         stages, collective, trees, last = Stages(), request.collective, len(self.before), int(self.depth.max())
         for chunk in range(trees * pieces):
             before, depth = self.before[chunk % trees], self.depth[chunk % trees]

@@ -17,7 +17,7 @@ struct FineFound {
 };
 
 // The best turns that `tries` changes find from some on; it stops at an end of `bound`. A change gives one transfer, a family or a
-// part another priority, has it wait, or no longer wait; one after which all is as before is no try. Late acceptance (Burke and
+// part another priority, has it wait, or no longer wait; one that leaves all as it was does not count. Late acceptance (Burke and
 // Bykov): a change stays where it is no worse than the present turns or than those LATE tries before, by the sum of the end of all
 // and the mean end of the parts.
 FineFound search(const FineJobs& jobs, const FineCosts& costs, FineTurns turns, const FineGroups& groups, int64_t tries,
