@@ -5,7 +5,7 @@ that can be sent books its links at once, from the first cycle in which all of t
 used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -115,6 +115,11 @@ class Turns:
     def first_of(cls, priority: Int64, *, patient: bool = False, apart: bool = False) -> "Turns":
         """The lowest first, without waiting."""
         return cls(priority, np.zeros(len(priority), np.int64), patient, apart)
+
+    @classmethod
+    def in_each_way(cls, priority: Int64) -> Iterator["Turns"]:
+        """The lowest first, at once or patiently, and then the same with rows apart at reduction units."""
+        return (cls.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
 
     def of_rows(self, block: NDArray[Any]) -> "Turns":
         """Those of rows that each have the turn of a block."""
@@ -272,3 +277,15 @@ def _earliest(program: Program, flight: Int64) -> Int64:
         for writes in np.unique(program.writes[rows]).tolist():
             after.setdefault(writes, []).append(rows[program.writes[rows] == writes])
     return sent
+
+
+def rests(program: Program, order: Order, booked: Booked) -> Int64:
+    """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
+    rest = (booked.landed - booked.fire).tolist()
+    waiting, opens = order.waits, [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
+    for row in np.argsort(-booked.fire, kind="stable").tolist():
+        own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
+        rest[row] = own
+        for gate in waiting[row]:
+            opens[gate] = max(opens[gate], own)
+    return np.array(rest, np.int64)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from heapq import nsmallest
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rows_of
+from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rests, rows_of
 from certree.synth.fine.order import NONE, Order, order_of
 from certree.synth.fine.program import Program
-from certree.synth.fine.turned import turned
+from certree.synth.fine.turned import one_of_each
 from certree.synth.method import Request
 
 Int64 = NDArray[np.int64]
@@ -56,24 +56,24 @@ class Trial:
         order = order_of(program)
         whole = Booking(rows_of(program), order)
         first = whole.run(costs)
-        few = _one_of_each(program, order, whole, costs)
+        few = one_of_each(program, order, whole, costs)
         every = np.arange(program.rows, dtype=np.int32)
         return cls(program, costs, order, whole, first, *((whole, every) if few is None else (few, program.block)))
 
     def starts(self, seed: int) -> Iterator[Turns]:
-        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, on grids long ways
-        first, then with links or parts of the message that wait, at random."""
+        """Turns without end: the order of rows, the longest rest first, messages no faster than units add, operations or parts
+        of the message in turn, on grids long ways first, then with links or parts of the message that wait, at random."""
         rows = np.arange(self.few.rows, dtype=np.int64)
-        yield from _ways_of_taking(rows)
+        yield from Turns.in_each_way(rows)
         rest, link, part = self._rest, self._link, self.groups[1]
-        yield from _ways_of_taking(rest)
-        yield from _ways_of_taking(self._mean(self.first.fire))
+        yield from Turns.in_each_way(rest)
+        yield from Turns.in_each_way(self._mean(self.first.fire))
         far = self._longest_first(np.random.default_rng(seed))
         for one in islice(far, 1):
-            yield from _ways_of_taking(one)
+            yield from Turns.in_each_way(one)
         yield from (Turns(rest, release) for release in self._spaced(rest))
-        for one in far:
-            yield from _ways_of_taking(one)
+        for one in chain(self._in_turns(), far):
+            yield from Turns.in_each_way(one)
         rng, ports, quarter = np.random.default_rng(seed), int(link.max(initial=0)) + 1, -(-self.costs.red // 4)
         for number in range(1 << 30):
             waits = (
@@ -98,11 +98,20 @@ class Trial:
             priority = priority + later * (part == rng.integers(part.max(initial=0) + 1))
         return Turns(priority, release, patient ^ (not rng.integers(8)), apart ^ (not rng.integers(8)))
 
+    def _in_turns(self) -> Iterator[Int64]:
+        """By row of `few`: what is added before what is copied, short ways first; one part of the message after the other, long
+        ways first. Behind switches either can be the fastest of all starts. None where all ways have one length."""
+        hops = self._hops
+        most = int(hops.max(initial=0)) + 1
+        if hops.min(initial=most, where=hops > 0) + 1 < most:
+            yield self.program.op[self.first_rows].astype(np.int64) * most + hops
+            yield self.groups[1] * np.int64(most) - hops
+
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
         """By row of `few`, on networks with coordinates: the longest ways first, of equally long ones those that lead equally far
         in each direction together; in order, and a few times in any order. None where all ways have one length."""
         place = self.program.topology.coordinates
-        hops = np.array([len(way) for way in self.program.ways], np.int64)[self.first_rows]
+        hops = self._hops
         if place is None or hops.max(initial=0) == hops[hops > 0].min(initial=1 << 30):
             return
         ends = place.astype(np.int64)[np.stack((self.program.dst, self.program.src))[:, self.first_rows]]
@@ -150,6 +159,11 @@ class Trial:
         return np.unique(self.block, return_index=True)[1]
 
     @cached_property
+    def _hops(self) -> Int64:
+        """Links of each row of `few`."""
+        return np.array([len(self.program.ways[row]) for row in self.first_rows.tolist()], np.int64)
+
+    @cached_property
     def _rest(self) -> Int64:
         """By row of `few` a priority, less for a longer rest."""
         return -self._mean(rests(self.program, self.order, self.first))
@@ -172,31 +186,11 @@ class Trial:
         return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
 
 
-def _ways_of_taking(priority: Int64) -> Iterator[Turns]:
-    """In an order, at once or patiently, and then the same with rows apart at reduction units."""
-    return (Turns.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
-
-
 def _places(order: Int64, node: NDArray[Any]) -> Int64:
     """By entry its number among those of the same node, in an order that has the nodes one after the other."""
     place, nodes = np.empty(len(order), np.int64), node[order]
     place[order] = np.arange(len(order)) - np.searchsorted(nodes, nodes)
     return place
-
-
-def _one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -> Booking | None:
-    """A booking of one row for each block; None where its times are not those of all."""
-    rows = turned(program, order)
-    if rows is None:
-        return None
-    one, turn = Booking(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
-    for turns in _ways_of_taking(turn):
-        try:
-            if (one.run(costs, turns).fire[program.block] != whole.run(costs, turns.of_rows(program.block)).fire).any():
-                return None
-        except UnsupportedError:
-            return None
-    return one
 
 
 def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:
@@ -226,18 +220,33 @@ def searched(
     is_worth = tries >= LEAST_TRIES and (most is None or min(found)[0] <= most)
     for turn, kept in enumerate(KEPT if is_worth else ()):
         before = min(found)[0]
-        for rank in sorted(found)[:kept]:
+        for rank in nsmallest(kept, found):
             if rank[0] <= bound or request.monitor.expired:
                 break
             start, number = found.pop(rank), number + 1
             other = _local_search(trial, request, start, -(-tries // kept), bound, number)
             ended = rank_of(trial.few.run(trial.costs, other))
-            is_right = trial.booked(other).end == ended[0]  # once in a while some turns are not those of one row of each block
-            found.setdefault(*((ended, other) if is_right else (rank, start)))
+            for one, those in ((ended, other), (rank, start)):
+                if _of_all(trial, one, those) is not None:
+                    found.setdefault(one, those)
+                    break
+        if not found:
+            break
         after, gain = min(found)[0], before - min(found)[0]
         if bar is not None and after >= bar and (not gain or after - gain * (len(KEPT) - turn - 1) >= bar * CLOSE):
             break
-    return min(best, trial.booked(found[min(found)]), trial.first, key=rank_of)
+    ends = (_of_all(trial, rank, found[rank]) for rank in nsmallest(KEPT[0], found))
+    last = next((one for one in ends if one is not None), best)
+    return min(best, last, trial.first, key=rank_of)
+
+
+def _of_all(trial: Trial, rank: tuple[int, int], turns: Turns) -> Booked | None:
+    """All rows with some turns; None where they end later than one of each block does, or meet, which some turns cause."""
+    try:
+        booked = trial.booked(turns)
+    except UnsupportedError:
+        return None
+    return booked if booked.end == rank[0] else None
 
 
 def _add_others(trial: Trial, request: Request, found: dict[tuple[int, int], Turns], count: int) -> None:
@@ -279,15 +288,3 @@ def _starts(trial: Trial, request: Request, count: int) -> Iterator[tuple[tuple[
 def rank_of(booked: Booked) -> tuple[int, int]:
     """The cycle in which everything has landed; then, less what needs no copy."""
     return booked.end, -int(booked.reads_original.sum())
-
-
-def rests(program: Program, order: Order, booked: Booked) -> Int64:
-    """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
-    rest = (booked.landed - booked.fire).tolist()
-    waiting, opens = order.waits, [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
-    for row in np.argsort(-booked.fire, kind="stable").tolist():
-        own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
-        rest[row] = own
-        for gate in waiting[row]:
-            opens[gate] = max(opens[gate], own)
-    return np.array(rest, np.int64)

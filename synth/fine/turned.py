@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.synth.fine.booking import Rows, rows_of
+from certree.models.common.errors import UnsupportedError
+from certree.synth.fine.booking import Booking, Costs, Rows, Turns, rows_of
 from certree.synth.fine.order import NONE, Order
 from certree.synth.fine.program import Program
 
@@ -45,6 +46,21 @@ def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
     )
     gates = _turned_order(order, block.tolist(), first.tolist())
     return None if gates is None else (found, gates)
+
+
+def one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -> Booking | None:
+    """A booking of one row for each block; None where its times are not those of all."""
+    rows = turned(program, order)
+    if rows is None:
+        return None
+    one, turn = Booking(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
+    for turns in Turns.in_each_way(turn):
+        try:
+            if (one.run(costs, turns).fire[program.block] != whole.run(costs, turns.of_rows(program.block)).fire).any():
+                return None
+        except UnsupportedError:
+            return None
+    return one
 
 
 def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Int64:

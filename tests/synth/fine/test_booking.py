@@ -185,6 +185,26 @@ def test_a_search_that_cannot_win_ends_after_its_first_round(monkeypatch):
     assert rounds[1] <= search.KEPT[0] < rounds[0] == rounds[2]
 
 
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_turns_that_are_not_those_of_all_rows_never_win(monkeypatch, is_refused):
+    """All rows with turns that one row of each block takes, if they end later, or meet in turns that these do not meet in."""
+    request = ask("torus:3x3", message_bytes=16384)
+    _, program = next(iter(by_dimension(request, 2)))
+    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    start, true = tried(trial, request), Trial.booked
+    late = Trial.of(program, replace(trial.costs, red=4 * trial.costs.red)).first
+
+    def other(self, turns):
+        if is_refused:
+            raise UnsupportedError("they meet")
+        return late
+
+    monkeypatch.setattr(Trial, "booked", other)
+    assert searched(trial, request, start, 0).end == min(start[1].end, trial.first.end)
+    monkeypatch.setattr(Trial, "booked", true)
+    assert searched(trial, request, start, 0).end <= min(start[1].end, trial.first.end)
+
+
 @pytest.mark.parametrize("find", [default_ways, even_ways])
 def test_routes_are_shortest(find):
     topology = ask("torus:4x4").topology

@@ -51,6 +51,12 @@ def test_levels_and_pieces_pay_where_they_should():
     assert cycles("one-shot", "torus:4x4", 1024) <= 741
 
 
+@pytest.mark.parametrize(("network", "size", "most"), [("leafspine:3x2x4@2", 65537, 8185), ("fattree:4x4", 16384, 2606)])
+def test_operations_or_parts_in_turn_pay_behind_switches(network, size, most):
+    """8,491 and 2,640 cycles where the transfers with the longest rest are the first in all starts but those at random."""
+    assert cycles("two-shot", network, size) <= most
+
+
 @pytest.mark.parametrize(("size", "most"), [(16384, 2230), (32768, 2700), (65536, 3168)])
 def test_sums_of_neighbours_pay_on_a_torus(size, most):
     """The published figures of docs/benchmarks/small-messages.md, at most."""
