@@ -234,13 +234,11 @@ class _Room:
 
     def __init__(self, claims: _Claims) -> None:
         self._claims = claims
-        self._used: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self._used: Counter[tuple[int, int]] = Counter()
         self._full: defaultdict[int, int] = defaultdict(int)
 
     def take(self, rows: list[int], earliest: int) -> list[int]:
         """One round for all rows, the first from `earliest` on that fits; a round each where they can never share one."""
-        if len(rows) == 1 and (alone := self._claims.of(rows[0])) and len(set(alone)) == len(alone):
-            return [self._take_each_once(alone, earliest)]
         need = Counter(resource for row in rows for resource in self._claims.of(row))
         if len(rows) > 1 and any(count > self._claims.capacity[resource] for resource, count in need.items()):
             return [self.take([row], earliest)[0] for row in rows]
@@ -248,24 +246,10 @@ class _Room:
         for resource in need:
             full |= self._full[resource]
         at = (~full & (full + 1)).bit_length() - 1
-        while any(self._used[resource][at] + count > self._claims.capacity[resource] for resource, count in need.items()):
+        while any(self._used[resource, at] + count > self._claims.capacity[resource] for resource, count in need.items()):
             at += 1
         for resource, count in need.items():
-            self._used[resource][at] += count
-            if self._used[resource][at] == self._claims.capacity[resource]:
+            self._used[resource, at] += count
+            if self._used[resource, at] == self._claims.capacity[resource]:
                 self._full[resource] |= 1 << at
         return [at] * len(rows)
-
-    def _take_each_once(self, resources: list[int], earliest: int) -> int:
-        """The same for a row that needs one of each of some resources, where `full` says all."""
-        full = (1 << earliest) - 1
-        for resource in resources:
-            full |= self._full[resource]
-        bit = ~full & (full + 1)
-        at = bit.bit_length() - 1
-        for resource in resources:
-            used = self._used[resource]
-            used[at] += 1
-            if used[at] == self._claims.capacity[resource]:
-                self._full[resource] |= bit
-        return at
