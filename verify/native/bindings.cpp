@@ -5,8 +5,6 @@
 
 #include <stdexcept>
 
-#include <algorithm>
-
 #include "known_units.hpp"
 #include "rup_checker.hpp"
 

@@ -1,6 +1,7 @@
 #include "fine_booking.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "fine_flow.hpp"
@@ -8,6 +9,18 @@
 #include "fine_queues.hpp"
 
 namespace certree {
+
+Ragged grouped(size_t groups, const std::vector<int32_t>& group, const std::vector<int32_t>& values) {
+  Ragged found;
+  found.offset.assign(groups + 1, 0);
+  for (const int32_t one : group) ++found.offset[one + 1];
+  std::partial_sum(found.offset.begin(), found.offset.end(), found.offset.begin());
+  found.value.resize(values.size());
+  std::vector<int32_t> next(found.offset.begin(), found.offset.end() - 1);
+  for (size_t i = 0; i < values.size(); ++i) found.value[next[group[i]]++] = values[i];
+  return found;
+}
+
 namespace {
 
 constexpr int64_t ANY_PARALLEL = -1;  // in place of the offset of a queue: for any of parallel links

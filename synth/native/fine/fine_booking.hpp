@@ -17,6 +17,9 @@ struct Ragged {
   size_t size(size_t row) const { return static_cast<size_t>(offset[row + 1] - offset[row]); }
 };
 
+// By group, from 0 on, the `values` that have its number, in their order. O(groups + values).
+Ragged grouped(size_t groups, const std::vector<int32_t>& group, const std::vector<int32_t>& values);
+
 // Transfers, what they wait for, and the network; as in certree/synth/fine/order.py. -1 stands for none.
 struct FineJobs {
   std::vector<int32_t> src, dst;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -42,25 +41,19 @@ FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
     : jobs_(jobs), costs_(costs), latency_(jobs.src.size(), 0), all_waits_(jobs.src.size(), 0), events_(shift_for(costs)) {
   const size_t rows = jobs.src.size();
   if (rows + 1 >= size_t{1} << FineEvent::ROW_BITS) throw std::invalid_argument("too many transfers");
-  readers_.offset.assign(rows + 1, 0);
+  std::vector<int32_t> original, reader;
   for (const int32_t row : jobs.opens.value) ++all_waits_[row];
   for (size_t row = 0; row < rows; ++row) {
-    if (const int32_t original = jobs.original_of[row]; original >= 0) {
+    if (jobs.original_of[row] >= 0) {
       ++all_waits_[row];
-      ++readers_.offset[original + 1];
+      original.push_back(jobs.original_of[row]);
+      reader.push_back(static_cast<int32_t>(row));
     }
     if (jobs.way.size(row) == 0) continue;
     latency_[row] = costs.ends;
     for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
   }
-  std::partial_sum(readers_.offset.begin(), readers_.offset.end(), readers_.offset.begin());
-  readers_.value.resize(readers_.offset.back());
-  std::vector<int32_t> next(readers_.offset.begin(), readers_.offset.end() - 1);
-  for (size_t row = 0; row < rows; ++row) {
-    if (const int32_t original = jobs.original_of[row]; original >= 0) {
-      readers_.value[next[original]++] = static_cast<int32_t>(row);
-    }
-  }
+  readers_ = grouped(rows, original, reader);
 }
 
 void FineFlow::begin(const FineTurns& turns) {
