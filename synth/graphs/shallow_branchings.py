@@ -42,7 +42,7 @@ def shallow_branchings(topology: Topology, root: int, count: int, hop: Int64, se
     for link, node in enumerate(tail.tolist()):
         out[node].append(link)
     parent, cycles, ends = np.full((count, len(topology.kind)), NONE, np.int32), hop.tolist(), head.tolist()
-    queue: list[tuple[int, float, int, int]] = []
+    queue: list[tuple[int, int, int, int]] = []
 
     def reached(tree: int, node: int, cycle: int) -> None:
         for link in out[node]:

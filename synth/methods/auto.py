@@ -99,7 +99,7 @@ def ended(
     label, cycles = f"{PACED}:of={made.provenance['options']['of']}", request.cycles(made)
     considered[label], times[label] = outcome_words(cycles, waits=False), cycles
     request.monitor.offer(made, cycles)
-    request.monitor.report(f"{label}: {cycles} cycles")
+    request.monitor.report(f"{label}: {considered[label]}")
     return (False, cycles), label, made
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from certree.models.common.errors import UnsupportedError
@@ -193,7 +193,7 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
     options = [_option(request, network, trees, period, moves) for trees, period in shapes]
     if rate == "optimal":
         return options
-    options = [replace(option, units_limit=_units_limit(request, option)) for option in options]
+    options = [replace(option, units_limit=_units_limit(request, option), build=cache(option.build)) for option in options]
     return [*(_with_even_sums(option) for option in options if option.units_limit), *options]
 
 

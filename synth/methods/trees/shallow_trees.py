@@ -17,7 +17,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import ceil_div, reduction_cycles
+from certree.models.schedule.timing import ceil_div, chunk_bytes_of, reduction_cycles, serialization_cycles
 from certree.synth.fine.program import Program, Stages
 from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.fine.ways import default_ways
@@ -111,11 +111,11 @@ class _Family:
     def estimate(self, request: Request, pieces: int) -> int:
         """Cycles for that many pieces of each tree if messages wait only for those before them, on links and at nodes that add."""
         machine, trees = request.machine, len(self.before)
-        size = ceil_div(request.message_bytes, trees * pieces * machine.flit_bytes)
-        each = request.topology.scale * (machine.head_flits + size)
+        size = chunk_bytes_of(request.message_bytes, trees * pieces, 1, machine)
+        each = serialization_cycles(size, machine, request.topology.scale)
         add, turn = 0, each
         if request.collective.reduces:
-            red = reduction_cycles(size * machine.flit_bytes, machine)
+            red = reduction_cycles(size, machine)
             add = machine.reduce_start_cycles + red
             turn = max(each, red * int(np.bincount(self.before[self.before != NONE]).max()))
         return int(self.far.max()) + int(self.depth.max()) * (each + machine.ni_cycles + add) + (pieces - 1) * turn
