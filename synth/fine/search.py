@@ -101,18 +101,16 @@ class Trial:
     def _in_turns(self) -> Iterator[Int64]:
         """By row of `few`: what is added before what is copied, short ways first; one part of the message after the other, long
         ways first. Behind switches either can be the fastest of all starts. None where all ways have one length."""
-        hops = self._hops
-        most = int(hops.max(initial=0)) + 1
-        if hops.min(initial=most, where=hops > 0) + 1 < most:
+        hops, most = self._hops, int(self._hops.max(initial=0)) + 1
+        if self._is_uneven:
             yield self.program.op[self.first_rows].astype(np.int64) * most + hops
             yield self.groups[1] * np.int64(most) - hops
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
         """By row of `few`, on networks with coordinates: the longest ways first, of equally long ones those that lead equally far
         in each direction together; in order, and a few times in any order. None where all ways have one length."""
-        place = self.program.topology.coordinates
-        hops = self._hops
-        if place is None or hops.max(initial=0) == hops[hops > 0].min(initial=1 << 30):
+        place, hops = self.program.topology.coordinates, self._hops
+        if place is None or not self._is_uneven:
             return
         ends = place.astype(np.int64)[np.stack((self.program.dst, self.program.src))[:, self.first_rows]]
         there = (ends[0] - ends[1]) % (place.max(axis=0) + 1)
@@ -162,6 +160,11 @@ class Trial:
     def _hops(self) -> Int64:
         """Links of each row of `few`."""
         return np.array([len(self.program.ways[row]) for row in self.first_rows.tolist()], np.int64)
+
+    @property
+    def _is_uneven(self) -> bool:
+        """Whether some ways are longer than others."""
+        return len(np.unique(self._hops[self._hops > 0])) > 1
 
     @cached_property
     def _rest(self) -> Int64:
