@@ -9,6 +9,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.flows.parallel_links import over_parallel_links
 from certree.synth.flows.paths import balanced_paths
 from certree.synth.flows.slots import moves_of, slots_of
 from certree.synth.method import Request, require_shape
@@ -78,10 +79,11 @@ def _in_chunks(request: Request, chunks: tuple[Int64, Int64, Int64], delay: int)
     own = np.arange(len(topology.pair_src), dtype=np.int32)
     slots = slots_of(moves, own, topology.pair_capacity, delay, 0, request.seed)
     assert slots is not None  # only a period may be too short
-    columns = {"chunk": moves.block, "step": slots, "src": moves.src, "dst": moves.dst, "route": moves.route}
+    route, routes = over_parallel_links(topology, slots, moves.route, moves.routes, size=granules[moves.block])
+    columns = {"chunk": moves.block, "step": slots, "src": moves.src, "dst": moves.dst, "route": route}
     columns["op"] = np.full(len(slots), Op.COPY, np.int8)
     made = make_schedule(
-        topology, request.collective, source, columns, target, routes=moves.routes, delay=delay, chunk_granules=granules,
+        topology, request.collective, source, columns, target, routes=routes, delay=delay, chunk_granules=granules,
         provenance=request.provenance("flows", {}, chunk_granules=int(granules.max())),
     )  # fmt: skip
     return replace(made, rounds=granule_rounds(made).astype(np.int32))

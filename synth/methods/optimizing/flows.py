@@ -16,6 +16,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.fold import fold_of
+from certree.synth.flows.parallel_links import over_parallel_links
 from certree.synth.flows.paths import FEW_BLOCKS, SWEEPS, Guide
 from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
 from certree.synth.flows.route_slots import routed, steps_of
@@ -183,6 +184,7 @@ def _schedule(request: Request, found: _Timed, form: str) -> AnySchedule:
         columns, routes = plan.fold.written_out(found.moves, found.slots, plan.copies)
     else:
         columns = _written_out(found.moves, found.slots, plan)
+    columns["route"], routes = over_parallel_links(topology, columns["step"], columns["route"], routes, found.rules.period)
     root, target = chunk_owners(topology, collective, chunks)
     columns["op"] = np.full(len(columns["chunk"]), Op.COPY, np.int8)
     return make_schedule(
