@@ -66,9 +66,8 @@ def _is_large(rows: Rows) -> bool:
 def _booked(trial: Trial, fire: list[int]) -> list[Booked]:
     """Bookings of transfers that leave in these cycles, or in the order of them."""
     cycle = np.array(fire, np.int64)
-    local = np.array([not way for way in trial.few.transfers.ways])
     found = []
-    for turns in (Turns(cycle, np.where(local, 0, cycle)), Turns.first_of(cycle), Turns.first_of(cycle, patient=True)):
+    for turns in (trial.turns_at(cycle), Turns.first_of(cycle), Turns.first_of(cycle, patient=True)):
         with suppress(UnsupportedError):  # those that leave together meet
             found.append(trial.booked(turns))
     return found

@@ -147,6 +147,11 @@ class Trial:
         """Family and part of each row of `few`."""
         return self._numbered(self.program.family), self._numbered(self.program.part)
 
+    def turns_at(self, cycle: Int64) -> Turns:
+        """Turns in which each row of `few` leaves in its `cycle`; a local one as soon as it can, in that order."""
+        local = np.array([not way for way in self.few.transfers.ways])
+        return Turns(cycle, np.where(local, 0, cycle))
+
     def booked(self, turns: Turns) -> Booked:
         """All rows, with the turns of their blocks."""
         return self.whole.run(self.costs, turns.of_rows(self.block))

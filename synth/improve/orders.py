@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.booking import Booked, Turns, least_cycles
+from certree.synth.fine.booking import Booked, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.program import program_of
 from certree.synth.fine.schedule import costs_of, schedule_of
@@ -36,11 +36,11 @@ def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> 
         assert source.made_for is not None
         return schedule_of(program, trial.order, booked, costs.slot, source.made_for, provenance)
 
-    fire = source.step.astype(np.int64) * costs.slot
-    turns = Turns(fire, np.where(program.src == program.dst, 0, fire))
+    turns = trial.turns_at(source.step[trial.first_rows].astype(np.int64) * costs.slot)
     best = searched(trial, request, (turns, trial.booked(turns)), least)
     yield made(best, "order"), "local search for an order"
     best, status = fastest_order(trial, best, least, Budget(SOLVED * request.effort), request.seed, request.monitor)
     yield made(best, "order, CP-SAT"), "an order by CP-SAT"
     if status is Status.OPTIMAL:
-        request.monitor.report("no other order of these transfers is faster")
+        meant = "order of these transfers" if trial.few is trial.whole else "order that keeps transfers of one slot together"
+        request.monitor.report(f"no other {meant} is faster")

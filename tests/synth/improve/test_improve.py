@@ -10,6 +10,9 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.synth.fine.program import program_of
+from certree.synth.fine.schedule import costs_of
+from certree.synth.fine.search import Trial
 from certree.synth.improve import improve as improving
 from certree.synth.improve import orders
 from certree.synth.improve import precedence as module
@@ -91,6 +94,30 @@ def test_fine_slots_get_another_order():
     assert verify_schedule(again := improve(small, other)).valid
     assert again.made_for.message_bytes == 1 << 12
     assert other.cycles(again) <= other.cycles(fitted(small, 1 << 12, other.machine))
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "spec", "kind", "size"),
+    [
+        ("retime", {"from": "paced"}, "fattree:2x2", "all-reduce", 1 << 16),
+        ("retime", {"from": "paced", "of": "ring"}, "torus:3x3", "all-reduce", 1 << 10),
+        ("retime", {"from": "paced"}, "hypercube:3", "reduce-scatter", 1 << 10),
+        ("one-shot", {}, "mesh:2x2", "all-reduce", 1 << 16),
+        ("two-shot", {}, "switch:4", "reduce-scatter", 1 << 10),
+        ("single-pass", {}, "ring:4", "all-to-all", 1 << 10),
+    ],
+)
+def test_slots_whose_transfers_are_turned_into_each_other(method, options, spec, kind, size):
+    """One transfer of each slot stands for all of it in the search for another order."""
+    source, request = make(method, spec, kind, message_bytes=size, options=options), ask(spec, kind, size)
+    program = program_of(source)
+    trial = Trial.of(program, costs_of(request, program, source.slot_cycles))
+    assert trial.few.rows < program.rows
+    turns = trial.turns_at(source.step[trial.first_rows].astype(np.int64) * source.slot_cycles)
+    assert trial.booked(turns).end <= request.cycles(source)
+    best = improve(source, request)
+    assert verify_schedule(best).valid
+    assert request.cycles(best) <= request.cycles(source)
 
 
 def test_same_seed_same_bytes():
