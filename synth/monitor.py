@@ -43,6 +43,10 @@ class Monitor:
         if is_better and (self._bar is None or cycles < self._bar):
             self._best, self._rank = schedule, (waits, cycles)
 
+    def withdraw(self, others: "Monitor") -> None:
+        """Keep what `others` keeps, a copy from before something was offered that is not to count."""
+        self._best, self._rank = others._best, others._rank
+
     @property
     def best(self) -> AnySchedule | None:
         """The schedule of fewest cycles offered so far."""

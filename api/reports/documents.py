@@ -104,6 +104,7 @@ DOCUMENTS = {
         root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
         seconds bytes_per_second time_over_bound: rational?
         method fewest_steps_said: text?
+        left_out?: {text}
         chunks steps total_steps delay repeats transfers message_bytes: count
         bandwidth_time bandwidth_bound: rational?
         gap: gaps

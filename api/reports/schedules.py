@@ -81,6 +81,7 @@ def schedule_report(
         **_quality(verdict.quality, fine=schedule.slot_cycles is not None),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
+        **_left_out(schedule),
         **(
             closed_form(schedule, message_bytes, machine, slot_cycles)
             if verdict.valid
@@ -143,6 +144,13 @@ def _said(schedule: AnySchedule, name: str) -> str | None:
     """A note that the schedule's method left in its provenance; not checked."""
     words = schedule.provenance.get(name)
     return words if isinstance(words, str) else None
+
+
+def _left_out(schedule: AnySchedule) -> dict[str, dict[str, str]]:
+    """`left_out`, where method auto notes candidates that the checker rejected: the reason for each; not checked."""
+    notes = schedule.provenance.get("auto")
+    wrong = notes.get("left_out") if isinstance(notes, dict) else None
+    return {"left_out": {str(label): str(reason) for label, reason in wrong.items()}} if isinstance(wrong, dict) and wrong else {}
 
 
 def _quality(quality: Quality | None, *, fine: bool) -> dict[str, Any]:
@@ -220,6 +228,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
+    lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in report.get("left_out", {}).items()]
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")

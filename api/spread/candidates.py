@@ -14,14 +14,14 @@ from certree.api.workers.batch import outcomes_of
 from certree.api.workers.networks import received, sent
 from certree.api.workers.pool import Workers
 from certree.api.workers.task import Task
-from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
-from certree.synth.methods.auto import candidates, ended, outcome_words, picked
+from certree.synth.methods.auto import candidates, ended, none_applies, outcome_words, picked, require_valid
 from certree.synth.monitor import Monitor
 from certree.verify.order.agreement import waits_for_credits
 
@@ -64,6 +64,10 @@ class Spread:
             return self._best(interrupted=True), True
         return self._best(interrupted=False), False
 
+    @property
+    def _seeds(self) -> range:
+        return range(self.request.seed, self.request.seed + self.seeds)
+
     def _candidates(self, seed: int) -> list[_Candidate]:
         """Those of one seed. An algorithm does not depend on it: it is a candidate of the first."""
         if self.method != AUTO or self.request.collective.demand is not None:
@@ -71,7 +75,7 @@ class Spread:
         return [_Candidate(seed, place, *one) for place, one in enumerate(candidates(self.request))]
 
     def _run(self, workers: Workers) -> None:
-        seeds = {seed: self._candidates(seed) for seed in range(self.request.seed, self.request.seed + self.seeds)}
+        seeds = {seed: self._candidates(seed) for seed in self._seeds}
         first = self.request.seed
         left = [one for seed, those in seeds.items() for one in those if seed == first or not METHODS[one.method].published]
         total = len(left)
@@ -104,6 +108,7 @@ class Spread:
             "method": one.method,
             "options": dict(one.options),
             "run": self.run,
+            "valid_only": self.method == AUTO,
             "bar": self._bar(one) if METHODS[one.method].compares else None,
         }
         return Task(one.name, candidate, arguments)
@@ -128,12 +133,14 @@ class Spread:
         if not timed:
             if interrupted:
                 return None
-            reasons = "; ".join(dict.fromkeys(found["reason"] for found in self._found.values()))
-            raise UnsupportedError(f"no method applies: {reasons}" if self.method == AUTO else reasons)
+            if self.method == AUTO:
+                labels = {(one.seed, one.place): one.label for seed in self._seeds for one in self._candidates(seed)}
+                raise none_applies({labels[key]: found["reason"] for key, found in self._found.items()})
+            raise UnsupportedError("; ".join(dict.fromkeys(found["reason"] for found in self._found.values())))
         if self.method != AUTO or self.request.collective.demand is not None:
             *_, seed, place = min(timed)
             return _schedule(self._found[seed, place])
-        ends = [self._end(seed, interrupted=interrupted) for seed in range(self.request.seed, self.request.seed + self.seeds)]
+        ends = [self._end(seed, interrupted=interrupted) for seed in self._seeds]
         return min((end for end in ends if end is not None), key=lambda end: end[0])[1]
 
     def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int], AnySchedule] | None:
@@ -177,6 +184,8 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
     try:
         schedule = method(request)
+        if arguments["valid_only"]:
+            require_valid(schedule)
         request.require_runnable(schedule)
         found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
         found["schedule"] = any_schedule_document(schedule)
@@ -185,4 +194,6 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
             monitor.offer(schedule, cycles, waits=found["waits"])
     except (UnsupportedError, UndecidedError) as error:
         found |= {"cycles": None, "reason": str(error)}
+    except RejectedError as error:  # nothing that it came across counts
+        return found | {"reason": str(error), "least": arguments["bar"]}
     return found | {"least": monitor.best_cycles}

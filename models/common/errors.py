@@ -49,6 +49,10 @@ class ToolMissingError(CertreeError):
     exit_code = 69
 
 
+class RejectedError(CertreeError):
+    """A schedule that a method made and the checker rejects: a fault of the method."""
+
+
 class UndecidedError(CertreeError):
     """A search ended without an answer: neither a result nor a refutation."""
 

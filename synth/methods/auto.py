@@ -1,14 +1,17 @@
 """Automatic choice: the schedule with the fewest cycles of all applicable methods, in slots by closed form or as requested."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from typing import Any
 
-from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
+from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import waits_for_credits
 
 #: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
@@ -18,6 +21,8 @@ PAIRWISE_ENDPOINTS = 4096
 SEARCHED_BYTES = 4096
 #: the label of schedules with slots of one length in fine slots, which come last
 PACED = "retime:from=paced"
+#: how the reason begins for which a schedule that the checker rejects is left out
+INVALID = "invalid: "
 #: whether it waits for credits, and its cycles; its label; the candidate
 _Ranked = tuple[tuple[bool, int], str, AnySchedule]
 
@@ -26,7 +31,8 @@ _Ranked = tuple[tuple[bool, int], str, AnySchedule]
 def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
-    The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
+    The provenance lists the candidates and their times. A candidate that the checker rejects is left out, which the output says;
+    the next best is picked. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
     DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
@@ -47,12 +53,17 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         if times and request.monitor.expired:
             considered[label] = "not tried: time limit"
             continue
+        before = copy(inner.monitor)
         try:
             schedule = METHODS[name](replace(inner, options=options))
+            require_valid(schedule)
             request.require_runnable(schedule)
             cycles = form.cycles(schedule)
-        except (UnsupportedError, UndecidedError) as error:
+        except (UnsupportedError, UndecidedError, RejectedError) as error:
             considered[label] = str(error)
+            if isinstance(error, RejectedError):
+                inner.monitor.withdraw(before)
+                request.monitor.report(f"{label} is left out: {error}")
             continue
         waits = request.form is None and waits_for_credits(schedule, request.machine, request.message_bytes)
         request.monitor.offer(schedule, cycles, waits=waits)
@@ -65,10 +76,28 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         if may_be_paced(request, schedule):
             equal.append((label, schedule))
     if best is None:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
-        raise UnsupportedError(f"no method applies: {reasons}")
+        raise none_applies(considered)
     _, label, schedule = ended(request, considered, times, best, equal)
     return picked(request, form, considered, times, label, schedule)
+
+
+def require_valid(schedule: AnySchedule) -> None:
+    """Raise RejectedError, with the first violation, for a schedule that the checker rejects."""
+    verdict = verify_schedule(schedule)
+    if not verdict.valid:
+        raise RejectedError(f"{INVALID}{verdict.violations[0].rule}: {verdict.violations[0].message}")
+
+
+def none_applies(considered: Mapping[str, str]) -> UnsupportedError | RejectedError:
+    """The error where no candidate is left: the fault of a method, if there is one."""
+    wrong = _left_out(considered)
+    if wrong:
+        return RejectedError("no valid schedule: " + "; ".join(f"{label}: {reason}" for label, reason in wrong.items()))
+    return UnsupportedError("no method applies: " + "; ".join(f"{label}: {reason}" for label, reason in considered.items()))
+
+
+def _left_out(considered: Mapping[str, str]) -> dict[str, str]:
+    return {label: reason for label, reason in considered.items() if reason.startswith(INVALID)}
 
 
 def outcome_words(cycles: int, *, waits: bool) -> str:
@@ -97,6 +126,11 @@ def ended(
         considered[PACED] = f"none of {len(equal)} schedules takes fewer than {cycles} cycles in fine slots"
         return best
     label, cycles = f"{PACED}:of={made.provenance['options']['of']}", request.cycles(made)
+    try:
+        require_valid(made)
+    except RejectedError as error:
+        considered[label] = str(error)
+        return best
     considered[label], times[label] = outcome_words(cycles, waits=False), cycles
     request.monitor.offer(made, cycles)
     request.monitor.report(f"{label}: {considered[label]}")
@@ -106,10 +140,15 @@ def ended(
 def picked(
     request: Request, form: Form, considered: Mapping[str, str], times: dict[str, int], label: str, schedule: AnySchedule
 ) -> AnySchedule:
-    """The best schedule, with the reason for the choice and what all candidates came to in its provenance."""
+    """The best schedule, with the reason for the choice, what all candidates came to, and those that were left out, if any, in its
+    provenance."""
     why = _reason(request, form, label, times)
     request.monitor.report(f"picked {why}")
-    return replace(schedule, provenance={**schedule.provenance, "auto": {"why": why, "considered": dict(considered)}})
+    told: dict[str, Any] = {"why": why, "considered": dict(considered)}
+    wrong = _left_out(considered)
+    if wrong:
+        told["left_out"] = wrong
+    return replace(schedule, provenance={**schedule.provenance, "auto": told})
 
 
 def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) -> str:
