@@ -106,7 +106,7 @@ def drawn(seed: int) -> Recipe:
 
 def _drawn(rng: Random) -> Recipe:
     network, topology = _drawn_network(rng)
-    machine, router = _drawn_machine(rng)
+    machine, router = drawn_machine(rng)
     collective = rng.choice(COLLECTIVES)
     root = rng.choice(topology.endpoints.tolist()) if collective in ("broadcast", "reduce") else None
     size = rng.choice((rng.randint(1, 200), rng.randint(1, 4096), rng.randint(1, 1 << 15)))
@@ -133,7 +133,7 @@ def _drawn_network(rng: Random) -> tuple[str | Cabling, Topology]:
             return network, topology
 
 
-def _drawn_machine(rng: Random) -> tuple[dict[str, int], dict[str, str | int | bool]]:
+def drawn_machine(rng: Random) -> tuple[dict[str, int], dict[str, str | int | bool]]:
     """Routers of any kind, with deep or shallow buffers, and links and reduction units of any speed."""
     router: dict[str, str | int | bool] = {
         "flow_control": rng.choice(("cut-through", "wormhole")),
