@@ -12,6 +12,7 @@ from certree.api.bundles.evidence import all_evidence
 from certree.api.papers.experiment import load_experiments
 from certree.api.papers.target import targets
 from certree.api.parsing import Network
+from certree.api.reports.rounding import rounded_of
 from certree.api.reports.schemas import document_schemas
 from certree.hw.formats import load_formats
 from certree.hw.runtimes.formats import load_runtime_formats
@@ -106,7 +107,7 @@ def _registries() -> dict[str, Registry[Any]]:
 def describe(network: Network) -> dict[str, Any]:
     """Facts about a network, as in `certree topology show --json`: counts of nodes and links, capacity (in full links), links by
     their capacity, links out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a
-    file states it, digest.
+    file states it, link rates that an import rounded (`rounded`), digest.
 
     >>> import certree.api as ct
     >>> ct.describe("fattree:4x4")["diameter"]
@@ -130,5 +131,6 @@ def describe(network: Network) -> dict[str, Any]:
         "direct": topology.is_direct,
         "full_duplex": topology.is_full_duplex,
         "unit_bandwidth": None if unit is None else str(unit),
+        **rounded_of(topology),
         "digest": topology.digest,
     }

@@ -14,6 +14,8 @@ PARTS = {
     "violation": "rule message: text\nrows: [count]",
     "item": "name status text: text",
     "refutation": "point: [count]\nproof: any",
+    "rounded": "unit: rational\nrates: [rounded_rate]",
+    "rounded_rate": "described used: rational\nlinks: count",
     "method": "method verdict: text\npoint better?: [count]?",
     "place": "rank chunk: count",
     "packet": "id: count\nhead tail: count?",
@@ -105,6 +107,7 @@ DOCUMENTS = {
         seconds bytes_per_second time_over_bound: rational?
         method fewest_steps_said: text?
         left_out?: {text}
+        rounded?: rounded
         chunks steps total_steps delay repeats transfers message_bytes: count
         bandwidth_time bandwidth_bound: rational?
         gap: gaps
@@ -127,6 +130,7 @@ DOCUMENTS = {
         bandwidth_bound: rational
         latency_bound scale: count
         bandwidth_bound_any_shares: rational?
+        rounded?: rounded
         model: [text]
         bounds: [bound]
         time_bound_cycles? message_bytes?: count
@@ -205,7 +209,7 @@ DOCUMENTS = {
         switched?: switched
         seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,
-    "compare": "topology collective machine: text\nroot: count?\ncells: [compared]",
+    "compare": "topology collective machine: text\nroot: count?\nrounded?: rounded\ncells: [compared]",
     "cost": "model params: text\nmessage_bytes: count\ncells: [priced]",
     "fit": "confidence: number\nparameters: {interval}\nthreshold: interval?\npoints: [fitted]",
     "measure": "runs: count\nmedians: [median]",
@@ -251,7 +255,7 @@ DOCUMENTS = {
     "model-check": "models: [model]",
     "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
     "sweep": "title: text\ncells: [swept]\nfolder?: text\npresent? unmeasured?: count\nestimated_cpu_seconds?: number",
-    "tune": "topology collective machine: text\nroot: count?\nranges: [tuned]\npoints: [tuned_at]",
+    "tune": "topology collective machine: text\nroot: count?\nrounded?: rounded\nranges: [tuned]\npoints: [tuned_at]",
     "gallery": "folder: text\nexamples: [{text}]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """
@@ -263,6 +267,7 @@ DOCUMENTS = {
         diameter: diameter
         direct full_duplex: bool
         unit_bandwidth: rational?
+        rounded?: rounded
         """,
     "topology-list": "family? text?: text\nfamilies? modifiers?: {text}\nfiles? imports?: [text]",
 }

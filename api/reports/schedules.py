@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from certree.api.evidence import found_time_bounds
+from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
@@ -68,6 +69,7 @@ def schedule_report(
         "collective": schedule.collective.name,
         "root": schedule.collective.root,
         **members_of(schedule.collective),
+        **rounded_of(schedule.topology),
         "method": _said(schedule, "method"),
         "chunks": schedule.chunks,
         "steps": schedule.steps,
@@ -228,6 +230,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
+    lines += rounded_words(report)
     lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in report.get("left_out", {}).items()]
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:

@@ -8,6 +8,7 @@ from typing import Any
 from certree.api import parsing
 from certree.api.inputs import save
 from certree.api.parsing import Network
+from certree.api.reports.rounding import rounded_of
 from certree.api.reports.text import size_words
 from certree.api.settings import machine_for, silent
 from certree.api.tuning.curve import Found, Point, Range, entries, ranges, spread
@@ -111,6 +112,7 @@ def tune(
         "collective": asked.name,
         "root": asked.root,
         "machine": used.name,
+        **rounded_of(topology),
         "ranges": entries(between, points, files, used),
         "points": rows,
     }

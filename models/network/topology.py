@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
+from certree.models.network.rounding import Rounding
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
@@ -60,6 +61,7 @@ class Topology(Shown):
     bandwidth: int | None = None  # bytes per second of a full link, where the file states it
     clock: int | None = None  # Hz, where the file states it
     scale: int = 1
+    rounded: Rounding | None = None  # where an import rounded link rates
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -295,7 +297,8 @@ class Topology(Shown):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name or the drawing."""
+        """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name, the drawing, nor
+        what was rounded."""
         return sha256(
             canonical_json(
                 {

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from certree.models.common.columns import int_column
 from certree.models.common.errors import TopologyError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, read_json, write_atomically
 from certree.models.network.capacities import read_capacities, written
+from certree.models.network.rounding import Rounding
 from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
@@ -57,6 +59,7 @@ def topology_document(topology: Topology) -> dict[str, Any]:
             "capacity": written(topology.capacity.tolist(), topology.scale),
             "latency": topology.latency.tolist() if known else None,
         },
+        **({} if topology.rounded is None else {"rounded": topology.rounded.document()}),
     }
 
 
@@ -75,7 +78,7 @@ def save_topology(topology: Topology, path: Path, *, force: bool = False) -> Non
 def topology_from_document(parsed: Any, where: str) -> Topology:
     """The topology in a parsed JSON document of certree's own format."""
     document = Fields.of_format(parsed, FORMAT, VERSION, where, TopologyError)
-    document.only("name", "nodes", "links", optional=("bandwidth", "clock"))
+    document.only("name", "nodes", "links", optional=("bandwidth", "clock", "rounded"))
     nodes = document.table_of("nodes").only("kind", optional=("reducing", "coordinates", "labels"))
     links = document.table_of("links").only("src", "dst", "capacity", optional=["latency"])
     kinds = nodes.entries("kind", empty=True)
@@ -88,22 +91,30 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
     reducing = np.zeros(count, np.bool_)
     if "reducing" in nodes:
         reducing[nodes.column("reducing", 0, count - 1)] = True
-    latency = np.full(size, UNKNOWN_LATENCY, np.int32)
-    if links.raw("latency", None) is not None:
-        latency = links.column("latency", UNKNOWN_LATENCY, MAX_LATENCY, size)
     with located(where, TopologyError):
         return Topology(
             name=document.text("name"),
             kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
             **columns,
-            latency=latency,
+            latency=_latencies(links, size),
             reducing=reducing,
             coordinates=_coordinates(nodes, count),
             labels=_labels(nodes, count),
             bandwidth=document.whole_or_none("bandwidth", 1),
             clock=document.whole_or_none("clock", 1),
             scale=scale,
+            rounded=document.table_of("rounded").read(Rounding) if "rounded" in document else None,
         )
+
+
+def _latencies(links: Fields, size: int) -> np.ndarray:
+    """The column; null, for all links or one of them, is a latency that the machine decides."""
+    values = links.raw("latency", None)
+    if values is None:
+        return np.full(size, UNKNOWN_LATENCY, np.int32)
+    if isinstance(values, list) and None in values:
+        values = [UNKNOWN_LATENCY if value is None else value for value in values]
+    return int_column(values, f"{links.where}.latency", UNKNOWN_LATENCY, MAX_LATENCY, size, TopologyError)
 
 
 def _capacities(links: Fields, size: int) -> tuple[np.ndarray, int]:

@@ -1,6 +1,7 @@
 """Topologies as graphs: networkx node-link JSON and GraphML."""
 
 import io
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import numpy as np
 
-from certree.models.common.errors import InputError, TopologyError
+from certree.models.common.errors import InputError, TopologyError, short
+from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
+from certree.models.network.rounding import Rounding
 from certree.models.network.topology import MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 
@@ -41,7 +44,8 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
     """A topology from a networkx graph: undirected edges become a link in each direction.
 
     Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
-    Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.
+    Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`;
+    graph `rounded`, the link rates that an import rounded, as JSON.
     """
     names = [str(node) for node in graph.nodes]
     if len(set(names)) < len(names):
@@ -70,7 +74,10 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         capacity = capacity_of(data.get("capacity", 1))
         if capacity is None:
             raise InputError(f"{what}: capacity is {data['capacity']!r}; allowed: {ALLOWED}")
-        latency = _whole(data.get("latency", UNKNOWN_LATENCY), UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
+        stated_latency = data.get("latency")
+        latency = UNKNOWN_LATENCY
+        if stated_latency is not None:
+            latency = _whole(stated_latency, UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
         rows.append((ids[tail], ids[head], capacity, latency))
         if not graph.is_directed():
             rows.append((ids[head], ids[tail], capacity, latency))
@@ -87,7 +94,19 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         reducing,
         labels=None if numbered else tuple(names),
         scale=scale,
+        rounded=_rounding(graph.graph.get("rounded"), where),
     )
+
+
+def _rounding(text: Any, where: str) -> Rounding | None:
+    """What the graph attribute `rounded` says, which is JSON."""
+    if text is None:
+        return None
+    try:
+        parsed = json.loads(text)
+    except (TypeError, ValueError):
+        raise TopologyError(f"{where}: rounded is {short(text)}; expected a JSON object as text") from None
+    return Fields(parsed, f"{where}: rounded", TopologyError).read(Rounding)
 
 
 def _whole(value: Any, low: int, high: int, where: str) -> int:
@@ -102,6 +121,8 @@ def graph_of(topology: Topology) -> Any:
     Node ids are the names (labels travel as attribute `label`); links come back in the order of (src, dst).
     """
     graph = nx.MultiDiGraph()
+    if topology.rounded is not None:
+        graph.graph["rounded"] = json.dumps(topology.rounded.document())
     for node in np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist():
         attributes: dict[str, Any] = {"kind": "switch" if topology.kind[node] == NodeKind.SWITCH else "endpoint"}
         if topology.reducing[node]:

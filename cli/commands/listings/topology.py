@@ -7,6 +7,7 @@ import click
 
 from certree.api.listings import describe
 from certree.api.pictures.drawing import draw, require_suffix
+from certree.api.reports.rounding import rounded_words
 from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, next_step, note, reflowed, say
 from certree.models.common.errors import InputError
@@ -52,6 +53,8 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
         f"  diameter: {hops} hop{'s' * (hops != 1)}, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
+    for line in rounded_words(document):
+        say(line)
     _note_unit(topology.name)
     next_step("bound", topology.name)
 

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from certree.api.checking import Bounds, bound
+from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.schedules import members_of
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
@@ -44,6 +45,7 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "collective": found.collective.name,
         "root": found.collective.root,
         **members_of(found.collective),
+        **rounded_of(found.topology),
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
         "bandwidth_bound_any_shares": None if found.any_shares is None else str(found.any_shares),
@@ -65,7 +67,7 @@ def _time_report(found: Bounds) -> dict[str, Any]:
 
 def bounds_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
+    lines = [f"{collective_words(report)} on {one_line(report['topology'])}", *rounded_words(report)]
     for quantity, unit in UNITS.items():
         lines.append(f"  {QUANTITIES[quantity]} ≥ {counted(report[f'{quantity}_bound'], unit)}")
         for one in report["bounds"]:

@@ -9,6 +9,7 @@ import click
 
 from certree.api.comparison import compare
 from certree.api.pictures.drawing import draw, require_suffix
+from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.text import gap_words, size_words
 from certree.api.reports.times import rate_words, seconds_words
 from certree.api.workers.pool import Workers
@@ -89,11 +90,13 @@ def compare_command(
                 "collective": str(collective.kind),
                 "root": collective.root,
                 "machine": found.machine.name,
+                **rounded_of(topology),
                 "cells": list(found.cells),
             }
         )
     else:
-        _say(f"{found.title()}, machine {found.machine.name}", found.cells, simulated=simulated)
+        title = [f"{found.title()}, machine {found.machine.name}", *rounded_words(rounded_of(topology))]
+        _say("\n".join(title), found.cells, simulated=simulated)
 
 
 def _count(value: int | None) -> str:

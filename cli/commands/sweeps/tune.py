@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from certree.api.reports.rounding import rounded_words
 from certree.api.reports.text import size_words
 from certree.api.tuning.running import LARGEST, SMALLEST, tune
 from certree.api.workers.pool import Workers
@@ -76,7 +77,7 @@ def tune_command(
     if as_json:
         emit(found.table)
         return
-    say(f"{found.title()}, machine {found.machine.name}")
+    say("\n".join([f"{found.title()}, machine {found.machine.name}", *rounded_words(found.table)]))
     header = ["sizes", "method", "file", ">time at", ">cycles", ">time / bound"]
     say_table(header, [_row(one) for one in found.ranges], optional=_LEFT_OUT_FIRST)
 

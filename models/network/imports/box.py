@@ -1,9 +1,9 @@
 """A box of accelerators from its description, and the network of one or several of them.
 
-Capacities are whole multiples of the unit, rounded down. Where the option `unit` is left out it is the common measure of all links
-if no link then has more than MAX_EXACT units, and the narrowest link otherwise. The network states the bandwidth of the unit, in
-whole bytes per second, and is timed with it. Where a description lacks a value, an error names the option that supplies it; nothing
-is guessed.
+Capacities are whole multiples of the unit, rounded down; the network states which rates were rounded (`rounded`). Where the
+option `unit` is left out it is the common measure of all links if no link then has more than MAX_EXACT units, and the narrowest
+link otherwise. The network states the bandwidth of the unit, in whole bytes per second, and is timed with it. Where a description
+lacks a value, an error names the option that supplies it; nothing is guessed.
 """
 
 import math
@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from certree.models.common.errors import TopologyError
+from certree.models.network.rounding import RoundedRate, Rounding
 from certree.models.network.topology import MAX_CAPACITY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FABRICS = ("switch", "rails")
@@ -179,7 +180,15 @@ def compose(box: Box, options: Options, where: str) -> Topology:
         np.full(len(columns), UNKNOWN_LATENCY, np.int32),
         labels=(*labels, *(f"fabric{plane}" for plane in range(planes))),
         bandwidth=max(1, int(unit)),
+        rounded=_rounding(Counter(bandwidth for *_, bandwidth in cables), unit),
     )
+
+
+def _rounding(cables: Counter[Fraction], unit: Fraction) -> Rounding | None:
+    """The rates of full-duplex cables that are not whole multiples of the unit; None where all are."""
+    rates = [(rate, rate // unit * unit, 2 * count) for rate, count in sorted(cables.items(), reverse=True)]
+    found = tuple(RoundedRate(*rate) for rate in rates if rate[0] != rate[1])
+    return Rounding(unit, found) if found else None
 
 
 def _planes(box: Box, options: Options, where: str) -> int:

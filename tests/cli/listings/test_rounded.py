@@ -1,0 +1,62 @@
+"""Every answer about a network whose link rates an import rounded says so, and whose bounds it states."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from certree.models.network.rounding import RoundedRate, Rounding
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology_file import save_topology
+from tests.cli.running import certree
+
+BOX = Path(__file__).parents[2] / "models" / "network" / "imports" / "dgx1.xml"
+ROUNDED, EXACT = f"{BOX},speed=NV:25GB/s,speed=SYS:19.2GB/s", f"{BOX},speed=NV:25GB/s,links=nvlink"
+LINE = (
+    "  rounded: 3 rates: 16 links from 50 GB/s to 47.26 GB/s, 16 links from 25 GB/s to 15.75 GB/s,"
+    " 2 links from 19.2 GB/s to 15.75 GB/s (unit 15.75 GB/s); bounds are those of the rounded network, not of the one described"
+)
+ASKED = [
+    ("bound", "--size", "64KiB"),
+    ("bound",),
+    ("synthesize", "--method", "multitree", "--size", "64KiB"),
+    ("compare", "--size", "64KiB", "--methods", "multitree", "--simulate", "none"),
+    ("topology show",),
+]
+
+
+def answer(command: str, network: str | Path, *options: str) -> str:
+    outcome = certree(*command.split(), network, *options)
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=" ".join)
+def test_answers_about_a_network(asked: tuple[str, ...]) -> None:
+    command, *options = asked
+    assert LINE in answer(command, ROUNDED, *options).splitlines()
+    assert "rounded" not in answer(command, EXACT, *options)
+    found = json.loads(answer(command, ROUNDED, *options, "--json"))["rounded"]
+    assert [rate["links"] for rate in found["rates"]] == [16, 16, 2]
+    assert "rounded" not in json.loads(answer(command, EXACT, *options, "--json"))
+
+
+def test_answers_about_files(tmp_path: Path) -> None:
+    """The converted network, and a schedule for it, still say so: nothing is left of the name of the imported file's options."""
+    network, schedule, certified = tmp_path / "box.json", tmp_path / "s.json", tmp_path / "c.json"
+    answer("topology convert", BOX, "--speed", "NV=25GB/s", "--speed", "SYS=19.2GB/s", "-o", str(network))
+    assert LINE in answer("bound", network).splitlines()
+    assert LINE in answer("synthesize", network, "--method", "multitree", "--size", "64KiB", "-o", str(schedule)).splitlines()
+    assert LINE in answer("verify", schedule).splitlines()
+    assert LINE in answer("certify", schedule, "-o", str(certified)).splitlines()
+
+
+def test_tuning(tmp_path: Path) -> None:
+    rate = RoundedRate(Fraction(5), Fraction(4), 2)
+    small = replace(parse_topology("ring:2"), rounded=Rounding(Fraction(2), (rate,)))
+    save_topology(small, tmp_path / "small.json")
+    out = answer("tune", tmp_path / "small.json", "--from", "1KiB", "--to", "1KiB", "-o", str(tmp_path / "t"))
+    assert "  rounded: 1 rate: 2 links from " in out
+    assert json.loads((tmp_path / "t" / "table.json").read_text())["rounded"] == small.rounded.document()
