@@ -131,8 +131,8 @@ class ExchangeEncoding(AllReduceEncoding):
     the sum one step sooner than one of them alone could.
 
     `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce in both directions. It is correct only in lockstep: if one
-    of the two were late, it would send back data that it had just received. Rows of tables, which wait for arrivals, cannot express
-    it.
+    of the two were late, it would send back data that it had just received. Tables express it by counting arrivals (profile
+    `buffers`).
     """
 
     model = (

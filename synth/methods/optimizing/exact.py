@@ -32,7 +32,8 @@ def exact(request: Request, options: Options) -> Schedule:
     K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk per endpoint, and two as well when one neither meets
     a bound nor beats MultiTree; the faster at the given size is returned. Step counts are tried upwards from the latency and
     bandwidth bounds; MultiTree's trees are the schedule to beat, and what is returned when nothing shorter was found.
-    Option exchange=true: two neighbours may exchange sums in an all-reduce, which saves a step but cannot be exported to tables.
+    Option exchange=true: two neighbours may exchange sums in an all-reduce, which can save a step; where they do, tables have the
+    profile `buffers`.
 
     Provenance records the model, the solver's answer for every step count, and the status: `optimal` when each smaller step count
     is refuted, by a bound or by the solver; else `feasible`. The solver's answer is valid for the model only and is not a

@@ -1,10 +1,12 @@
 """Targets of reproduce for ACE's Figs. 9 to 13."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from certree.api.papers.experiments.endpoints.endpoint_runs import run_line
 from certree.api.papers.target import load_target
 from tests.cli.papers.cells import cells_of, published
 from tests.cli.running import certree
@@ -38,6 +40,28 @@ def test_smoke(name):
     assert all(cell["ours"] is not None for cell in cells)
     assert any(cell["paper"] is not None for cell in cells)
     assert len(load_target(name).experiment.tasks()) == 4 * 7 * 4
+
+
+@pytest.mark.parametrize("target", ["ace-fig10", "ace-fig13"])
+@pytest.mark.parametrize("sizes", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.slow)], ids=["1 MiB", "larger"])
+def test_ideal_is_slower_than_ace_in_no_cell(target: str, sizes: slice) -> None:
+    """On all networks, with the memory of the paper and with that of the other interpretation."""
+    experiment = load_target(target).experiment
+    every = sorted({*experiment.sizes, *experiment.sizes_beside})
+    assert len(every) == 4
+    some = replace(experiment, sizes=tuple(every[sizes]), sizes_beside=())
+    wanted = ("ace", "ideal", "ace, 128 GB/s", "ideal, 256 KiB")
+    some = replace(some, lines=tuple(line for line in some.lines if line.name in wanted), ratios=())
+    cells = some.cells([run_line(task.arguments) for task in some.tasks()])
+    cycles = {(cell.more["network"], cell.more["line"], cell.column): cell.more["cycles"] for cell in cells}
+    assert len(cycles) == 4 * 4 * len(some.sizes)
+    slower = [
+        (network, ideal, size)
+        for network, ideal, size in cycles
+        if ideal.startswith("ideal")
+        and any(cycles[network, ideal, size] > cycles[network, ace, size] for ace in ("ace", "ace, 128 GB/s"))
+    ]
+    assert not slower
 
 
 def test_what_cannot_run_is_a_cell_with_the_reason(tmp_path):

@@ -18,6 +18,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.models.tables.table_columns import Profile
 from certree.synth.exact.encodings import encoding
 from certree.synth.exact.encodings.all_reduce import AllReduceEncoding
 from certree.synth.exact.encodings.gather import GatherEncoding
@@ -25,6 +26,7 @@ from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.checker import verify_schedule
+from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples
 from tests.networks import one_way
 from tests.synth.execution import ask, execute
@@ -119,6 +121,19 @@ def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
     made = exact(ask("ring:2", chunks=1, options={"exchange": "true"}))
     assert made.steps == 1
     assert list(zip(made.op.tolist(), made.src.tolist(), made.dst.tolist(), strict=True)) == [(Op.REDUCE, 0, 1), (Op.REDUCE, 1, 0)]
+
+
+@pytest.mark.parametrize(("spec", "steps"), [("ring:2", 1), ("ring:4", 3), ("mesh:2x3", 3)])
+def test_exchanges_have_tables(spec: str, steps: int) -> None:
+    """Of the profile that counts arrivals; they are valid, and run in the cycles of the closed form."""
+    asked = ask(spec, message_bytes=1 << 12, chunks=1, options={"exchange": "true"})
+    made = exact(asked)
+    assert made.steps == steps < exact(ask(spec, message_bytes=1 << 12, chunks=1)).steps
+    tables = lower(made, asked.message_bytes, asked.machine)
+    assert tables.profile is Profile.BUFFERS
+    assert verify_tables(tables).valid
+    run = run_schedule(tables)
+    assert (run.cycles, run.late, run.contention_cycles, run.data_ok) == (asked.cycles(made), 0, 0, True)
 
 
 def test_the_step_limit_is_a_boundary() -> None:

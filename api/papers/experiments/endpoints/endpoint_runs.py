@@ -37,7 +37,8 @@ SMOKE_BYTES = 1 << 20
 @dataclass(frozen=True)
 class Line:
     """A curve: a system with its own or another chunk size, a method, and the parts (`ways`) of the schedule that chunks run in
-    turn. `memory`: bytes per second of the memory bus, as text, where it is not the system's own."""
+    turn. `memory`: bytes per second of the memory bus, as text, where it is not the system's own. `or_shorter`: a system that
+    bounds another one takes that one's chunks, which are shorter, where these are faster, whatever `chunk_bytes` says."""
 
     name: str
     system: str
@@ -46,6 +47,11 @@ class Line:
     ways: int
     bounded: bool
     memory: str | None
+    or_shorter: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Its fields; `or_shorter` where it is set, so that results of other lines keep their names."""
+        return {name: value for name, value in vars(self).items() if name != "or_shorter" or value}
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class _EndpointRuns(Experiment):
             "params_contents": str(endpoint),
             "collective": str(self.collective.kind),
             "size": run.size,
-            "line": vars(run.line),
+            "line": run.line.arguments(),
         }
         return Task(f"{run.line.name} on {run.network}, {size_words(run.size)}", run_line, arguments)
 
@@ -186,7 +192,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     topology, size = parse_topology(arguments["network"]), arguments["size"]
     system = endpoint.system(line.system)
     if line.chunk_bytes is not None:
-        system = replace(system, chunk_bytes=line.chunk_bytes, bounds=None)
+        system = replace(system, chunk_bytes=line.chunk_bytes, bounds=system.bounds if line.or_shorter else None)
     if line.memory is not None:
         system = replace(system, memory_bytes_per_second=Fraction(line.memory))
     try:
@@ -218,9 +224,9 @@ def endpoint_runs(fields: Fields) -> Experiment:
 
     `sizes_beside` are run too, and are in no mean. show = "time": microseconds. "delays": for one size the cycles of the parts of
     ACE's Fig. 11, and how much less of them.
-    A line has `name`, `system`, `method`, and may have `chunk` and `ways` (parts of the schedule that chunks run in turn, 1 by
-    default), `bounded` ("yes": each collective is limited to its share of the memory bandwidth), and `memory` (bytes per second of
-    the memory bus, "450e9")."""
+    A line has `name`, `system`, `method`, and may have `chunk`, `or_shorter` ("yes": also the chunks of the system that it bounds,
+    where these are faster), `ways` (parts of the schedule that chunks run in turn, 1 by default), `bounded` ("yes": each collective
+    is limited to its share of the memory bandwidth), and `memory` (bytes per second of the memory bus, "450e9")."""
     networks = fields.texts("networks")
     for network in networks:
         parse_topology(network)
@@ -253,6 +259,7 @@ def _line(fields: Fields, systems: Sequence[str]) -> Line:
         ways=fields.whole("ways", 1, default=1),
         bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
         memory=fields.figure("memory") if "memory" in fields else None,
+        or_shorter=fields.text("or_shorter", default="no", known=("no", "yes")) == "yes",
     )
 
 
