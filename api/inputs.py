@@ -143,9 +143,10 @@ def verify_path(
     from certree.verify.tables.checker import verify_tables
 
     tables = read_tables(path)
-    check_trace(tables, path / TRACE_FILE)
     _require(path, tables.schedule, collective)
     verdict = verify_tables(tables)
+    if verdict.valid:
+        check_trace(tables, path / TRACE_FILE)
     if verdict.valid and topology is not None:
         verdict = verify_schedule(tables.schedule, topology=topology)
     return Checked(tables.schedule, verdict, tables.slot_cycles)

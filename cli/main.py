@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from certree.cli.words.terminal import emit_error, note
-from certree.models.common.errors import CertreeError, OutputError, unknown_name
+from certree.models.common.errors import CertreeError, OutputError, UndecidedError, unknown_name
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -90,6 +90,8 @@ def run(arguments: Sequence[str]) -> int:
         return fail(error.format_message(), error.exit_code, type(error).__name__)
     except CertreeError as error:
         return fail(str(error), error.exit_code, type(error).__name__)
+    except MemoryError:
+        return fail("undecided: it takes more memory than there is", UndecidedError.exit_code, UndecidedError.__name__)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:  # of click, which writes help by itself
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

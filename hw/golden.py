@@ -20,6 +20,7 @@ from certree.hw.formats import load_formats
 from certree.hw.formats.systemverilog import TRACE_FILE
 from certree.hw.formats.systemverilog.images import lanes_of, local_number, period_of
 from certree.models.common.errors import TableFormatError
+from certree.models.common.files import read_bytes
 from certree.models.machine.clocks import Clocks
 from certree.models.tables.tables import Tables
 
@@ -98,7 +99,7 @@ def check_trace(tables: Tables, path: Path) -> None:
     where the folder has none."""
     if not path.is_file():
         return
-    given, due = path.read_bytes().split(b"\n"), golden_trace(tables).split(b"\n")
+    given, due = read_bytes(path).split(b"\n"), golden_trace(tables).split(b"\n")
     for number, (stated, right) in enumerate(zip_longest(given, due), 1):
         if stated != right:
             shown = ("nothing" if line is None else repr(line.decode(errors="replace")) for line in (stated, right))

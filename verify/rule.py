@@ -10,7 +10,8 @@
 separate several. Where no such text can break the rule, or only a long one, it is the file of the test that does, which has the
 rule's name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
 
-Every check runs on every schedule, and what it reports makes the schedule invalid: no rule is off by default.
+Every check runs on every schedule whose structure is right, and what it reports makes the schedule invalid: no rule is off by
+default. Where a rule of STRUCTURAL is broken, only the checks of the first stages run (`run_checks`).
 """
 
 from collections.abc import Callable
@@ -74,6 +75,8 @@ class Check:
     base_suffices: bool
 
 
+#: rules of structure: without them the rows run between nodes and along links that the network has
+STRUCTURAL = frozenset({"self", "link"})
 RULES: Registry[Rule] = Registry("rule")
 _CHECKS: list[Check] = []
 
@@ -94,6 +97,15 @@ def check(
         return function
 
     return add
+
+
+def run_checks(about: Subject, subject: Any, findings: Any, *stages: Stage) -> None:
+    """Call the checks of the given stages (all by default) in order. Those behind stage WIRING analyse rows whose links exist: they
+    are not called once a rule of STRUCTURAL is broken."""
+    for entry in checks(about, *stages):
+        if entry.stage > Stage.WIRING and findings.rules & STRUCTURAL:
+            return
+        entry.run(subject, findings)
 
 
 def checks(about: Subject, *stages: Stage) -> list[Check]:

@@ -17,7 +17,7 @@ from certree.api.reports.schedules import schedule_report
 from certree.api.settings import setting
 from certree.hw.tables.directory import MANIFEST
 from certree.models.bundle.bundle import SUFFIX, is_bundle
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UndecidedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -27,12 +27,13 @@ _SUFFIXES = (".json", ".json.gz", ".npz", ".csv", SUFFIX)
 
 @dataclass(frozen=True)
 class CheckedPath:
-    """A path with the report on what it holds, as `certree verify --json` has it for one path, or with the `error` why it could not
-    be read; exactly one of them."""
+    """A path with the report on what it holds, as `certree verify --json` has it for one path, or with the `error` why there is
+    none; exactly one of them. `undecided`: it was read, and the check ended without an answer (`models.common.budget`)."""
 
     path: Path
     report: dict[str, Any] | None = None
     error: str | None = None
+    undecided: bool = False
 
     @property
     def valid(self) -> bool:
@@ -49,13 +50,21 @@ class Batch:
 
     @property
     def exit_code(self) -> int:
-        """2 where something could not be read, else 1 where something is invalid, else 0."""
-        return 2 if any(one.error is not None for one in self.checked) else int(not all(one.valid for one in self.checked))
+        """2 where something could not be read, else 1 where something is invalid, else 3 where something is undecided, else 0."""
+        if any(one.error is not None and not one.undecided for one in self.checked):
+            return 2
+        if any(one.report is not None and not one.valid for one in self.checked):
+            return 1
+        return UndecidedError.exit_code if any(one.undecided for one in self.checked) else 0
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `certree verify` for several paths."""
-        files = [{"path": str(one.path), **(one.report or {"valid": False, "error": one.error})} for one in self.checked]
+        files = [{"path": str(one.path), **(one.report or _without_report(one))} for one in self.checked]
         return {"valid": self.exit_code == 0, "files": files}
+
+
+def _without_report(one: CheckedPath) -> dict[str, Any]:
+    return {"valid": False, "error": one.error, **({"undecided": True} if one.undecided else {})}
 
 
 def is_batch(paths: Sequence[Path]) -> bool:
@@ -79,8 +88,8 @@ def verify_all(
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
     them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
     deadlock, by default those that each was made for.
-    `progress` receives a line for each path. An unreadable file is an entry with its error. Raises InputError for a folder with
-    nothing to verify.
+    `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one whose check would take
+    more steps or memory than the budget of a file has. Raises InputError for a folder with nothing to verify.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -100,6 +109,8 @@ def verify_all(
             checked.append(CheckedPath(path, _report(path, network, asked, route, size, machine)))
         except InputError as error:
             checked.append(CheckedPath(path, error=str(error)))
+        except UndecidedError as error:
+            checked.append(CheckedPath(path, error=f"{path}: {error}", undecided=True))
     return Batch(tuple(checked), tuple(skipped))
 
 

@@ -13,7 +13,7 @@ from certree.models.common.shown import printable
 from certree.verify.rule import load_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_UNREADABLE = "unreadable"
+_UNREADABLE, _UNDECIDED = "unreadable", "undecided"
 
 
 def junit(batch: Batch) -> bytes:
@@ -31,7 +31,7 @@ def junit(batch: Batch) -> bytes:
     for one in batch.checked:
         case = SubElement(suite, "testcase", {"name": one.path.as_posix(), "classname": printable(_subject(one))})
         if one.error is not None:
-            SubElement(case, "error", {"type": _UNREADABLE, "message": printable(one.error)})
+            SubElement(case, "error", {"type": _kind(one), "message": printable(one.error)})
         elif not one.valid:
             found = _violations(one)
             failure = SubElement(case, "failure", {"type": found[0]["rule"], "message": printable(found[0]["message"])})
@@ -55,7 +55,8 @@ def sarif(batch: Batch) -> bytes:
 
     results = [result for one in batch.checked for result in _results(one)]
     used, rules = sorted({result["ruleId"] for result in results}), load_rules()
-    others = {_UNREADABLE: "the file cannot be read", ITEM: "an item of evidence in a bundle is wrong"}
+    others = {_UNREADABLE: "the file cannot be read", _UNDECIDED: "the check takes more steps or memory than its budget has"}
+    others[ITEM] = "an item of evidence in a bundle is wrong"
     meaning = {name: rules[name].meaning if name in rules else others[name] for name in used}
     described = [{"id": name, "shortDescription": {"text": meaning[name]}} for name in used]
     driver = {"name": "certree", "version": version("certree"), "rules": described}
@@ -63,8 +64,12 @@ def sarif(batch: Batch) -> bytes:
     return canonical_json(log)
 
 
+def _kind(one: CheckedPath) -> str:
+    return _UNDECIDED if one.undecided else _UNREADABLE
+
+
 def _subject(one: CheckedPath) -> str:
-    return "unreadable" if one.report is None else f"{one.report['collective']} on {one.report['topology']}"
+    return _kind(one) if one.report is None else f"{one.report['collective']} on {one.report['topology']}"
 
 
 def _violations(one: CheckedPath) -> list[Mapping[str, Any]]:
@@ -73,7 +78,7 @@ def _violations(one: CheckedPath) -> list[Mapping[str, Any]]:
 
 def _results(one: CheckedPath) -> Iterator[dict[str, Any]]:
     if one.error is not None:
-        yield _result(_UNREADABLE, one.error, one.path, None, 1)
+        yield _result(_kind(one), one.error, one.path, None, 1)
     lines = _csv_lines(one.path) if one.path.suffix == ".csv" and one.error is None else []
     for violation in _violations(one):
         rows = violation.get("rows", [])

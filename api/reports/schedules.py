@@ -24,6 +24,7 @@ from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.deadlock.freedom import channels_of_schedule
 from certree.verify.order.agreement import agreement_of_schedule
+from certree.verify.rule import STRUCTURAL
 from certree.verify.verdict import Quality, Verdict
 
 
@@ -79,7 +80,7 @@ def schedule_report(
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
         **({} if schedule.slot_cycles is None else {"fine_slot_cycles": schedule.slot_cycles}),
-        **_stored(schedule, machine),
+        **_stored(schedule, verdict, machine),
         **_quality(verdict.quality, fine=schedule.slot_cycles is not None),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
@@ -112,12 +113,12 @@ def members_of(collective: Collective) -> dict[str, Any]:
     return {} if collective.members is None else {"members": list(collective.members)}
 
 
-def _stored(schedule: AnySchedule, machine: Machine) -> dict[str, int]:
+def _stored(schedule: AnySchedule, verdict: Verdict, machine: Machine) -> dict[str, int]:
     """`base_transfers` of a symmetric schedule; else `virtual_channels` that are enough for its routes over several links, and
-    nothing where there are none, or no routers to pass."""
+    nothing where there are none, or no routers to pass, or the routes are wrong."""
     if isinstance(schedule, SymmetricSchedule):
         return {"base_transfers": schedule.base.transfers}
-    enough = channels_of_schedule(schedule, machine) if schedule.routes else None
+    enough = channels_of_schedule(schedule, machine) if schedule.routes and not STRUCTURAL & verdict.counts.keys() else None
     return {} if enough is None else {"virtual_channels": enough}
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.bundle.archive import packed, unpacked
+from certree.models.common.budget import MOST_COLUMNS
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import MAX_UNZIPPED, canonical_json, first_bytes, parse_json, read_bytes, sha256
+from certree.models.common.files import canonical_json, first_bytes, parse_json, read_bytes, sha256
 from certree.models.common.shown import Shown
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_from_document
@@ -118,10 +119,7 @@ def load_bundle(path: Path) -> Bundle:
 
     Raises InputError, one line, for files that are truncated, altered or no bundles; nothing is written to disk.
     """
-    where = str(path)
-    if path.is_file() and path.stat().st_size > MAX_UNZIPPED:
-        raise InputError(f"{where} has more than {MAX_UNZIPPED} bytes")
-    return bundle_of(read_bytes(path), where)
+    return bundle_of(read_bytes(path, MOST_COLUMNS), str(path))
 
 
 def bundle_of(data: bytes, where: str) -> Bundle:

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +10,11 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from certree.models.common.budget import MOST_TEXT, require_size
 from certree.models.common.errors import InputError
-from certree.models.common.replacing import replacing_file, replacing_folder
+from certree.models.common.folders.replacing import replacing_file, replacing_folder
 
-MAX_UNZIPPED = 1 << 30  # bytes of an unzipped file
+_PIECE = 1 << 20  # bytes that are unzipped at a time
 
 
 def canonical_json(document: Any) -> bytes:
@@ -87,16 +87,17 @@ def check_writable(path: Path, *, force: bool) -> None:
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or unzips to too much.
+def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
+    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or has more than `most` bytes
+    (`budget.require_size`), zipped or unzipped.
 
     Pipes and devices are refused: reading the first bytes would take them from the program that reads the rest.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(f"cannot read {path}: it is a pipe or a device; write what it gives to a file first")
     try:
-        data = path.read_bytes()
-        return _unzipped(data) if path.suffix == ".gz" else data
+        require_size(path.stat().st_size, most, str(path))
+        return _unzipped(path, most) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:  # OSError includes gzip.BadGzipFile
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot read {path}: {reason}") from None
@@ -114,15 +115,13 @@ def first_bytes(path: Path, count: int) -> bytes:
         return b""
 
 
-def _unzipped(data: bytes) -> bytes:
-    pieces, size = [], 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        while piece := stream.read(1 << 20):
-            pieces.append(piece)
-            size += len(piece)
-            if size > MAX_UNZIPPED:
-                raise OSError(f"it unzips to more than {MAX_UNZIPPED} bytes")
-    return b"".join(pieces)
+def _unzipped(path: Path, most: int) -> bytes:
+    found = bytearray()
+    with gzip.open(path) as stream:
+        while piece := stream.read(_PIECE):
+            found += piece
+            require_size(len(found), most, str(path), "unzips to")
+    return bytes(found)
 
 
 def read_json(path: Path) -> Any:
@@ -131,8 +130,9 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(data: bytes, where: str) -> Any:
-    """The JSON document in `data`; InputError, with the line, when it is not strict JSON (NaN, a key given twice) or
-    has a number that only infinity could stand for."""
+    """The JSON document in `data`; InputError, with the line, when it is not strict JSON (NaN, a key given twice), has a number
+    that only infinity could stand for, or more bytes than a text may have."""
+    require_size(len(data), MOST_TEXT, where)
     try:
         return json.loads(data, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # ValueError includes JSONDecodeError and UnicodeDecodeError

@@ -40,7 +40,7 @@ def unkept_waits(schedule: Schedule) -> Iterator[str]:
 def _unkept_at(schedule: Schedule, times: FineTimes, uses: Int64, came: Int64) -> Iterator[str]:
     """The same at one link, whose `uses` are in the order in which they come; `came`: when, and over which link."""
     topology, pair = schedule.topology, int(times.reservations.pair[uses[0]])
-    free = [0] * int(topology.pair_capacity[pair])
+    free = [0] * min(len(uses), int(topology.pair_capacity[pair]))  # no more of its lanes are ever taken
     ends = f"{topology.pair_src[pair]}>{topology.pair_dst[pair]}"
     rows, entries = times.reservations.row[uses].tolist(), times.reservations.entry[uses].tolist()
     for place, (row, come, planned) in enumerate(zip(rows, came[0].tolist(), entries, strict=True)):

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import PYTHON, spend
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
@@ -225,9 +226,10 @@ def reserved_lanes(times: FineTimes) -> Int64:
     wide = np.flatnonzero(capacity[uses.pair] > 1)
     order = wide[np.lexsort((entry[wide], uses.pair[wide]))]
     for group in np.split(order, np.flatnonzero(np.diff(uses.pair[order])) + 1) if len(order) else []:
+        spend(PYTHON * len(group) * min(len(group), int(capacity[uses.pair[group[0]]])), f"lanes of {len(group):,} messages")
         taken: list[list[int]] = [
-            [] for _ in range(int(capacity[uses.pair[group[0]]]))
-        ]  # of each lane the first entry, the last end
+            [] for _ in range(min(len(group), int(capacity[uses.pair[group[0]]])))
+        ]  # of each lane that may be taken the first entry, the last end
         lengths = times.length[uses.row[group]].tolist()
         for use, start, length in zip(group.tolist(), entry[group].tolist(), lengths, strict=True):
             wraps = 0 if period is None else start + length - period

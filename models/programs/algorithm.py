@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.models.common.errors import InputError, short, unknown_name
+from certree.models.common.files import read_bytes
 from certree.models.programs.chakra import SUFFIX, Node, NodeType, Trace, read_chakra, trace_files, written_chakra
 from certree.models.programs.layout import Cell, Layout
 from certree.models.programs.program import Buffer
@@ -58,7 +59,7 @@ class Algorithm:
 
 def read_algorithm(prefix: Path) -> Algorithm:
     """The algorithm in the files `PREFIX.RANK.et`. InputError, one line with file and node, for files that hold none."""
-    return algorithm_of({path.name: path.read_bytes() for path in trace_files(prefix)}, str(prefix))
+    return algorithm_of({path.name: read_bytes(path) for path in trace_files(prefix)}, str(prefix))
 
 
 def algorithm_of(files: dict[str, bytes], where: str) -> Algorithm:

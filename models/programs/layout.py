@@ -67,6 +67,12 @@ class Layout:
         inputs, outputs = many[self.kind]
         return (0 if self._lacks_input(rank) else inputs), (0 if self._lacks_output(rank) else outputs)
 
+    def due_parts(self) -> int:
+        """How many contributions the outputs of all ranks must hold at the end in all: the size of all that `due` returns."""
+        outputs = sum(self.sizes(rank)[1] for rank in range(self.ranks))
+        summed = self.kind in (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.REDUCE_SCATTER)
+        return outputs * (self.ranks if summed else 1)
+
     def due(self, rank: int) -> list[frozenset[Part]]:
         """For each offset of the output of a rank the contributions that it must hold at the end."""
         blocks, k = range(self.ranks), self.block

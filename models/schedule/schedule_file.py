@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from certree.models.common.budget import MOST_COLUMNS, require_size
 from certree.models.common.errors import ScheduleFormatError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import (
-    MAX_UNZIPPED,
     canonical_json,
     parse_object,
     read_bytes,
@@ -193,13 +193,12 @@ def _npz_bytes(schedule: Schedule) -> bytes:
 
 def _read_npz(path: Path) -> Any:
     try:
-        with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(path, MOST_COLUMNS))) as archive:
             names = [*TRANSFER_COLUMNS, *(name for name in BUFFER_COLUMNS if f"{name}.npy" in archive.namelist())]
             members = ["head.json", *(f"{name}.npy" for name in names)]
             if sorted(archive.namelist()) != sorted(members):
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
-            if sum(info.file_size for info in archive.infolist()) > MAX_UNZIPPED:
-                raise ScheduleFormatError(f"{path} unzips to more than {MAX_UNZIPPED} bytes")
+            require_size(sum(info.file_size for info in archive.infolist()), MOST_COLUMNS, str(path), "unzips to")
             head = archive.read(members[0])
             columns = {name: _npy_column(archive, f"{name}.npy") for name in names}
     except _NPZ_ERRORS as error:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import hold
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import copies_before, is_local, link_stagger, path_latency
@@ -239,7 +240,10 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     stages = int(schedule.step.max()) // period + 1
     # Backlog does not outlive a slot, so a few slots before the last iteration are enough to start from an idle unit.
     lead = ceil_div(timing.red + timing.lat, timing.slot_cycles) + 1
-    iterations = np.arange(max(0, schedule.repeats - stages - ceil_div(lead, period)), schedule.repeats, dtype=np.int64)
+    first = max(0, schedule.repeats - stages - ceil_div(lead, period))
+    many = schedule.repeats - first
+    hold(64 * many * len(rows), f"the last {many:,} iterations of {len(rows):,} reductions")
+    iterations = np.arange(first, schedule.repeats, dtype=np.int64)
     slot = (iterations[:, None] * period + schedule.step[rows].astype(np.int64)).ravel()
     node = np.tile(schedule.dst[rows].astype(np.int64), len(iterations))
     waits = copies_before(schedule, iterations)[:, rows].ravel() * timing.ser

@@ -11,10 +11,13 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+import certree.api as ct
+from certree.models.common import budget
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree
 
 ROOT = Path(__file__).parents[2]
+WAITING = ROOT / "tests/fuzz/corpus/schedule.route-passes-a-link-twice.json"
 CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n\n0,reduce,2,0,0\n0,copy,0,1,1\n0,copy,0,2,0\n"  # an empty line is not a row
 FOR_CSV = ("--topology", "ring:3", "--collective", "all-reduce")
 
@@ -59,6 +62,41 @@ def test_what_cannot_be_read_does_not_hide_the_rest(folder):
     assert told.out.startswith(f"unreadable: {folder}/broken.json: {folder}/broken.json is not JSON")
     assert told.out.endswith("1 of 2 valid\n")
     assert told.err == "error: 1 of 2 could not be read\n"
+
+
+def test_a_route_that_waits_for_itself_does_not_hide_the_rest(folder):
+    """Its check never ended, and no other file of the call was answered."""
+    told = certree("verify", WAITING, folder / "ring.json")
+    assert told.code == 1
+    words = "its route passes a link twice, so that its messages may wait for themselves: 0>3, 3>1, 1>3, 3>1"
+    assert told.out.splitlines()[1].endswith(words)
+    assert told.out.endswith("1 of 2 valid\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [("certify", "a.json"), ("export", "tables"), ("improve", "a.json"), ("bundle", "a.certree"), ("report", "a.html")],
+)
+def test_other_commands_end_on_a_route_that_waits_for_itself(command, file, tmp_path):
+    told = certree(command, WAITING, "-o", tmp_path / file)
+    assert told.code == (0 if command == "report" else 1)
+    assert command == "report" or "passes a link twice" in told.out
+
+
+def test_what_exceeds_its_budget_is_undecided_and_does_not_hide_the_rest(folder, monkeypatch):
+    made = ct.synthesize("mesh:1x3", collective="all-to-all", size="1KiB")  # no trees: it is executed
+    ct.save(made, folder / "all-to-all.json")
+    monkeypatch.setattr(budget, "MOST_STEPS", 40)
+    told = certree("verify", folder / "all-to-all.json", folder / "ring.json", "--json")
+    assert told.code == 3
+    files = told.document["files"]
+    assert [file["valid"] for file in files] == [False, True]
+    assert files[0]["undecided"] is True
+    assert "undecided: contents after 6 transfers, with up to 1 contributions each: takes 48 steps" in files[0]["error"]
+    assert told.err == "error: 1 of 2 are undecided\n"
+    told = certree("verify", folder / "all-to-all.json")
+    assert (told.code, told.out) == (3, "")
+    assert told.err.startswith("error: undecided: contents after 6 transfers")
 
 
 def test_same_path_twice(folder):

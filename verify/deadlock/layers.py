@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from certree.models.common.errors import InputError
+
 Route = Sequence[int]
 
 
@@ -11,8 +13,13 @@ def layers_of(routes: Sequence[Route]) -> list[int]:
 
     All routes start in layer 0. While it has a circle, the routes that cause its rarest wait move to the next layer, and so on
     (Domke, Hoefler, Nagel, DFSSSP, 2011). Every layer keeps at least one route, so there are at most as many as routes; usually
-    few. Deterministic. O(circles · waits) time for each layer.
+    few: once every route by itself has no circle, some wait of every circle is also that of a route that stays. Deterministic.
+    O(circles · waits) time for each layer. InputError for a route that passes a channel twice: it may wait for itself, in
+    any layer.
     """
+    for number, channels in enumerate(routes):
+        if len(set(channels)) < len(channels):
+            raise InputError(f"route {number} passes a link twice: its messages may wait for themselves in any virtual channel")
     layer, moved = [0] * len(routes), list(range(len(routes)))
     level = 0
     while moved:

@@ -1,6 +1,7 @@
 """Verdicts on schedules for a machine: the routes of a valid schedule must be free of deadlock in its routers, and its messages in
 time or in any order."""
 
+from certree.models.common.budget import budgeted
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric import AnySchedule
@@ -11,6 +12,7 @@ from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings, Verdict
 
 
+@budgeted()
 def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine, message_bytes: int) -> Verdict:
     """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and of a valid schedule the rules
     `channel`, `deadlock` and, where routers may make messages late, `late`. O(transfers log transfers + hops, log), for `late` as

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import PYTHON, left, spend
 from certree.models.common.errors import CertreeError
 from certree.verify import _proofs
 from certree.verify.exact.formula import Formula
@@ -53,6 +54,7 @@ def parse_proof(text: str, variables: int) -> Proof:
     deletes = bytearray()
     if text.count("\n") > MAX_LINES:
         raise ProofError("proof-malformed", f"the proof has more than {MAX_LINES} lines")
+    spend(PYTHON // 10 * len(text), f"the {len(text):,} characters of a proof")
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         match = _LINE.fullmatch(line) if len(line) <= MAX_LINE else None
         if match is None:
@@ -77,7 +79,10 @@ def check_proof(formula: Formula, text: str) -> int:
     """
     proof = parse_proof(text, formula.variables)
     flat = [literal for clause in formula.clauses for literal in (*clause, 0)]
-    result, line = _proofs.check_rup(formula.variables, np.array(flat, np.int32), proof.literals, proof.deletes)
+    lines = f"{len(proof.deletes):,} lines of a proof about {len(formula.clauses):,} clauses"
+    spend(len(flat) + len(proof.literals), lines)
+    result, line, steps = _proofs.check_rup(formula.variables, np.array(flat, np.int32), proof.literals, proof.deletes, left())
+    spend(steps, f"{lines}, of which {line:,} are checked")
     raise_for(result, line)
     return line
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from certree.models.common.budget import budgeted
 from certree.models.common.errors import CertreeError, InputError, short
 from certree.models.common.fields import Fields
 from certree.models.common.shown import Shown
@@ -141,6 +142,7 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
     return value[0], value[1], value[2]
 
 
+@budgeted()
 @rule(
     "frontier-dominated",
     "a listed point is dominated by another one",

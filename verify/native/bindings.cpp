@@ -1,8 +1,9 @@
 // Python bindings of what checkers need to be fast.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "known_units.hpp"
@@ -33,7 +34,8 @@ size_t checked(const std::vector<Literal>& literals, int32_t variables) {
   return ends;
 }
 
-std::pair<int, size_t> check(int32_t variables, Column<int32_t> formula, Column<int32_t> proof, Column<uint8_t> deletes) {
+std::tuple<int, size_t, uint64_t> check(int32_t variables, Column<int32_t> formula, Column<int32_t> proof, Column<uint8_t> deletes,
+                                        uint64_t most_steps) {
   if (variables < 0) throw std::invalid_argument("a negative number of variables");
   const auto given = copy(formula), lines = copy(proof);
   const auto flags = copy(deletes);
@@ -42,10 +44,9 @@ std::pair<int, size_t> check(int32_t variables, Column<int32_t> formula, Column<
   for (const uint8_t flag : flags) {
     if (flag > 1) throw std::invalid_argument("a flag is 0 (add the clause) or 1 (delete it)");
   }
-  size_t line = 0;
   nb::gil_scoped_release release;
-  const RupResult result = check_rup(variables, given, lines, flags, line);
-  return {static_cast<int>(result), line};
+  const RupAnswer answer = check_rup(variables, given, lines, flags, most_steps);
+  return {static_cast<int>(answer.result), answer.line, answer.steps};
 }
 
 using Table = nb::ndarray<nb::numpy, int32_t, nb::ndim<2>, nb::c_contig>;
@@ -81,8 +82,9 @@ Table known(Column<int64_t> source, Column<int64_t> place, Column<int64_t> low, 
 NB_MODULE(_proofs, m) {
   m.doc() = "Checking refutations, and chains of waits.";
   m.def("check_rup", &certree::check, "variables"_a, "formula"_a, "proof"_a, "deletes"_a,
+        "most_steps"_a = std::numeric_limits<uint64_t>::max(),
         "Whether lines refute a formula, each clause derived from those before it by unit propagation: (number of a RupResult, "
-        "line).");
+        "line, clauses visited).");
   m.def("known_units", &certree::known, "source"_a, "place"_a, "low"_a, "high"_a, "arrivals"_a, "nodes"_a,
         "How many units of each node have fired, as each unit knows: int32 of shape (units, nodes); see known_units.hpp.");
 }

@@ -4,8 +4,10 @@
 
 namespace certree {
 
-RupChecker::RupChecker(int32_t variables)
-    : values_(2 * (static_cast<size_t>(variables) + 1)), watching_(2 * (static_cast<size_t>(variables) + 1)) {}
+RupChecker::RupChecker(int32_t variables, uint64_t most_steps)
+    : values_(2 * (static_cast<size_t>(variables) + 1)),
+      watching_(2 * (static_cast<size_t>(variables) + 1)),
+      most_steps_(most_steps) {}
 
 void RupChecker::assign(Literal literal) {
   values_[index(literal)] = 1;
@@ -29,6 +31,8 @@ bool RupChecker::propagate() {
     auto& watching = watching_[index(falsified)];
     size_t kept = 0, seen = 0;
     bool consistent = true;
+    steps_ += 1 + watching.size();
+    if (out_of_steps()) return true;
     for (; seen < watching.size() && consistent; ++seen) {
       auto& clause = clauses_[watching[seen]];
       if (clause.empty()) continue;
@@ -115,6 +119,7 @@ bool RupChecker::remove(const Literal* begin, const Literal* end) {
   if (found == by_hash_.end()) return false;
   auto& candidates = found->second;
   for (size_t i = 0; i < candidates.size(); ++i) {
+    ++steps_;
     auto& clause = clauses_[candidates[i]];
     if (tidy(clause.data(), clause.data() + clause.size()) != literals) continue;
     clause.clear();
@@ -125,10 +130,13 @@ bool RupChecker::remove(const Literal* begin, const Literal* end) {
   return false;
 }
 
-RupResult check_rup(int32_t variables, const std::vector<Literal>& formula, const std::vector<Literal>& proof,
-                    const std::vector<uint8_t>& deletes, size_t& line) {
-  RupChecker checker(variables);
-  line = 0;
+RupAnswer check_rup(int32_t variables, const std::vector<Literal>& formula, const std::vector<Literal>& proof,
+                    const std::vector<uint8_t>& deletes, uint64_t most_steps) {
+  RupChecker checker(variables, most_steps);
+  size_t line = 0;
+  const auto answer = [&](RupResult result) {
+    return RupAnswer{checker.out_of_steps() ? RupResult::out_of_steps : result, line, checker.steps()};
+  };
   const auto clause_end = [](const std::vector<Literal>& all, size_t from) {
     while (all[from] != 0) ++from;
     return from;
@@ -138,17 +146,17 @@ RupResult check_rup(int32_t variables, const std::vector<Literal>& formula, cons
     checker.assume(formula.data() + from, formula.data() + to);
     from = to + 1;
   }
-  for (size_t from = 0; line < deletes.size() && !checker.contradiction(); ++line) {
+  for (size_t from = 0; line < deletes.size() && !checker.contradiction() && !checker.out_of_steps(); ++line) {
     const size_t to = clause_end(proof, from);
     const Literal *begin = proof.data() + from, *end = proof.data() + to;
     if (deletes[line]) {
-      if (!checker.remove(begin, end)) return RupResult::nothing_to_delete;
+      if (!checker.remove(begin, end)) return answer(RupResult::nothing_to_delete);
     } else if (!checker.derive(begin, end)) {
-      return RupResult::not_implied;
+      return answer(RupResult::not_implied);
     }
     from = to + 1;
   }
-  return checker.contradiction() ? RupResult::refuted : RupResult::no_contradiction;
+  return answer(checker.contradiction() ? RupResult::refuted : RupResult::no_contradiction);
 }
 
 }  // namespace certree

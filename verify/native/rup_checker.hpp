@@ -15,13 +15,14 @@ enum class RupResult {
   not_implied,        // an added clause does not follow by unit propagation
   nothing_to_delete,  // a deleted clause is not present
   no_contradiction,   // all lines are correct, but nothing is refuted
+  out_of_steps,       // undecided: the budget was spent at this line
 };
 
 // Keeps every clause that is not deleted, and the literals that follow from them by unit propagation alone. Derived literals stay:
 // each clause is implied by the formula, so literals that followed from a clause remain true after it is deleted.
 class RupChecker {
  public:
-  explicit RupChecker(int32_t variables);
+  RupChecker(int32_t variables, uint64_t most_steps);
 
   // Add a clause without a check. Literals must lie in 1..variables, in either sign.
   void assume(const Literal* begin, const Literal* end);
@@ -31,6 +32,9 @@ class RupChecker {
   bool remove(const Literal* begin, const Literal* end);
 
   bool contradiction() const { return contradiction_; }
+  // Clauses visited so far. Once they are more than the budget, answers mean nothing.
+  uint64_t steps() const { return steps_; }
+  bool out_of_steps() const { return steps_ > most_steps_; }
 
  private:
   using Clause = uint32_t;
@@ -51,11 +55,17 @@ class RupChecker {
   std::vector<std::vector<Literal>> clauses_;  // the first two literals are watched; empty when deleted
   std::unordered_map<uint64_t, std::vector<Clause>> by_hash_;
   bool contradiction_ = false;
+  uint64_t steps_ = 0, most_steps_;
+};
+
+struct RupAnswer {
+  RupResult result;
+  size_t line;     // that failed, or completed the refutation, or at which the budget was spent
+  uint64_t steps;  // clauses visited
 };
 
 // Checks a proof line by line. `formula` and `proof`: literals of clauses, each ended by 0; `deletes`: one flag for each line.
-// `line` is the number of the line that failed, or the one that completed the refutation.
-RupResult check_rup(int32_t variables, const std::vector<Literal>& formula, const std::vector<Literal>& proof,
-                    const std::vector<uint8_t>& deletes, size_t& line);
+RupAnswer check_rup(int32_t variables, const std::vector<Literal>& formula, const std::vector<Literal>& proof,
+                    const std::vector<uint8_t>& deletes, uint64_t most_steps);
 
 }  // namespace certree

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from certree.models.common.budget import PYTHON, budgeted, hold, spend
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.programs.algorithm import Act, Algorithm
 from certree.models.programs.chakra import NodeType
@@ -45,6 +46,7 @@ class AlgorithmVerdict:
         return AlgorithmRun(self.algorithm, self.algorithm.layout)
 
 
+@budgeted()
 def verify_algorithm(algorithm: Algorithm, kind: CollectiveKind | None = None, root: int | None = None) -> AlgorithmVerdict:
     """The verdict on an algorithm. `kind`, `root`: required where the traces do not state them.
 
@@ -112,6 +114,8 @@ class _Order:
         self._before: list[int] = []
         if len(self.sequence) > MOST_NODES:
             raise UnsupportedError(f"{len(self.sequence)} nodes; verified are up to {MOST_NODES}")
+        count = len(self.sequence)
+        spend(PYTHON * count + count * count, f"the order of {count:,} nodes of all ranks")
         self.by_id = [{act.id: at for at, act in enumerate(acts)} for acts in algorithm.ranks]
         for place in self.sequence:
             bits = 0
@@ -183,6 +187,8 @@ def executed(algorithm: Algorithm, edges: dict[Place, Place]) -> tuple[list[Plac
     Subject.PROGRAMS,
 )
 def _check_chains(algorithm: Algorithm, layout: Layout, order: _Order, findings: Findings) -> None:
+    count = len(order.sequence)
+    spend(PYTHON // 2 * count * count, f"the chains of messages among {count:,} nodes of all ranks")
     for rank, acts in enumerate(algorithm.ranks):
         having = {rank}.union(*(order.ranks_before((rank, at)) for at in range(len(acts))))
         needed = {part[0] for parts in layout.due(rank) for part in parts}
@@ -224,6 +230,9 @@ class AlgorithmRun:
     overwritten_inputs: dict[Cell, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        chunks = sum(self.layout.sizes(rank)[0] for rank in range(self.layout.ranks))
+        spend(10 * PYTHON * chunks, f"an execution with {chunks:,} chunks")
+        hold(500 * chunks, f"an execution with {chunks:,} chunks")
         self.values: dict[Cell, Value] = {}
         for rank in range(self.layout.ranks):
             for offset in range(self.layout.sizes(rank)[0]):

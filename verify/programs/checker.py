@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from certree.models.common.budget import PYTHON, budgeted, spend
 from certree.models.common.errors import InputError
 from certree.models.programs.layout import Cell, Layout, Part
 from certree.models.programs.limits import MOST_STEPS, limits
@@ -48,6 +49,7 @@ class ProgramVerdict:
         return Execution(self.program, self.layout, self.program.modes[0])
 
 
+@budgeted()
 def verify_program(program: Program, root: int | None = None, *, most_steps: int = MOST_STEPS) -> ProgramVerdict:
     """The verdict on a program.
 
@@ -195,6 +197,8 @@ def _outside(execution: Execution) -> Iterator[str]:
 
 def wrong_places(execution: Run) -> Iterator[str]:
     """A sentence for each place of an output that does not hold what is due."""
+    parts = execution.layout.due_parts()
+    spend(PYTHON * parts, f"{parts:,} contributions that {execution.layout.ranks:,} ranks must hold")
     for rank in range(execution.layout.ranks):
         for offset, due in enumerate(execution.layout.due(rank)):
             cell = (rank, Buffer.OUTPUT, offset)

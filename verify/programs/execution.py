@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from certree.models.common.budget import PYTHON, hold, spend
 from certree.models.programs.layout import Cell, Layout, Part
 from certree.models.programs.program import Buffer, Program, Step, StepType
 from certree.verify.programs.ordering import Accesses, Clock
@@ -60,6 +61,17 @@ class _Message:
     level: int
 
 
+def _spend_on(program: Program, layout: Layout) -> None:
+    """Take what one execution needs from the budget: values by chunk, and a clock with a number for each thread block by step."""
+    blocks = sum(len(owner.blocks) for owner in program.ranks)
+    steps, chunks = 0, sum(layout.sizes(rank)[0] for rank in range(layout.ranks))
+    for _, _, _, step in program.steps():
+        steps, chunks = steps + 1, chunks + step.count
+    what = f"an execution of {steps:,} steps of {blocks:,} thread blocks, with {chunks:,} chunks in all"
+    spend(10 * PYTHON * (steps + chunks) + 4 * steps * blocks, what)
+    hold(500 * (steps + chunks) + 4 * steps * blocks, what)
+
+
 @dataclass
 class Execution:
     """One execution of a program, with buffers that lie in place or not.
@@ -79,6 +91,7 @@ class Execution:
     overwritten_inputs: dict[Cell, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _spend_on(self.program, self.layout)
         self.values: dict[Cell, Value] = {}
         for rank in range(len(self.program.ranks)):
             for offset in range(self.layout.sizes(rank)[0]):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from certree.models.common.budget import budgeted
 from certree.models.common.errors import UnsupportedError
 from certree.models.programs.layout import Layout
 from certree.models.programs.limits import plan_limits
@@ -40,6 +41,7 @@ class PlanVerdict:
         return run
 
 
+@budgeted()
 def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
     """The verdict on a plan; `root` as in `checker.verify_program`.
 

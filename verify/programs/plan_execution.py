@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from certree.models.common.budget import PYTHON, hold, spend
 from certree.models.programs.layout import Cell, Layout
 from certree.models.programs.plan import Operation, OpName, Plan, Span
 from certree.models.programs.program import Buffer
@@ -48,6 +49,7 @@ class PlanExecution:
         self.slices = slices(self.plan)
         base = self.chunk_layout
         self.layout = Layout(base.kind, base.ranks, base.chunks * self.slices, base.root)
+        self._spend()
         self.values: dict[Cell, Value] = {}
         for rank in range(base.ranks):
             for offset in range(self.layout.sizes(rank)[0]):
@@ -77,6 +79,16 @@ class PlanExecution:
         self.remote: dict[tuple[Block, int], int] = {}
         self._position = 0
         self._run()
+
+    def _spend(self) -> None:
+        """Take what the execution needs from the budget: each access to a slice looks at all thread blocks."""
+        blocks = sum(len(owner.blocks) for owner in self.plan.ranks)
+        operations = [inner for *_, one in self.plan.operations() for inner in (one, *one.body)]
+        chunks = sum(span.count for one in operations for span in (*one.src, *one.dst))
+        cells = self.slices * (chunks + sum(self.chunk_layout.sizes(rank)[0] for rank in range(self.chunk_layout.ranks)))
+        what = f"an execution of {blocks:,} thread blocks, with {cells:,} slices of chunks in all"
+        spend(PYTHON * cells * (10 + blocks), what)
+        hold(500 * cells, what)
 
     @property
     def finished(self) -> bool:

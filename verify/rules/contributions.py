@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import spend
 from certree.models.common.columns import distinct
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
@@ -51,6 +52,8 @@ def execute(schedule: Schedule, promise: Promise, executed: NDArray[np.bool_]) -
     rows = np.flatnonzero(executed)
     if (schedule.step[1:] < schedule.step[:-1]).any():
         rows = rows[np.argsort(schedule.step[rows], kind="stable")]
+    work = f"contents after {len(rows):,} transfers, with up to {promise.contributions:,} contributions each"
+    spend(8 * len(rows) * promise.words, work)
     empty_source: list[int] = []
     empty_target: list[int] = []
     doubled: list[int] = []

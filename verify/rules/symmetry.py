@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from certree.models.network.action import Action
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.schedule.symmetric.symmetric import SymmetricSchedule, written_out
-from certree.verify.rule import Stage, Subject, checks, rule
+from certree.verify.rule import STRUCTURAL, Stage, Subject, checks, rule, run_checks
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, network_text, row_text
 
@@ -91,10 +91,12 @@ def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     fits = not findings.rules
     if schedule.slot_cycles is not None:
         whole = written_out(schedule)
-        for entry in checks(Subject.SCHEDULES) if fits else ():
-            entry.run(whole, findings)
+        if fits:
+            run_checks(Subject.SCHEDULES, whole, findings)
         return
     for stage in Stage:
+        if stage > Stage.WIRING and findings.rules & STRUCTURAL:
+            return
         if stage is not Stage.LOAD:
             for entry in checks(Subject.SCHEDULES, stage):
                 if entry.base_suffices:

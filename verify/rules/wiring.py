@@ -57,8 +57,8 @@ def _lacks_buffer(schedule: Schedule) -> Flags:
 @rule(
     "link",
     "there is no such link; an end is a removed node, a switch that does not reduce, or a scratch buffer of a switch; a route has "
-    "a gap, leads elsewhere, visits a node twice or, in a network with switches, passes an endpoint (on a direct network each has "
-    "a router that forwards)",
+    "a gap, leads elsewhere, passes a link or visits a node twice or, in a network with switches, passes an endpoint (on a direct "
+    "network each has a router that forwards)",
     "mesh:1x3 all-reduce: reduce 0 0>2 @0; reduce 0 1>2 @0; copy 0 2>1 @1; copy 0 1>0 @2",
 )
 def check_wiring(schedule: Schedule, findings: Findings) -> None:
@@ -110,8 +110,8 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
 
 
 def _check_routes(schedule: Schedule, findings: Findings, executable: Flags) -> None:
-    """A route is a chain of links from src to dst that comes to no node twice; what lies between forwards: a switch, reducing or
-    not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
+    """A route is a chain of links from src to dst that comes to no link and no node twice; what lies between forwards: a switch,
+    reducing or not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
     if not schedule.routes:
         return
     topology = schedule.topology
@@ -119,12 +119,15 @@ def _check_routes(schedule: Schedule, findings: Findings, executable: Flags) -> 
     tail, head = topology.src[links], topology.dst[links]
     route_of = np.repeat(np.arange(len(schedule.routes)), np.diff(start))
     inner = np.flatnonzero(route_of[1:] == route_of[:-1])  # position of each link that another one follows
-    gap, halt, loop = (np.zeros(len(schedule.routes), np.bool_) for _ in range(3))
+    gap, halt, again, loop = (np.zeros(len(schedule.routes), np.bool_) for _ in range(4))
     gap[route_of[inner[head[inner] != tail[inner + 1]]]] = True
     halt[route_of[inner[~topology.forwards[head[inner]]]]] = True
     nodes = len(topology.kind)
     visits = np.sort(np.concatenate((route_of * nodes + head, np.arange(len(schedule.routes)) * nodes + tail[start[:-1]])))
     loop[visits[1:][np.diff(visits) == 0] // nodes] = True
+    if loop.any():  # a link that is passed twice leads to a node twice
+        passed = np.sort(route_of * len(topology.pair_capacity) + topology.pair_of_link[links])
+        again[passed[1:][np.diff(passed) == 0] // len(topology.pair_capacity)] = True
     route = np.maximum(schedule.route, 0)
     ends = (tail[start[:-1]][route] != schedule.src) | (head[start[1:] - 1][route] != schedule.dst)
 
@@ -136,6 +139,7 @@ def _check_routes(schedule: Schedule, findings: Findings, executable: Flags) -> 
     for broken, words in (
         (gap[route], "is broken"),
         (ends, "leads elsewhere"),
+        (again[route], "passes a link twice, so that its messages may wait for themselves"),
         (halt[route], "passes an endpoint, and only switches forward here"),
         (loop[route], "comes to a node twice"),
     ):

@@ -5,6 +5,7 @@ dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in
 `Tables.schedule`; `rows` of a violation are table rows, counted over all nodes from 0.
 """
 
+from certree.models.common.budget import budgeted
 from certree.models.common.errors import InputError
 from certree.models.fine.forwarding import unkept_waits
 from certree.models.schedule.timing import slot_timing
@@ -12,11 +13,12 @@ from certree.models.tables.table_form import order_faults, row_faults, size_faul
 from certree.models.tables.tables import Tables
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import check_transfers
-from certree.verify.rule import Stage, Subject, check, checks, rule
+from certree.verify.rule import STRUCTURAL, Stage, Subject, check, rule, run_checks
 from certree.verify.tables.dependencies import Moves, report
 from certree.verify.verdict import Findings, Verdict
 
 
+@budgeted()
 @rule(
     "digest",
     "the rows execute a schedule other than the named one",
@@ -30,8 +32,7 @@ def verify_tables(tables: Tables) -> Verdict:
     O(rows log rows + transfers · endpoints / 64), independent of `repeats` and of the message.
     """
     findings = Findings()
-    for entry in checks(Subject.TABLES, Stage.FORM, Stage.WIRING):
-        entry.run(tables, findings)
+    run_checks(Subject.TABLES, tables, findings, Stage.FORM)
     try:
         schedule = tables.schedule
     except InputError as error:  # no root for a flow, or several, or one that is not an endpoint
@@ -47,8 +48,9 @@ def verify_tables(tables: Tables) -> Verdict:
     replayed, moves = Findings(), Moves.of(tables)
     check_transfers(schedule, replayed)
     findings.include(replayed, moves.row[moves.order])
-    for entry in checks(Subject.TABLES, Stage.LOAD, Stage.CONTENTS, Stage.FURTHER):
-        entry.run(tables, findings)
+    if findings.rules & STRUCTURAL:
+        return findings.verdict()
+    run_checks(Subject.TABLES, tables, findings, Stage.WIRING, Stage.LOAD, Stage.CONTENTS, Stage.FURTHER)
     return findings.verdict(quality_of(schedule))
 
 

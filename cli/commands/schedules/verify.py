@@ -37,8 +37,6 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
-UNREADABLE = 2
-
 
 @click.command("verify")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PATH...")
@@ -81,7 +79,8 @@ def verify_command(
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
     again, or taken on trust. A program of any tool is executed; with --topology its schedule on that network gets bounds and
-    times. Exit code 0: valid; 1: invalid, with the reasons.
+    times. Exit code 0: valid; 1: invalid, with the reasons; 3: undecided, since
+    the check would take more steps or memory than the budget of a file has.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
@@ -152,8 +151,10 @@ def _show_batch(batch: Batch, *, as_json: bool) -> int:
     show(batch.document(), _batch_words, as_json=as_json, kind="verify-batch")
     for path in batch.skipped:
         note(f"{path}: skipped: a CSV does not say its network; give --topology and --collective, or name the file")
-    if batch.exit_code == UNREADABLE:
-        note(f"error: {sum(one.error is not None for one in batch.checked)} of {len(batch.checked)} could not be read")
+    for undecided, words in ((False, "could not be read"), (True, "are undecided")):
+        count = sum(one.error is not None and one.undecided is undecided for one in batch.checked)
+        if count:
+            note(f"error: {count} of {len(batch.checked)} {words}")
     return batch.exit_code
 
 
@@ -163,7 +164,8 @@ def _batch_words(document: dict[str, Any]) -> str:
     for file in document["files"]:
         name = one_line(file["path"])
         if "error" in file:
-            lines.append(f"unreadable: {name}: {one_line(file['error']).removeprefix(f'{name}: ')}")
+            kind = "undecided" if file.get("undecided") else "unreadable"
+            lines.append(f"{kind}: {name}: {one_line(file['error']).removeprefix(f'{name}: ')}")
             continue
         what = f"{name}: {collective_words(file)} on {one_line(file['topology'])}"
         lines.append(f"{'valid' if file['valid'] else 'invalid'}: {what}")

@@ -10,7 +10,7 @@ import pytest
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
-from certree.models.common.exchange import exchange
+from certree.models.common.folders.exchange import exchange
 from certree.models.machine.machine import load_machine
 from tests.killed import killed_at, states_when_killed
 from tests.verify.build import path_all_reduce
@@ -87,7 +87,7 @@ def test_folders_change_places(tmp_path: Path) -> None:
 
 
 def test_without_an_exchange_two_renames_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certree.models.common.replacing.exchange", lambda *_: False)
+    monkeypatch.setattr("certree.models.common.folders.replacing.exchange", lambda *_: False)
     export_tables(OLD, tmp_path / "t", "json")
     export_tables(NEW, tmp_path / "t", "json", force=True)
     assert read_tables(tmp_path / "t").message_bytes == 8192
@@ -99,7 +99,7 @@ def test_without_an_exchange_two_renames_do(tmp_path: Path, monkeypatch: pytest.
 def test_killed_between_two_renames_the_next_export_begins_with_the_old_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("certree.models.common.replacing.exchange", lambda *_: False)
+    monkeypatch.setattr("certree.models.common.folders.replacing.exchange", lambda *_: False)
     folder, missing = tmp_path / "t", 0
     for event in range(1000):
         export_tables(OLD, folder, "json", force=True)

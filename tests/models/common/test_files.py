@@ -57,7 +57,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     def fail(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"certree.models.common.replacing.os.{failing}", fail)
+    monkeypatch.setattr(f"certree.models.common.folders.replacing.os.{failing}", fail)
     with pytest.raises(InputError, match=r"cannot write .*a: No space left on device"):
         write_atomically(file, b"new", force=True)
     assert file.read_bytes() == b"old"
@@ -86,7 +86,7 @@ def test_a_new_folder_where_nothing_can_be_made(tmp_path, monkeypatch):
     def fail(*_arguments, **_options):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("certree.models.common.replacing.Path.mkdir", fail)
+    monkeypatch.setattr("certree.models.common.folders.replacing.Path.mkdir", fail)
     with pytest.raises(InputError, match=r"cannot write .*made: Read-only file system"), new_folder(tmp_path / "made"):
         pass
 
@@ -95,7 +95,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("certree.models.common.replacing.os.replace", interrupt)
+    monkeypatch.setattr("certree.models.common.folders.replacing.os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_atomically(tmp_path / "a", b"new", force=False)
     assert os.listdir(tmp_path) == []

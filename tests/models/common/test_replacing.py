@@ -11,8 +11,8 @@ from threading import Thread
 
 import pytest
 
-from certree.models.common import replacing
-from certree.models.common.replacing import replacing_file, replacing_folder
+from certree.models.common.folders import replacing
+from certree.models.common.folders.replacing import replacing_file, replacing_folder
 
 WAYS = {"file": replacing_file, "folder": replacing_folder}
 HIDDEN = {"file": ".out.certree", "folder": ".out.certree.d"}

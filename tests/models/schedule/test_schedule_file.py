@@ -5,19 +5,19 @@ import json
 import struct
 import zipfile
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.models.common import files
+from certree.models.common.budget import MOST_COLUMNS, MOST_TEXT
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.machine.machine import load_machine
 from certree.models.machine.router import Router
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
-from certree.models.schedule import schedule_file
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
@@ -283,8 +283,8 @@ def test_a_zip_that_is_no_schedule(tmp_path):
 
 @pytest.mark.parametrize("name", ["s.json.gz", "s.npz"])
 def test_a_file_that_unzips_to_too_much(tmp_path, monkeypatch, name):
-    save_schedule(pair_all_reduce(), tmp_path / name)
-    for module in (files, schedule_file):
-        monkeypatch.setattr(module, "MAX_UNZIPPED", 500)
-    with pytest.raises(InputError, match="unzips to more than 500 bytes"):
+    save_schedule(ring_all_gather(40), tmp_path / name)
+    size = (tmp_path / name).stat().st_size
+    monkeypatch.setenv("CERTREE_BUDGET", str(Fraction(size, MOST_TEXT if name.endswith(".gz") else MOST_COLUMNS)))
+    with pytest.raises(InputError, match=f"unzips to more than {size:,} bytes, the limit of its kind; CERTREE_BUDGET=4"):
         load_schedule(tmp_path / name)

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.verify.deadlock.freedom import deadlock_of_packets
@@ -132,3 +132,8 @@ def test_more_virtual_channels_than_a_set_has_bits_for_are_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"65 virtual channels .*at most 64"):
         deadlock_of_packets(parse_topology("ring:4"), machine, *ends)
     assert deadlock_of_packets(parse_topology("ring:4"), replace(machine, vc_count=64), *ends).free
+
+
+def test_a_route_that_waits_for_itself_has_no_layer() -> None:
+    with pytest.raises(InputError, match="route 1 passes a link twice: its messages may wait for themselves"):
+        layers_of([(0, 1), (4, 5, 4)])

@@ -49,8 +49,8 @@ def both(of: Formula, text: str):
     proof = parse_proof(text, of.variables)
     flat = [literal for clause in of.clauses for literal in (*clause, 0)]
     fast = _proofs.check_rup(of.variables, np.array(flat, np.int32), proof.literals, proof.deletes)
-    assert fast == check_rup_plainly(of, proof)
-    return fast
+    assert fast[:2] == check_rup_plainly(of, proof)
+    return fast[:2]
 
 
 def has_model(of: Formula) -> bool:

@@ -87,7 +87,7 @@ CORPUS: dict[str, tuple[str, tuple[int, ...], Schedule, tuple[str, ...]]] = {
         "link", (1,), gather(BESIDE_A_SWITCH, "0>1; 0>2", route=[-1, 0], routes=((0, 2),)), ("passes an endpoint", "0>1, 1>2")),
     "route to and fro": (
         "link", (0,), gather(LINE, "0>3", route=[0], routes=((0, 1, 4, 1, 2),)),
-        ("comes to a node twice: 0>1, 1>2, 2>1, 1>2, 2>3",)),
+        ("passes a link twice, so that its messages may wait for themselves: 0>1, 1>2, 2>1, 1>2, 2>3",)),
     "transfer to itself": ("self", (4,), path(f"{PATH}; 1>1"), ("sends to itself",)),
     "two transfers on one link": ("capacity", (0, 4), path(chunks(2)), ("link 0>1", "2 transfers", "chunk 1")),
     "one transfer twice": ("capacity", (0, 2), path("0+1 2+1 0+1; 1>0 1>2"), ("step 0", "0>1")),

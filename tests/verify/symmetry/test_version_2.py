@@ -65,7 +65,7 @@ def test_files_rules_times_and_runs(tmp_path, made: SymmetricSchedule) -> None:
 @pytest.mark.parametrize(
     ("base", "rule"),
     [
-        (replace(BASE, src_buffer=[0, 0, 1, 1, 1]), "not-held"),
+        (replace(BASE, src_buffer=[0, 1, 1, 0, 1]), "not-held"),
         (replace(BASE, delay=2, step=[0, 0, 2, 2, 3], rounds=[1] * 4), "in-flight"),
         (replace(BASE, step=[0, 0, 2, 1, 2]), "capacity"),
         (replace(BASE, dst_buffer=[1, 0, 0, 1, 1]), "missing"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import hold, spend
 from certree.models.common.columns import int_column
 from certree.models.demand import Demand
 from certree.models.network.topology import Topology
@@ -103,12 +104,15 @@ def _summed_in_sweeps(topology: Topology, length: Int64, sources: NDArray[Any], 
     order = np.argsort(topology.dst, kind="stable")
     tail, long = topology.src[order], length[order]
     head, first = np.unique(topology.dst[order], return_index=True)
-    reached = np.zeros((int(length.max()) + 1, len(topology.kind), -(-len(sources) // 64)), np.uint64)  # by t modulo its length
+    words = -(-len(sources) // 64)
+    hold(8 * (int(length.max()) + 1) * len(topology.kind) * words, f"distances from {len(sources):,} endpoints")
+    reached = np.zeros((int(length.max()) + 1, len(topology.kind), words), np.uint64)  # by t modulo its length
     number = np.arange(len(sources))
     np.bitwise_or.at(reached[0], (sources, number // 64), np.uint64(1) << (number % 64).astype(np.uint64))
     summed, now, still = 0, 0, 0
     missing = len(sources) * len(sinks) - int(np.bitwise_count(reached[0][sinks]).sum())
     while missing:
+        spend((2 * len(topology.kind) + len(tail)) * words, f"distances from {len(sources):,} endpoints over {len(tail):,} links")
         summed += missing
         now += 1
         here, before = reached[now % len(reached)], reached[(now - 1) % len(reached)]
@@ -205,6 +209,7 @@ def distances(topology: Topology, length: Int64, starts: NDArray[Any]) -> Int64:
         block = np.full((nodes, len(starts[low : low + step])), FAR, np.int64)
         block[starts[low : low + step], np.arange(block.shape[1])] = 0
         while True:
+            spend(len(tail) * block.shape[1], f"distances from {len(starts):,} nodes over {len(tail):,} links")
             before = block[head]
             reached = before.copy()
             for place in range(int(into.max())):  # the links into each node in turn: faster than np.minimum.reduceat

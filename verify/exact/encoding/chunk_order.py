@@ -18,6 +18,7 @@ Exchanges of adjacent chunks generate all orders.
 
 from itertools import pairwise
 
+from certree.models.common.budget import PYTHON, spend
 from certree.verify.exact.encoding.encoder import Encoder
 from certree.verify.exact.formula import Family, Formula
 from certree.verify.exact.rup import ProofError
@@ -32,6 +33,8 @@ def order_chunks(encoder: Encoder) -> None:
     formula, chunks = encoder.formula, encoder.interchangeable
     if len(chunks) < 2:
         return
+    many = len(formula.clauses)
+    spend(4 * PYTHON * len(chunks) * many, f"the order of {len(chunks):,} chunks in {many:,} clauses")
     clauses = plain_clauses(formula)
     for one, other in pairwise(chunks):
         check_interchangeable(formula, clauses, _exchange(encoder.chunk_families, one, other))

@@ -1,0 +1,1 @@
+"""Writing without leaving halves: `replacing`, files and folders that appear at once or not at all; `exchange` of two folders."""
