@@ -17,11 +17,11 @@ test: setup
 browser-test: setup
 	$(BIN)/pytest -q tests/browser
 
-# Property tests with other examples in every run, over sixty times as many, and damaged files for every reader,
-# two minutes each: exploration, not for CI.
+# Property tests with other examples in every run, over sixty times as many, and damaged files for every reader and
+# every form of schedule, an hour in all: exploration; CI has two minutes of the damaged files.
 fuzz: setup
 	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
-	$(BIN)/python -m tests.fuzz.readers 120
+	$(BIN)/python -m tests.fuzz.readers 3600
 
 lint: setup
 	$(BIN)/ruff check .

@@ -91,6 +91,8 @@ def run(arguments: Sequence[str]) -> int:
     except CertreeError as error:
         return fail(str(error), error.exit_code, type(error).__name__)
     except MemoryError:
+        if os.environ.get("CERTREE_DEBUG"):
+            raise
         return fail("undecided: it takes more memory than there is", UndecidedError.exit_code, UndecidedError.__name__)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:  # of click, which writes help by itself

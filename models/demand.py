@@ -1,7 +1,5 @@
 """Demands: how much each endpoint has for each other one, for collectives in which that differs (alltoallv)."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import read_bytes
+from certree.models.common.files import csv_rows, read_bytes
 from certree.models.network.topology import MAX_NODES, Topology
 
 Int64 = NDArray[np.int64]
@@ -112,10 +110,7 @@ def load_demand(path: Path, topology: Topology, granule_bytes: int) -> Demand:
 
     InputError names the file and, for a cell, the row and column, numbered from 1, and what is allowed.
     """
-    try:
-        lines = [line for line in csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))) if line]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not CSV: {error}") from None
+    lines = [line for line in csv_rows(read_bytes(path), str(path)) if line]
     count = len(topology.endpoints)
     if len(lines) != count:
         raise InputError(f"{path}: {len(lines)} rows; allowed: {count}, one for each endpoint of {topology.name}")

@@ -1,7 +1,9 @@
 """Reading and writing artefacts: atomic writes, canonical JSON, hashes."""
 
+import csv
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,6 +166,14 @@ def _finite(text: str) -> float:
     if isinf(value):
         raise ValueError(f"{text[:60]} is too large a number")
     return value
+
+
+def csv_rows(data: bytes, where: str) -> list[list[str]]:
+    """The rows of a CSV, an empty list for an empty line; InputError for bytes that are not UTF-8, or not CSV."""
+    try:
+        return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{where} is not CSV: {error}") from None
 
 
 def check_format(document: Any, expected: str, version: int, where: str, *more: int) -> Mapping[str, Any]:

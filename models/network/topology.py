@@ -122,19 +122,16 @@ class Topology(Shown):
 
     def distances(self, start: int, *, backward: bool = False) -> Int32:
         """Hops from `start` to every node id (to `start` when `backward`); -1 where there is no path. O(nodes + links)."""
-        head, first = self._into if backward else self._out_of
-        far = np.full(len(self.kind), -1, np.int32)
-        far[start] = hops = 0
-        edge = np.array([start])
-        while len(edge):
-            hops += 1
-            count = first[edge + 1] - first[edge]
-            link = np.repeat(first[edge] - (np.cumsum(count) - count), count) + np.arange(count.sum())
-            reached = head[link]
-            fresh = reached[far[reached] < 0]
-            far[fresh] = hops
-            edge = np.unique(fresh)
-        return far
+        head, first = (column.tolist() for column in (self._into if backward else self._out_of))
+        far = [-1] * len(self.kind)
+        far[start], reached = 0, [start]
+        for node in reached:  # grows while it is read
+            hops = far[node] + 1
+            for other in head[first[node] : first[node + 1]]:
+                if far[other] < 0:
+                    far[other] = hops
+                    reached.append(other)
+        return np.array(far, np.int32)
 
     @cached_property
     def _out_of(self) -> tuple[Int32, NDArray[np.int64]]:

@@ -1,7 +1,5 @@
 """Schedules in CSV files, written by hand."""
 
-import csv
-import io
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.common.errors import InputError, ScheduleFormatError, located, unknown_name
-from certree.models.common.files import read_bytes
+from certree.models.common.files import csv_rows, read_bytes
 from certree.models.network.dimension_order import DimensionOrder
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Topology
@@ -36,10 +34,7 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     collective.require_equal_blocks(f"{path}: a CSV does not say the sizes of chunks")
     if routing not in (None, *CSV_ROUTINGS):
         raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
-    try:
-        lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not CSV: {error}") from None
+    lines = csv_rows(read_bytes(path), str(path))
     header = [cell.strip() for cell in lines[0]] if lines else []
     buffered = header[-2:] == [*BUFFER_COLUMNS]
     paths = (header[:-2] if buffered else header)[len(_CSV_HEADER) :]

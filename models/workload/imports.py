@@ -1,10 +1,9 @@
 """Workloads of other programs: SCALE-Sim's tables of layers, and ASTRA-sim 1.0's workload texts."""
 
-import csv
-import io
 from fractions import Fraction
 
 from certree.models.common.errors import InputError, short, unknown_name
+from certree.models.common.files import csv_rows
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.workload.systolic import Shape
 from certree.models.workload.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload
@@ -40,7 +39,7 @@ def scale_sim_shapes(data: bytes) -> list[Shape]:
     A header, empty lines, lines with a title alone and empty last columns are skipped. InputError names the line.
     """
     shapes = []
-    for number, row in enumerate(csv.reader(io.StringIO(_text(data))), 1):
+    for number, row in enumerate(csv_rows(data, "the table"), 1):
         cells = [cell.strip() for cell in row]
         while cells and not cells[-1]:
             cells.pop()

@@ -17,7 +17,7 @@ from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree
 
 ROOT = Path(__file__).parents[2]
-WAITING = ROOT / "tests/fuzz/corpus/schedule.route-passes-a-link-twice.json"
+WAITING = ROOT / "tests/fuzz/corpus/schedule.switches.route-passes-a-link-twice"
 CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n\n0,reduce,2,0,0\n0,copy,0,1,1\n0,copy,0,2,0\n"  # an empty line is not a row
 FOR_CSV = ("--topology", "ring:3", "--collective", "all-reduce")
 

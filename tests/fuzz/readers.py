@@ -1,210 +1,289 @@
-"""Damaged files for every reader: one line of error or a result, never a traceback.
+"""Damaged files for every reader and every form of schedule: a result or one line of error, in time, never a traceback.
 
-`python -m tests.fuzz.readers SECONDS [NAME ...]` runs each reader that long and prints how many files it read, refused
-and crashed on; files that crash are written to `build/fuzz`. `tests/fuzz/corpus` has files that crashed
-readers once, named `READER.WHATEVER`.
+`python -m tests.fuzz.readers SECONDS [NAME ...]` shares that time among all subjects, or those whose names begin with a NAME, and
+prints what came of their files. Faults are drawn from seeds that never change; how many are tried depends on the time. Files that
+take longer than a limit, or end with a traceback, are written to `build/fuzz`; `tests/fuzz/corpus` has files that did so once,
+named `READER.FORM.FAULT`.
 """
 
+import contextlib
+import io
+import json
+import shutil
 import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 import certree.api as ct
-from certree.api.runtimes.kinds import kind_of
-from certree.api.runtimes.programs import verify_program
+from certree.api.sweeps.specification import read_specification
+from certree.cli.main import run
 from certree.hw.routers.packets import read_packets
-from certree.hw.tables.directory import read_tables
-from certree.models.common.errors import CertreeError
+from certree.hw.tables.directory import MANIFEST
+from certree.hw.tables.manifest import file_entry
 from certree.models.cost.fitting.measurements import read_measurements
+from certree.models.cost.model import load_parameters
 from certree.models.machine.machine import load_machine
-from certree.models.network.topology_file import load_topology
-from certree.models.programs.algorithm import algorithm_of
-from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule_csv import load_schedule_csv
-from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.traces.endpoints import load_endpoint_trace
 from certree.models.traces.flits import load_flit_trace
 from certree.models.traces.reducing import load_aggregation_trace
 from certree.models.workload.workload_file import load_workload
 from certree.verify.tla.traces.interfaces import load_trace
+from tests.fuzz import forms
+from tests.fuzz.mutations import damaged
+from tests.fuzz.worker import OUTCOMES, Reader, Worker
 
 CORPUS = Path(__file__).parent / "corpus"
-PRESETS = Path(__file__).parents[2] / "models"
-#: texts that replace numbers and words
-ODD = (b"-1", b"0", b"1e999", b"NaN", b"9" * 30, b"null", b"[]", b"{}", b'""', b"true", b"1.5", b"\xff\xfe", b"\x00", b"4294967296")
-Reader = Callable[[Path], object]
+ROOT = Path(__file__).parents[2]
+PRESETS = ROOT / "models"
+IMPORTS = ROOT / "tests/models/network/imports"
 
 
-def readers() -> dict[str, tuple[str, Reader]]:
-    """The end of the file's name and the function of each reader."""
+@dataclass(frozen=True)
+class Subject:
+    """A reader with a right file for it. `name`: READER.FORM; `suffix`: the end of the file's name."""
+
+    name: str
+    suffix: str
+    right: bytes
+    read: Reader
+
+
+def certree(*arguments: object) -> int:
+    """The exit code of a command, in this process."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return run([str(one) for one in arguments])
+
+
+def verify(path: Path, *options: object) -> int:
+    """What `certree verify` answers."""
+    return certree("verify", path, "--json", *options)
+
+
+def subjects(folder: Path) -> dict[str, Subject]:
+    """All subjects, by name; their right files are made in the folder."""
+    found = [*_schedules(folder), *_tables(folder), *_programs(folder), *_evidence(folder), *_inputs(), *_traces(folder)]
+    return {subject.name: subject for subject in found}
+
+
+def _schedules(folder: Path) -> Iterator[Subject]:
+    for form, make in forms.FORMS.items():
+        ct.save(make(), folder / f"{form}.json")
+        yield Subject(f"schedule.{form}", ".json", (folder / f"{form}.json").read_bytes(), verify)
+    fine = (folder / "fine.json").read_bytes()
+    for command, file in (("certify", "c.json"), ("export", "t")):
+        yield Subject(f"{command}.fine", ".json", fine, _writing(command, file))
+    for form in ("algorithm", "fine"):
+        for suffix in (".npz", ".json.gz"):
+            file = folder / f"{form}{suffix}"
+            ct.save(ct.load(folder / f"{form}.json"), file)  # type: ignore[arg-type]
+            yield Subject(f"schedule{suffix.replace('.', '-')}.{form}", suffix, file.read_bytes(), verify)
+    for form, text, options in (
+        (
+            "rows",
+            b"chunk,op,src,dst,step\n0,reduce,1,0,0\n0,reduce,3,2,0\n0,reduce,2,0,1\n0,copy,0,1,2\n0,copy,0,2,2\n0,copy,1,3,3\n",
+            (),
+        ),
+        ("paths", b"chunk,op,src,dst,step,path\n0,copy,0,3,0,0>1>3\n0,copy,0,1,1,\n0,copy,0,2,0,\n", ()),
+        (
+            "buffers",
+            b"chunk,op,src,dst,step,src_buffer,dst_buffer\n0,copy,0,1,0,0,1\n0,copy,1,3,1,1,0\n0,copy,0,2,0,0,0\n0,copy,1,1,1,1,0\n",
+            ("--route", "shortest"),
+        ),
+    ):
+        asked = ("--topology", "mesh:2x2", "--collective", "all-reduce" if form == "rows" else "broadcast")
+        root = () if form == "rows" else ("--root", "0")
+        yield Subject(f"csv.{form}", ".csv", text, _verifying(*asked, *root, *options))
+
+
+def _tables(folder: Path) -> Iterator[Subject]:
+    for form, format_, files in (
+        ("algorithm", "readmemh", ("manifest.json", "table.json", "node_0000.hex")),
+        ("fine", "json", ("manifest.json", "table.json")),
+        ("all-to-all", "systemverilog", ("manifest.json",)),
+        ("buffers", "readmemh", ("manifest.json", "table.json")),
+        ("waits", "json", ("manifest.json",)),
+    ):
+        tables = folder / f"tables-{form}"
+        if certree("export", folder / f"{form}.json", "-o", tables, "--format", format_):
+            raise AssertionError(f"no tables of {form}")
+        present = [name for name in files if (tables / name).exists()]
+        for name in present:
+            yield Subject(f"tables-{name.split('.')[0]}.{form}", "", (tables / name).read_bytes(), _in_tables(tables, name))
+
+
+def _programs(folder: Path) -> Iterator[Subject]:
+    made = ct.load(folder / "algorithm.json")
+    for name, suffix in (("msccl-xml", ".xml"), ("mscclpp", ".json")):
+        ct.export_program(made, name, folder / f"program{suffix}")  # type: ignore[arg-type]
+        data = (folder / f"program{suffix}").read_bytes()
+        yield Subject(f"{name}.program", suffix, data, verify)
+        yield Subject(f"{name}.schedule", suffix, data, _verifying("--topology", "mesh:2x2"))
+    for form in ("broadcast", "all-to-all"):
+        file = folder / f"{form}.xml"
+        ct.export_program(forms.small(form), "msccl-xml", file)
+        yield Subject(f"msccl-xml.{form}", ".xml", file.read_bytes(), verify)
+    ct.export_program(made, "chakra", folder / "traces")  # type: ignore[arg-type]
+    right = (folder / "traces" / "algorithm.0.et").read_bytes()
+    yield Subject("chakra.algorithm", ".et", right, _with_other_ranks(folder / "traces"))
+    yield Subject("workload.chakra", ".et", forms.training(), lambda path: load_workload(str(path)))
+
+
+def _evidence(folder: Path) -> Iterator[Subject]:
+    ct.bundle(ct.load(folder / "proof.json"), folder / "proof.certree", tla=False)  # type: ignore[arg-type]
+    yield Subject("bundle.schedule", ".certree", (folder / "proof.certree").read_bytes(), verify)
+    yield Subject("frontier.all-gather", ".json", forms.frontier(), verify)
+
+
+def _inputs() -> Iterator[Subject]:
     mesh = ct.topology("mesh:2x2")
-    return {
-        "schedule": (".json", load_any_schedule),
-        "schedule-npz": (".npz", load_any_schedule),
-        "schedule-csv": (".csv", lambda path: load_schedule_csv(path, mesh, parse_collective("all-reduce"))),
-        "topology": (".json", load_topology),
-        "graphml": (".graphml", load_topology),
-        "machine": (".toml", lambda path: load_machine(str(path))),
-        "workload": (".toml", lambda path: load_workload(str(path))),
-        "msccl-xml": (".xml", verify_program),
-        "mscclpp": (".json", lambda path: verify_program(path) if kind_of(path) else None),
-        "chakra": (".et", _with_other_ranks),
-        "packets": (".csv", lambda path: read_packets(path, mesh)),
-        "measurements": (".csv", read_measurements),
-        "bundle": (".certree", ct.read_bundle),
-        "trace": ("", load_trace),
-        "endpoint-trace": ("", load_endpoint_trace),
-        "aggregation-trace": ("", load_aggregation_trace),
-        "flit-trace": ("", load_flit_trace),
-        "manifest": ("", lambda path: _in_tables(path, "manifest.json")),
-        "table": ("", lambda path: _in_tables(path, "table.json")),
-        "rows": ("", lambda path: _in_tables(path, "node_0000.hex")),
-    }
+    with TemporaryDirectory() as temporary:
+        for suffix in (".json", ".graphml"):
+            file = Path(temporary) / f"network{suffix}"
+            ct.save(ct.topology("fattree:2x2"), file)
+            yield Subject(f"network.{suffix[1:]}", suffix, file.read_bytes(), _showing)
+    yield Subject("network.node-link", ".json", forms.node_link(), _showing)
+    for name in ("dgx1.txt", "dgx1.xml"):
+        yield Subject(f"network.{name[-3:]}", name[-4:], (IMPORTS / name).read_bytes(), _importing)
+    machine = (PRESETS / "machine/presets/booksim2.toml").read_bytes()
+    yield Subject("machine.toml", ".toml", machine, lambda path: load_machine(str(path)))
+    for form in ("repeats", "algorithm"):
+        yield Subject(f"machine.{form}", ".toml", machine, _on_machine(form))
+    for name in ("gentree", "ace", "netreduce"):
+        data = (PRESETS / f"cost/presets/{name}.toml").read_bytes()
+        yield Subject(f"cost.{name}", ".toml", data, lambda path: load_parameters(str(path)))
+    workload = (PRESETS / "workload/presets/alexnet.toml").read_bytes()
+    for form, suffix, text in (
+        ("toml", ".toml", workload),
+        ("scale-sim", ".csv", forms.SCALE_SIM.encode()),
+        ("astra-sim", ".txt", forms.ASTRA.encode()),
+    ):
+        yield Subject(f"workload.{form}", suffix, text, lambda path: load_workload(str(path)))
+    packets = b"id,src,dst,flits,start\n0,0,1,4,0\n1,2,3,1,9\n"
+    yield Subject("packets.csv", ".csv", packets, lambda path: read_packets(path, mesh))
+    measured = b"benchmark,participants,floats,seconds\nco-located-ps,8,10000000,0.203\nexchange,4,4096,0.001\n"
+    yield Subject("measurements.csv", ".csv", measured, read_measurements)
+    yield Subject("demand.csv", ".csv", b"0,64,32,0\n0,0,16,16\n48,0,0,16\n16,16,16,0\n", lambda path: ct.demand(path, mesh))
+    yield Subject("sweep.toml", ".toml", ct.sweep_example().encode(), read_specification)
 
 
-def seeds(folder: Path) -> dict[str, bytes]:
-    """A right file for each reader."""
-    made = ct.synthesize("mesh:2x2", method="multitree", size="1KiB")
-    for suffix in (".json", ".npz"):
-        ct.save(made, folder / f"made{suffix}", force=True)
-    for suffix in (".json", ".graphml"):
-        ct.save(ct.topology("mesh:2x2"), folder / f"network{suffix}", force=True)
-    ct.bundle(made, folder / "made.certree", tla=False, force=True)
-    ct.simulate(made, trace=folder / "trace", force=True)
-    ct.endpoints("ring:3", payloads=["4KiB"], systems=["ace"], method="ring", chunk="4KiB", trace=folder / "endpoints", force=True)
-    ct.inject("mesh:2x2", ct.Traffic(flits=3, cycles=40, warmup=0), trace_flits=folder / "flits", force=True)
-    ct.aggregate("switch:4,reducing=switches", size="1KiB", trace=folder / "aggregation", force=True)
-    ct.export(made, folder=folder / "tables", force=True)
-    programs: dict[str, bytes] = {}
-    for name, file in (("msccl-xml", "made.xml"), ("mscclpp", "plan.json")):
-        ct.export_program(made, name, folder / file, force=True)
-        programs[name] = (folder / file).read_bytes()
-    ct.export_program(made, "chakra", folder / "traces")
-    programs["chakra"] = (folder / "traces" / "algorithm.0.et").read_bytes()
-    return {
-        "schedule": (folder / "made.json").read_bytes(),
-        "schedule-npz": (folder / "made.npz").read_bytes(),
-        "schedule-csv": b"chunk,op,src,dst,step\n0,reduce,0,1,0\n0,copy,1,0,1\n",
-        "topology": (folder / "network.json").read_bytes(),
-        "graphml": (folder / "network.graphml").read_bytes(),
-        "machine": (PRESETS / "machine/presets/booksim2.toml").read_bytes(),
-        "workload": (PRESETS / "workload/presets/alexnet.toml").read_bytes(),
-        "packets": b"id,src,dst,flits,start\n0,0,1,4,0\n1,2,3,1,9\n",
-        "measurements": b"benchmark,participants,floats,seconds\nco-located-ps,8,10000000,0.203\nexchange,4,4096,0.001\n",
-        **programs,
-        "bundle": (folder / "made.certree").read_bytes(),
-        "trace": (folder / "trace").read_bytes(),
-        "endpoint-trace": (folder / "endpoints").read_bytes(),
-        "flit-trace": (folder / "flits").read_bytes(),
-        "aggregation-trace": (folder / "aggregation").read_bytes(),
-        **{
-            name: (folder / "tables" / file).read_bytes()
-            for name, file in (("manifest", "manifest.json"), ("table", "table.json"), ("rows", "node_0000.hex"))
-        },
-    }
+def _traces(folder: Path) -> Iterator[Subject]:
+    ct.simulate(ct.load(folder / "algorithm.json"), trace=folder / "trace")  # type: ignore[arg-type]
+    ct.endpoints("ring:3", payloads=["4KiB"], systems=["ace"], method="ring", chunk="4KiB", trace=folder / "endpoints")
+    ct.inject("mesh:2x2", ct.Traffic(flits=3, cycles=40, warmup=0), trace_flits=folder / "flits")
+    ct.aggregate("switch:4,reducing=switches", size="1KiB", trace=folder / "aggregation")
+    readers = (("trace", load_trace), ("endpoints", load_endpoint_trace), ("flits", load_flit_trace))
+    for name, read in (*readers, ("aggregation", load_aggregation_trace)):
+        yield Subject(f"trace.{name}", "", (folder / name).read_bytes(), read)
 
 
-def _with_other_ranks(path: Path) -> object:
-    """Read a damaged trace of rank 0 with the right ones of the others."""
-    files = {f"{rank}": (path.parent / "traces" / f"algorithm.{rank}.et").read_bytes() for rank in range(1, 4)}
-    return algorithm_of({"0": path.read_bytes()} | files, str(path))
+def _showing(path: Path) -> int:
+    return certree("topology", "show", path)
 
 
-def _in_tables(path: Path, name: str) -> object:
-    """Read the tables next to a damaged file with that file in place of one of theirs."""
-    place = path.parent / "tables" / name
-    right = place.read_bytes()
-    try:
-        place.write_bytes(path.read_bytes())
-        return read_tables(place.parent)
-    finally:
-        place.write_bytes(right)
+def _importing(path: Path) -> int:
+    return certree("topology", "show", f"{path},speed=NV:25GB/s,links=nvlink")
 
 
-def damaged(rng: Random, data: bytes) -> bytes:
-    """The bytes with one to four faults."""
-    for _ in range(rng.randint(1, 4)):
-        at, end = sorted((rng.randint(0, len(data)), rng.randint(0, len(data))))
-        near = min(len(data), at + rng.randint(1, 8))
-        options = (
-            data[:at],
-            data[:at] + data[near:],
-            data[:at] + bytes([rng.randrange(256)]) + data[near:],
-            data[:near] + data[at:near] + data[near:],
-            data[:at] + data[end:] + data[at:end],
-            *(_with_odd_token(rng, data, at) for _ in range(3)),
-        )
-        data = rng.choice(options)
-    return data
+def _verifying(*options: object) -> Reader:
+    return lambda path: verify(path, *options)
 
 
-def _with_odd_token(rng: Random, data: bytes, at: int) -> bytes:
-    """The number or word at some place replaced."""
-    letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
-    end = at
-    while end < len(data) and data[end] in letters:
-        end += 1
-    while at > 0 and data[at - 1] in letters:
-        at -= 1
-    return data[:at] + rng.choice(ODD) + data[end:]
+def _writing(command: str, file: str) -> Reader:
+    def read(path: Path) -> int:
+        with TemporaryDirectory() as temporary:
+            return certree(command, path, "-o", Path(temporary) / file)
+
+    return read
 
 
-def outcome(read: Reader, path: Path) -> str:
-    """`read`, `refused`, or the last line of a traceback."""
-    try:
-        read(path)
-    except CertreeError as error:
-        return "refused" if "\n" not in str(error).strip() else f"several lines: {error!r}"
-    except RecursionError:
-        return "RecursionError"
-    except Exception:  # what a user would see as an internal error
-        return traceback.format_exc().strip().splitlines()[-1]
-    return "read"
+def _on_machine(form: str) -> Reader:
+    """A schedule on the machine of a damaged file."""
+
+    def read(path: Path) -> int:
+        return verify(path.parent / f"{form}.json", "--params", path, "--size", "1MiB")
+
+    return read
 
 
-def cases(name: str, right: bytes, folder: Path, rng: Random) -> Iterator[tuple[bytes, str]]:
-    """Damaged files of a reader without end, and what came of each. The folder is that of `seeds`."""
-    suffix, read = readers()[name]
-    path = folder / f"damaged{suffix}"
+def _with_other_ranks(traces: Path) -> Reader:
+    """A damaged trace of rank 0 with the right ones of the others."""
+
+    def read(path: Path) -> int:
+        with TemporaryDirectory() as temporary:
+            together = Path(shutil.copytree(traces, Path(temporary) / "traces"))
+            shutil.copy(path, together / "algorithm.0.et")
+            return verify(together)
+
+    return read
+
+
+def _in_tables(tables: Path, name: str) -> Reader:
+    """Tables with a damaged file in place of one of theirs."""
+
+    def read(path: Path) -> int:
+        with TemporaryDirectory() as temporary:
+            together = Path(shutil.copytree(tables, Path(temporary) / "tables"))
+            shutil.copy(path, together / name)
+            if name != MANIFEST:  # the manifest says what it is
+                manifest = json.loads((together / MANIFEST).read_bytes())
+                manifest["files"][name] = file_entry(path.read_bytes())
+                (together / MANIFEST).write_text(json.dumps(manifest))
+            return verify(together)
+
+    return read
+
+
+def cases(subject: Subject, rng: Random) -> Iterator[bytes]:
+    """Damaged files without end."""
     while True:
-        data = damaged(rng, right)
+        yield damaged(rng, subject.right, subject.suffix)
+
+
+def fuzz(subject: Subject, worker: Worker, folder: Path, until: Callable[[], bool]) -> Counter[str]:
+    """What came of damaged files of one subject; the first file of each kind of failure is kept."""
+    found, path = Counter[str](), folder / f"damaged{subject.suffix}"
+    for number, data in enumerate(cases(subject, Random(subject.name))):
+        if until():
+            break
         path.write_bytes(data)
-        yield data, outcome(read, path)
+        came = worker.outcome(subject.name, path)
+        if came not in OUTCOMES.values() and came not in found:
+            place = Path("build/fuzz") / f"{subject.name}.{number}{subject.suffix}"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+            sys.stdout.write(f"{subject.name}: {came} ({place})\n")
+        found[came] += 1
+    return found
 
 
 def main(seconds: float, names: list[str]) -> int:
-    """Fuzz each reader; 1 if one crashed."""
-    crashes = 0
-    with TemporaryDirectory() as folder:
-        right = seeds(Path(folder))
-        for name in names or list(readers()):
-            found = fuzz(name, right[name], Path(folder), seconds)
-            known = found["refused"] + found["read"]
-            crashes += found.total() - known
-            counts = f"{found.total():>8,} cases, {found['refused']:>8,} refused, {found['read']:>6,} read"
-            sys.stdout.write(f"{name:18} {counts}, {found.total() - known:>4} crashes\n")
-            sys.stdout.flush()
-    return int(crashes > 0)
+    """Fuzz all subjects, or those that are named; 1 where one failed."""
+    total = Counter[str]()
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        known = subjects(folder)
+        chosen = [one for one in known.values() if not names or any(one.name.startswith(name) for name in names)]
+        with Worker({one.name: one.read for one in known.values()}) as worker:
+            for number, one in enumerate(chosen):
+                begin, share = time.monotonic(), seconds / len(chosen)
+                found = fuzz(one, worker, folder, lambda begin=begin, share=share: time.monotonic() - begin > share)  # type: ignore[misc]
+                total += found
+                sys.stdout.write(f"{number + 1:>3} {one.name:28} {_words(found)}\n")
+                sys.stdout.flush()
+    sys.stdout.write(f"    {'all':28} {_words(total)}\n")
+    return int(total.keys() > set(OUTCOMES.values()) or bool(total.keys() - set(OUTCOMES.values())))
 
 
-def fuzz(name: str, right: bytes, folder: Path, seconds: float) -> Counter[str]:
-    """What came of damaged files of one reader; the first file of each kind of crash is kept."""
-    found, begin = Counter[str](), time.monotonic()
-    for number, (data, came) in enumerate(cases(name, right, folder, Random(name))):
-        if came not in ("read", "refused") and came not in found:
-            place = Path("build/fuzz") / f"{name}.{number}"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-            sys.stdout.write(f"{name}: {came} ({place})\n")
-        found[came] += 1
-        if time.monotonic() - begin > seconds:
-            break
-    return found
+def _words(found: Counter[str]) -> str:
+    timeouts = found["time-out"]
+    failed = found.total() - sum(found[one] for one in OUTCOMES.values()) - timeouts
+    parts = [f"{found.total():>7,} files:", *(f"{found[one]:>7,} {one}," for one in OUTCOMES.values())]
+    return " ".join([*parts, f"{timeouts} time-outs, {failed} tracebacks"])
 
 
 if __name__ == "__main__":

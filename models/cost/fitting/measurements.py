@@ -8,8 +8,6 @@ P being the participants, `co-located-ps` is an all-reduce of a vector of `float
 server adds P vectors of `floats` at once (Section 3.1, Equation 5).
 """
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -17,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from certree.models.common.errors import InputError
-from certree.models.common.files import read_bytes
+from certree.models.common.files import csv_rows, read_bytes
 
 HEADER = ("benchmark", "participants", "floats", "seconds")
 CO_LOCATED_PS, EXCHANGE, ADDITION = BENCHMARKS = ("co-located-ps", "exchange", "addition")
@@ -49,10 +47,7 @@ class Measurement:
 
 def read_measurements(path: Path) -> list[Measurement]:
     """The measurements of a CSV; InputError names the line and the field that is wrong."""
-    try:
-        rows = list(csv.reader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not a CSV: {error}") from None
+    rows = csv_rows(read_bytes(path), str(path))
     if not rows or tuple(rows[0]) != HEADER:
         given = ",".join(rows[0]) if rows else "nothing"
         raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which also states the units")

@@ -169,7 +169,7 @@ def test_a_csv_is_read_as_it_was_written(tmp_path: Path) -> None:
         (HEAD + "exchange,1,100,1\n", "line 2: participants is 1; allowed: 2 to"),
         (HEAD + "exchange,4,0,1\n", "line 2: floats is 0; allowed: 1 to"),
         (HEAD + "co-located-ps,4,3,1\n", "line 2: 3 floats leave some of 4 servers without data"),
-        (HEAD + '"exchange', "is not a CSV"),
+        (HEAD + '"exchange', "is not CSV"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, text: str, reason: str) -> None:
