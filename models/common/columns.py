@@ -1,6 +1,6 @@
 """Checked conversion of JSON lists and numpy arrays to integer columns."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from certree.models.common.errors import InputError, short
 _BLOCK = 1 << 18  # rows
 _LARGEST_TABLE = 1 << 20  # words
 
+_Hashable = TypeVar("_Hashable", bound=Hashable)
 _Number = TypeVar("_Number", bound=np.integer[Any])
 
 
@@ -60,6 +61,25 @@ def check_range(values: NDArray[Any], where: str, low: int, high: int, error: Ca
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
         row, *_ = np.argwhere((values < low) | (values > high))[0]
         raise error(f"{where} row {row}: {values[row]}; allowed: {low} to {high}")
+
+
+def first_repeated(values: Iterable[_Hashable]) -> _Hashable | None:
+    """The first value that is there a second time; None where there is none. O(values)."""
+    seen: set[_Hashable] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
+
+
+def within_words(most: int, *columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """The columns, or the ranks of their entries among all, in the same order, where `most` times their largest entry needs more
+    than 64 bits. Entries are from 0. O(1) where they are small, else O(n log n)."""
+    if most * (1 + max((int(column.max(initial=0)) for column in columns), default=0)) < 1 << 62:
+        return columns
+    ranks = np.unique(np.concatenate(columns), return_inverse=True)[1].astype(np.int64)
+    return tuple(np.split(ranks, np.cumsum([len(column) for column in columns])[:-1]))
 
 
 def have_common(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.common.budget import MOST_TEXT, require_size
+from certree.models.common.columns import first_repeated
 from certree.models.common.errors import InputError
 from certree.models.common.folders.replacing import replacing_file, replacing_folder
 
@@ -152,8 +153,7 @@ def parse_object(data: bytes, where: str) -> dict[str, Any]:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} is given twice")
+        raise ValueError(f"key {first_repeated(key for key, _ in pairs)!r} is given twice")
     return document
 
 

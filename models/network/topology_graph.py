@@ -10,6 +10,7 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 import numpy as np
 
+from certree.models.common.columns import first_repeated
 from certree.models.common.errors import InputError, TopologyError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
@@ -49,7 +50,7 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
     """
     names = [str(node) for node in graph.nodes]
     if len(set(names)) < len(names):
-        raise TopologyError(f"{where}: two nodes are called {next(name for name in names if names.count(name) > 1)!r}")
+        raise TopologyError(f"{where}: two nodes are called {first_repeated(names)!r}")
     numbered = all(len(name) < 10 and name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
     ids = {node: int(name) if numbered else index for index, (node, name) in enumerate(zip(graph.nodes, names, strict=True))}
     count = max(ids.values(), default=-1) + 1

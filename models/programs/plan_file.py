@@ -5,6 +5,7 @@ of one rank to another is joined to the k-th of that one back. Remote buffers ar
 `src/core/executor/execution_plan.cc` and `executor.cc`).
 """
 
+from collections import Counter
 from typing import Any
 
 from certree.models.common.errors import InputError, UnsupportedError
@@ -72,6 +73,7 @@ class _Reader:
     def __init__(self, number: int, gpu: Fields, sizes: list[tuple[int, ...]]) -> None:
         self.number, self.gpu, self.sizes = number, gpu, sizes
         self.channels: dict[str, list[Channel]] = {MEMORY: [], PORT: []}
+        self._to_peer = Counter[tuple[str, int]]()  # channels so far
         self.groups: list[tuple[Buffer, tuple[int, ...]]] = []
         for table in gpu.tables("channels"):
             self._channels(table)
@@ -106,8 +108,8 @@ class _Reader:
         for peer in table.entries("connected_to", empty=True):
             if type(peer) is not int or not 0 <= peer < len(self.sizes) or peer == self.number:
                 table.refuse(f"connected_to has {peer!r}; allowed: ranks 0 to {len(self.sizes) - 1} other than {self.number}")
-            same = sum(one[1] == peer for one in self.channels[kind])
-            self.channels[kind].append((kind, peer, same))
+            self.channels[kind].append((kind, peer, self._to_peer[kind, peer]))
+            self._to_peer[kind, peer] += 1
 
     def _block(self, table: Fields) -> tuple[Operation, ...]:
         own: dict[str, list[int]] = {MEMORY: [], PORT: [], SWITCH: []}

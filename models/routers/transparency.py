@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import within_words
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
@@ -81,9 +82,11 @@ def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -
     flits = times.length[uses.row[order]]
     if not len(flits):
         return True
-    span, pair = int(uses.entry.max()) + 1, uses.pair[order]
-    key = pair * span + uses.entry[order]
-    first = np.maximum(pair * span, key - loops[pair] - int(flits.max()))  # earlier ones have left, and their credits are back
+    pair = uses.pair[order]
+    since = np.maximum(0, uses.entry[order] - loops[pair] - int(flits.max()))  # earlier ones have left, and their credits are back
+    entry, since = within_words(len(loops), uses.entry[order], since)
+    span = int(entry.max()) + 1
+    key, first = pair * span + entry, pair * span + since
     sent = np.concatenate(([0], np.cumsum(flits)))
     within = sent[1:] - sent[np.searchsorted(key, first)]
     return int(within.max()) <= machine.vc_buffer_flits

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from certree.models.common.columns import first_repeated
 from certree.models.common.errors import InputError, UnsupportedError, located, short, unknown_name
 from certree.models.common.fields import Fields
 from certree.models.demand import Demand, read_demand
@@ -179,8 +180,7 @@ def _read_members(members: Iterable[int]) -> tuple[int, ...]:
             raise InputError(f"member {short(member)}: expected the id of an endpoint")
     found = tuple(sorted(set(given)))
     if len(found) < len(given):
-        twice = next(member for member in found if given.count(member) > 1)
-        raise InputError(f"member {twice} is named twice")
+        raise InputError(f"member {first_repeated(sorted(given))} is named twice")
     if len(found) < 2:
         raise InputError(f"{len(found)} member(s); allowed: 2 or more")
     return found

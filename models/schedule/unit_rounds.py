@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import PYTHON, hold, spend
 from certree.models.common.columns import have_common
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
@@ -197,6 +198,9 @@ def _groups(schedule: Schedule, rows: Int64) -> _Groups:
     both = [cell for cell in sends if cell in arrives]
     if not both:
         return _Groups([[row] for row in rows.tolist()], [[] for _ in rows])
+    edges = sum(len(sends[cell]) * len(arrives[cell]) for cell in both)
+    spend(20 * PYTHON * edges, f"the order of {len(rows):,} transfers of a step: {edges:,} pairs")
+    hold(400 * edges, f"the order of {len(rows):,} transfers of a step: {edges:,} pairs")
     import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
 
     graph: nx.DiGraph[int] = nx.DiGraph()

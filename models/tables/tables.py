@@ -3,6 +3,7 @@
 `docs/reference/tables.md` is the contract; `Tables.transfers` defines the transfers that a row commands.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -152,6 +153,7 @@ class Tables(TableColumns):
         candidates = sorted(sends - receives if self.collective.gathers else receives - sends)
         chunks = [chunk for chunk, _ in candidates]
         if chunks != list(range(self.chunks)):
-            wrong = next((c for c in range(self.chunks) if chunks.count(c) != 1), self.chunks)
-            raise TableFormatError(f"flow {wrong} has {chunks.count(wrong)} roots; expected exactly one")
+            roots = Counter(chunks)
+            wrong = next((c for c in range(self.chunks) if roots[c] != 1), self.chunks)
+            raise TableFormatError(f"flow {wrong} has {roots[wrong]} roots; expected exactly one")
         return np.array([node for _, node in candidates], np.int32)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from certree.models.common.budget import PYTHON, spend
 from certree.models.common.errors import InputError
 
 Route = Sequence[int]
@@ -43,6 +44,10 @@ def _without_circles(routes: Sequence[Route], chosen: Sequence[int]) -> list[int
     for nodes in [nodes for nodes in nx.strongly_connected_components(graph) if len(nodes) > 1]:
         part = graph.subgraph(nodes)  # a view: edges that go from the graph go from it
         while True:
+            spend(
+                PYTHON * (len(nodes) + part.number_of_edges()),
+                f"layers of {len(routes):,} routes, some of whose waits form circles",
+            )
             try:
                 circle = nx.find_cycle(part)
             except nx.NetworkXNoCycle:

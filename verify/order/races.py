@@ -23,6 +23,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import spend
+from certree.models.common.columns import within_words
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -96,7 +98,8 @@ class _Cells:
         zero = np.zeros(plan.transfers, np.int32)
         sent = zero if plan.src_buffer is None else plan.src_buffer
         into = zero if plan.dst_buffer is None else plan.dst_buffer
-        self.reads_of, self.writes = self._cell(plan.src, sent), self._cell(plan.dst, into)
+        cells = self._cell(plan.src, sent), self._cell(plan.dst, into)
+        self.reads_of, self.writes = within_words(self.span, *cells)
         is_copy = (plan.op == Op.COPY).astype(np.int64)
         keys = (into, sent, plan.chunk, is_copy, plan.src, plan.step)  # rows of a node in the order of its table
         order = np.lexsort(keys)
@@ -156,7 +159,9 @@ class _Cells:
 def _known(cells: _Cells) -> NDArray[np.int32]:
     """How many units of each node have fired, as every unit knows when it fires, itself included; shape (units, nodes)."""
     low, high = cells.awaited()
-    return known_units(cells.source, cells.place, low, high, cells.unit_of[cells.arrivals], len(cells.plan.topology.kind))
+    waits, nodes = int((high - low).sum()), len(cells.plan.topology.kind)
+    spend((cells.units + waits) * nodes, f"{waits:,} waits of {cells.units:,} messages, among {nodes:,} nodes")
+    return known_units(cells.source, cells.place, low, high, cells.unit_of[cells.arrivals], nodes)
 
 
 def _shared_by_iterations(plan: Schedule, cells: _Cells, in_flight: int | None) -> Race | None:

@@ -4,6 +4,8 @@ cycle by cycle."""
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import hold
+from certree.models.common.columns import within_words
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
@@ -66,6 +68,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
 
 def _in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
     """By use, in the order of (resource, start): how many uses before it have not ended when it starts. O(uses log uses)."""
+    start, end = within_words(int(resource.max(initial=0)) + 1, start, end)
     span = int(end.max(initial=0)) + 1
     left = np.searchsorted(np.sort(resource * span + end), resource * span + start, side="right")
     return np.arange(len(resource)) - left
@@ -84,11 +87,14 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
         return
     span = int(start.max()) + 1 if period is None else period
     around = np.array([0]) if period is None else np.array([-period, 0, period])
-    width, length = 3 * span + 2 * times.ser, times.length[row]
-    base = pair * width + times.ser + span + start % span
-    starts, ends = (np.sort((key[:, None] + around).ravel()) for key in (base, base + length))
-    free = np.flatnonzero(uses.link[mixed] < 0)
-    others = np.searchsorted(starts, (base + length)[free]) - np.searchsorted(ends, base[free], side="right") - 1
+    free, copies, length = np.flatnonzero(uses.link[mixed] < 0), len(around), times.length[row]
+    first = start % span + (times.ser + span)
+    begins, finishes = ((when[:, None] + around).ravel() for when in (first, first + length))
+    begins, finishes, first, last = within_words(len(topology.pair_capacity), begins, finishes, first, first + length)
+    width = int(max(begins.max(), finishes.max())) + 1
+    starts, ends = (np.sort(np.repeat(pair, copies) * width + when) for when in (begins, finishes))
+    own = pair[free] * width
+    others = np.searchsorted(starts, own + last[free]) - np.searchsorted(ends, own + first[free], side="right") - 1
     found = free[others >= topology.pair_capacity[pair[free]]]
 
     def tell(place: int) -> tuple[int, tuple[int, ...], str]:
@@ -171,7 +177,9 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     # transfers without a route take any virtual channel (V1): they count in each one behind their link in which something waits
     free, held = np.flatnonzero(schedule.route[uses.row] == DIRECT), np.unique(buffer[uses.wait > 0])
     low, high = (np.searchsorted(held, (uses.pair[free] + more) * MAX_CHANNELS) for more in (0, 1))
-    begin, count = np.repeat(low - (np.cumsum(high - low) - (high - low)), high - low), high - low
+    count = high - low
+    hold(64 * (len(uses.row) + int(count.sum())), f"virtual channels that {len(free):,} messages may take")
+    begin = np.repeat(low - (np.cumsum(count) - count), count)
     use = np.concatenate((np.delete(np.arange(len(uses.row)), free), np.repeat(free, count)))
     buffer = np.concatenate((np.delete(buffer, free), held[begin + np.arange(int(count.sum()))]))
     comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.length[uses.row[use]]

@@ -20,19 +20,26 @@ class _Landings:
         self.cell = tables.cells(moves.dst, moves.chunk, tables.dst_buffer[moves.row])
         order = np.lexsort((moves.step, self.cell))
         self.cell, self.sent = self.cell[order], moves.step[order].astype(np.int64)
+        self._cells, number = np.unique(self.cell, return_inverse=True)
         self.op, self.row, self.lands = moves.op[order], moves.row[order], moves.landing(tables)[order]
         self._span = int(max(self.lands.max(initial=0), tables.step.max(initial=0))) + 2
-        self._key, self._landing = self.cell * self._span + self.sent, np.sort(self.cell * self._span + self.lands)
+        self._key, self._landing = number * self._span + self.sent, np.sort(number * self._span + self.lands)
 
     def sent_before(self, cell: Int64, step: Int64) -> Int64:
         """How many of the transfers into each cell leave before a step."""
-        base = cell * self._span
+        base = self._base(cell)
         return np.searchsorted(self._key, base + step) - np.searchsorted(self._key, base)
 
     def landed_by(self, cell: Int64, step: Int64) -> Int64:
         """How many of the transfers into each cell have landed when a step begins."""
-        base = cell * self._span
+        base = self._base(cell)
         return np.searchsorted(self._landing, base + step, side="right") - np.searchsorted(self._landing, base)
+
+    def _base(self, cell: Int64) -> Int64:
+        """Where the keys of each cell begin; of a cell that nothing comes to behind all of them."""
+        number = np.searchsorted(self._cells, cell)
+        known = np.append(self._cells, -1)[number] == cell
+        return np.where(known, number, len(self._cells)) * self._span
 
 
 @check(Subject.TABLES, Stage.WIRING)

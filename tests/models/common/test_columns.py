@@ -36,3 +36,16 @@ def test_json_list(values, block, monkeypatch):
 def test_is_sorted(rows):
     assert is_sorted([np.array(key) for key in zip(*rows, strict=True)]) == (rows == sorted(rows))
     assert is_sorted([np.array(key) for key in zip(*sorted(rows), strict=True)])
+
+
+def test_first_repeated() -> None:
+    assert columns.first_repeated([3, 1, 2, 1, 3]) == 1
+    assert columns.first_repeated("abc") is None
+
+
+def test_times_with_large_products_become_ranks() -> None:
+    """In the same order, so that a product with them stays within 64 bits."""
+    one, other = np.array([5, 1 << 59], np.int64), np.array([1 << 59, 7], np.int64)
+    assert all(given is kept for given, kept in zip((one, other), columns.within_words(4, one, other), strict=True))
+    ranks = columns.within_words(1 << 20, one, other)
+    assert [column.tolist() for column in ranks] == [[0, 2], [2, 1]]

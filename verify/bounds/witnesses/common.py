@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.budget import spend
 from certree.models.common.errors import short
 from certree.models.network.topology import Topology
 from certree.verify.bounds.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
@@ -217,6 +218,7 @@ class _Spread:
         """Add the set at each link's tail to the set at its head; returns whether any set grew."""
         if not len(self._heads):
             return False
+        spend((len(self._tails) + len(self._heads)) * reached.shape[1], f"distances over {len(self._tails):,} links")
         before = reached[self._heads]
         reached[self._heads] |= np.bitwise_or.reduceat(reached[self._tails], self._first, axis=0)
         return not np.array_equal(before, reached[self._heads])
@@ -269,6 +271,7 @@ def _through_switches(instance: Instance, label: NDArray[np.int32], hops: int) -
     """Give the label `hops` to all switches that nodes of that label reach through switches alone."""
     topology = instance.topology
     while True:
+        spend(4 * len(topology.src), f"ways through switches over {len(topology.src):,} links")
         fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0) & ~instance.is_endpoint[topology.dst]]
         if not len(fresh):
             return
