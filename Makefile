@@ -7,7 +7,7 @@ CPP    := $(shell find hw/core synth/native verify/native tests/hw/core tests/rt
 
 .PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs verify-all veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
-	@$(BIN)/python -m certree.cli.demo
+	@$(BIN)/python -m tools.demo
 
 # Compiled files are kept, whatever the environment says: the commands that tests start would compile every module again.
 test: setup
@@ -32,6 +32,7 @@ lint: setup
 # mypy on the code; pyright, as in an editor, on whether every import leads somewhere.
 types: setup
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
+	MYPYPATH=build/type-links $(BIN)/mypy tools
 	$(BIN)/mypy hw/rtl/bench/certree_ni_cocotb.py
 	$(BIN)/python -m tests.packaging.editor
 
@@ -103,7 +104,7 @@ sanitize: core-tests
 	  UBSAN_OPTIONS=halt_on_error=1 $(BIN)/python -m tests.hw.sanitized build/sanitize
 
 # The editable install lists the files by name: another stamp for another list, so that a moved or added module installs again.
-INSTALLED := $(VENV)/.installed-$(shell find api models synth verify specs hw cli -name '*.py' 2>/dev/null | LC_ALL=C sort | cksum | cut -d' ' -f1)
+INSTALLED := $(VENV)/.installed-$(shell find api models synth verify specs hw cli extras -name '*.py' 2>/dev/null | LC_ALL=C sort | cksum | cut -d' ' -f1)
 TYPED := build/type-links/certree/py.typed
 
 setup: $(INSTALLED) $(TYPED)
@@ -124,7 +125,7 @@ $(INSTALLED): $(VENV)/.locked pyproject.toml $(NATIVE)
 # (Import-linter passes over a folder with a hyphen.)
 $(TYPED): $(INSTALLED)
 	@rm -rf build/type-links && mkdir -p build/type-links/certree
-	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli) build/type-links/certree
+	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli extras) build/type-links/certree
 	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
 	@touch build/type-links/certree/__init__.py $@
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from certree.api import parsing
 from certree.api.errors import DisagreementError, SearchInterrupted
 from certree.api.parsing import Network
-from certree.api.workers.pool import Workers
-from certree.models.common.errors import InputError
-from certree.models.common.files import read_json, write_atomically
+from certree.api.workers import Workers
+from certree.models.common.extras import provided
+from certree.models.common.files import write_atomically
 from certree.models.common.shown import Shown
-from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.proof_formats import foreign_files
@@ -117,20 +116,10 @@ def frontier(
 
 def _run(search: "FrontierSearch", monitor: "Monitor", workers: Workers) -> None:
     """Run the search in this process, or with the workers."""
-    from certree.api.spread.points import Points
-
     if workers.is_one:
         search.run()
     else:
-        Points(search, monitor).run(workers)
-
-
-def verify_frontier(path: Path, topology: Topology | None, collective: Collective | None) -> FrontierVerdict:
-    """The verdict on a frontier in a file, which must be of the network and the collective where these are given."""
-    verdict = check_frontier(read_json(path), str(path), topology)
-    if collective is not None and collective != verdict.collective:
-        raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
-    return verdict
+        provided("frontier points on workers")(search, monitor, workers)
 
 
 def write_proofs(verdict: FrontierVerdict, folder: str | Path) -> int:

@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 
 from certree.api import parsing
-from certree.api.bundles.evidence import all_evidence
-from certree.api.papers.experiment import load_experiments
-from certree.api.papers.target import targets
+from certree.api.artefacts import load_artefacts
 from certree.api.parsing import Network
 from certree.api.reports.rounding import rounded_of
 from certree.api.reports.schemas import document_schemas
 from certree.hw.formats import load_formats
-from certree.hw.runtimes.formats import load_runtime_formats
-from certree.models.common.errors import InputError, closest
+from certree.models.common.errors import InputError, suggestion
+from certree.models.common.extras import object_at, places
 from certree.models.common.registry import Registry
-from certree.models.cost.model import COST_PARAMETERS, load_models
 from certree.models.machine.endpoint import ENDPOINTS
 from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
-from certree.models.network.imports import load_imports
 from certree.models.network.spec import MODIFIERS, unit_bandwidth
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.workload.workload_file import WORKLOADS
 from certree.synth.method import load_methods
 from certree.verify.bounds.timed import load_time_witnesses
 from certree.verify.bounds.witness import load_witnesses
@@ -43,11 +38,9 @@ def names() -> dict[str, dict[str, str]]:
     """
     return {kind: dict(registry.describe()) for kind, registry in _registries().items()} | {
         "collectives": {str(kind): "" for kind in CollectiveKind},
-        "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in MACHINES.names()},
-        "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in COST_PARAMETERS.names()},
-        "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in ENDPOINTS.names()},
-        "workloads": {preset: f"models/workload/presets/{preset}.toml" for preset in WORKLOADS.names()},
-        "targets": dict(targets()),
+        "presets": MACHINES.described(),
+        "endpoints": ENDPOINTS.described(),
+        **{kind: object_at(place)() for kind, place in places("presets").items()},
     }
 
 
@@ -63,7 +56,7 @@ def explain(name: str) -> str:
     if not text:
         every = {entry for registry in registries.values() for entry in registry}
         kinds = ", ".join(registries)
-        raise InputError(f"no entry of `certree list` is named {name!r}; it explains {kinds}{closest(name, sorted(every))}")
+        raise InputError(f"no entry of `certree list` is named {name!r}{suggestion(name, sorted(every))} it explains {kinds}")
     return text
 
 
@@ -90,17 +83,14 @@ def _registries() -> dict[str, Registry[Any]]:
     return {
         "methods": load_methods(),
         "formats": load_formats(),
-        "runtime formats": load_runtime_formats(),
         "topologies": load_families(),
         "topology modifiers": MODIFIERS,
-        "import formats": load_imports(),
-        "cost models": load_models(),
-        "experiments": load_experiments(),
+        "artefacts": load_artefacts(),
         "rules": load_rules(),
         "witnesses": load_witnesses(),
         "time witnesses": load_time_witnesses(),
         "refutations": load_refutations(),
-        "evidence": all_evidence(),
+        **{kind: object_at(place)() for kind, place in places("registries").items()},
     }
 
 

@@ -1,6 +1,7 @@
 """Networks, collectives, machines and sizes, from the texts that the command line takes or from objects of the data model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -138,3 +139,24 @@ def monitor(time_limit: str | float | Fraction | None, progress: Callable[[str],
 def option_texts(options: Mapping[str, Any] | None) -> dict[str, str]:
     """The options of a method as the command line has them: True is `true`, everything else its `str`."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (options or {}).items()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method with its options, written `name` or `name:option=value:option=value`."""
+
+    text: str
+    method: str
+    options: dict[str, str]
+
+
+def parse_entry(text: str) -> Entry:
+    """The entry that a text names; InputError for an unknown method (an unknown option is the method's to refuse)."""
+    from certree.synth.method import load_methods
+
+    method, *options = text.split(":")
+    _ = load_methods()[method]
+    pairs = [option.partition("=") for option in options]
+    if not all(name and equals for name, equals, _ in pairs) or len({name for name, _, _ in pairs}) < len(pairs):
+        raise InputError(f"method {text!r}: expected NAME:OPTION=VALUE, every option once")
+    return Entry(text, method, {name: value for name, _, value in pairs})

@@ -11,11 +11,11 @@ from certree.api.errors import InvalidScheduleError, SearchInterrupted
 from certree.api.evidence import certified_or_fail
 from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Network
-from certree.api.runnable import form_of
+from certree.api.runs.runnable import form_of
 from certree.api.settings import machine_for, setting, silent
-from certree.api.spread.candidates import AUTO, Spread
-from certree.api.workers.pool import Workers
+from certree.api.workers import Workers
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.extras import provided
 from certree.models.fine.rebooking import with_guards
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
@@ -91,8 +91,10 @@ def synthesize(
         raise InputError(f"seeds is {seeds}; allowed: whole numbers from 1")
     if time_limit is not None and (seeds > 1 or not spread.is_one):
         raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
-    if seeds > 1 or (not spread.is_one and method == AUTO and asked.demand is None):
-        found, interrupted = Spread(request, load_methods()[method].name, seeds, run, progress or silent).made_by(spread)
+    if seeds > 1 or (not spread.is_one and method == "auto" and asked.demand is None):
+        found, interrupted = provided("candidates on workers")(
+            request, load_methods()[method].name, seeds, run, progress or silent, spread
+        )
     else:  # one method with one seed is not cut into parts; auto leaves a demand to one
         found, interrupted = _found(load_methods()[method], request)
     if found is None:

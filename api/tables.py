@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+from certree.api.artefacts import Asked, opened_kind
 from certree.api.errors import DisagreementError, InvalidScheduleError
-from certree.api.inputs import schedule_of, verify_path
+from certree.api.inputs import schedule_of
 from certree.api.settings import setting
 from certree.hw.formats import load_formats
 from certree.hw.formats.layout import Widths
 from certree.hw.golden import trace_files
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
-from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
@@ -85,13 +85,7 @@ def import_tables(folder: str | Path) -> AnySchedule:
     >>> ct.import_tables("ring4")
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
-    if is_bundle(Path(folder)):
-        from certree.api.bundles.checking import require_valid, verify_bundle
-
-        return require_valid(verify_bundle(folder)).schedule
-    if not Path(folder).is_dir():
+    opened, kind = opened_kind(folder)
+    if not kind.imports:
         raise InputError(f"{folder} is not a tables directory or a bundle")
-    checked = verify_path(Path(folder))
-    if not checked.verdict.valid:
-        raise InvalidScheduleError(checked.schedule, checked.verdict)
-    return checked.schedule
+    return kind.require_valid(kind.verify(opened, Asked()))

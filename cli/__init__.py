@@ -1,5 +1,7 @@
 """The command line: the only part of certree that prints.
 
-- `main`: finds a command and turns errors into one line and an exit code; `commands`: one file per command; `demo`: `make demo`
-- `words`: parameters and the terminal; `reproduce`: programs that write tables of this repository
+- `main`: finds a command and turns errors into one line and an exit code; `commands`: one file per command (those of extras are in
+their folders
+  `command`)
+- `words`: parameters and the terminal
 """

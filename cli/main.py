@@ -2,12 +2,14 @@
 
 import errno
 import importlib
+import importlib.util
 import os
 import re
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,30 +18,50 @@ import click
 
 from certree.cli.words.terminal import emit_error, note
 from certree.models.common.errors import CertreeError, OutputError, UndecidedError, unknown_name
+from certree.models.common.extras import extras
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
-#: the line of a command in the docstring of its module
-_LINE = re.compile(r'^(?:""")?`certree ([a-z-]+)`: (.+?)(?:""")?$', re.MULTILINE)
+#: the groups of commands in `certree --help`, with their headings
+GROUPS = {
+    "make": "Make schedules",
+    "check": "Check them",
+    "run": "Run them",
+    "hand over": "Hand them over",
+    "study": "Study networks and methods",
+}
+#: the line of a command in the docstring of its module, with its group
+_LINE = re.compile(r'^(?:""")?`certree ([a-z-]+)` \(([a-z ]+)\): (.+?)(?:""")?$', re.MULTILINE)
 _HEAD = 400  # these lines are within the first characters of a module
 
 
-@cache
-def commands() -> dict[str, tuple[str, str]]:
-    """By name: the module of a command, and its line in `certree --help`.
+@dataclass(frozen=True)
+class Listed:
+    """A command: the module that has it, its group and its line in `certree --help`."""
 
-    Command `a-b` is the object `a_b_command` of the module of `certree.cli.commands` whose docstring begins "`certree a-b`: LINE".
+    module: str
+    group: str
+    line: str
+
+
+@cache
+def commands() -> dict[str, Listed]:
+    """The commands by name.
+
+    Command `a-b` is the object `a_b_command` of the module whose docstring begins "`certree a-b` (GROUP): LINE", in
+    `certree.cli.commands` or in the folder `command` of an extra.
     The docstrings are read, not imported: solvers and networkx take longer to load than most commands take to run.
     """
-    from certree.cli import commands as package
-
-    found: dict[str, tuple[str, str]] = {}
-    for folder in map(Path, package.__path__):
-        for path in folder.rglob("*.py"):
-            module = ".".join((package.__name__, *path.relative_to(folder).with_suffix("").parts))
-            with path.open(encoding="utf-8") as file:
-                found |= {name: (module, line) for name, line in _LINE.findall(file.read(_HEAD))}
+    found: dict[str, Listed] = {}
+    for package in ("certree.cli.commands", *(f"certree.extras.{name}.command" for name in extras())):
+        if (spec := importlib.util.find_spec(package)) is None:
+            continue
+        for folder in map(Path, spec.submodule_search_locations or ()):
+            for path in folder.rglob("*.py"):
+                module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
+                with path.open(encoding="utf-8") as file:
+                    found |= {name: Listed(module, group, line) for name, group, line in _LINE.findall(file.read(_HEAD))}
     return dict(sorted(found.items()))
 
 
@@ -52,7 +74,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in commands():
             return None
-        module = importlib.import_module(commands()[cmd_name][0])
+        module = importlib.import_module(commands()[cmd_name].module)
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
@@ -62,8 +84,9 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in commands().items()])
+        for group, heading in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, listed.line) for name, listed in commands().items() if listed.group == group])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -9,10 +9,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from certree import api
-from certree.api.pictures.views import Asked, schedule_picture
 from certree.cli.main import certree
+from certree.extras.reports.make.views import Asked, schedule_picture
+from certree.extras.reports.pictures.network import network_picture
 from certree.models.network.spec import parse_topology, undamaged
-from certree.models.pictures.network import network_picture
 
 ROOT = Path(__file__).parents[1]
 #: pages of the root folder, and where they stand on the site
@@ -39,7 +39,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def schemas() -> list[Path]:
     """The JSON schemas of all file formats."""
-    return sorted(path for folder in ("models", "hw", "verify", "api", "cli") for path in (ROOT / folder).rglob("*.schema.json"))
+    return sorted(
+        path for folder in ("models", "hw", "verify", "api", "cli", "extras") for path in (ROOT / folder).rglob("*.schema.json")
+    )
 
 
 def _picture(network: str) -> str:
@@ -86,7 +88,10 @@ def _escaped(text: str) -> str:
 def python_api() -> str:
     """Every name of `certree.api`, by the module that defines it."""
     parts = [f"# Python API\n\n{(api.__doc__ or '').partition(chr(10) * 2)[0]}\n"]
-    for module, names in api._PARTS.items():
+    by_module: dict[str, list[str]] = {}
+    for name, module in sorted(api.modules().items(), key=lambda entry: (entry[1], entry[0])):
+        by_module.setdefault(module, []).append(name)
+    for module, names in by_module.items():
         parts.append(f"\n## {module.rpartition('.')[2].capitalize()}\n")
         parts.extend(f"\n::: {module}.{name}\n" for name in names)
     return "".join(parts)

@@ -3,9 +3,7 @@
 - `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
 - `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
-- `runtimes`: schedules as programs of communication runtimes
 - `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `rtl` (SystemVerilog, no package): the reference network interface, and its testbench in `rtl/bench`
-- `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer
 - `core`: the C++ core; `core_ranges`, `core_progress`: calls of it
 """

@@ -8,11 +8,6 @@
 - `machine`: parameters of links, routers and endpoints, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute, their form and memory
-- `bundle`: bundles of evidence: archive and manifest
-- `programs`: what the ranks of a communication runtime execute
 - `traces`: trace files of simulators
-- `cost`: cost models of the literature, counts of schedules, and fits of parameters
-- `workload`: layers under training, and the loops that run them
-- `pictures`: networks and schedules as SVG
 - `schemas`: JSON schemas of all files
 """

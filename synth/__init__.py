@@ -5,7 +5,7 @@
 - `packing`: trees at the best rate, and their slots; `ranks`: algorithms written for ranks, embedded in a network
 - `fine`: list scheduling in cycles, and the programs that it takes
 - `flows`: paths and slots for blocks with one source and one target
-- `gentree`: plans for trees of switches; `symmetric`: schedules that a group maps to themselves; `phases`: reversal of a phase
+- `symmetric`: schedules that a group maps to themselves; `phases`: reversal of a phase
 - `exact`: constraint encodings and frontiers; `improve`: a better schedule from a valid one
 - `virtual_channels`: layers, or other routes, where routes would deadlock; `rounds`: the length of steps
 - `bounds`: witnesses of lower bounds; `graphs`: cuts, link lengths, cycles; `solvers`: CP-SAT and CaDiCaL; `native`: C++ kernels

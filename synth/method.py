@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from certree.models.common.errors import InputError, UnsupportedError, closest
+from certree.models.common.errors import InputError, UnsupportedError, suggestion
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
 from certree.models.fine.demand import booked
 from certree.models.fine.slots import fine_times
@@ -168,7 +169,11 @@ def read_options(request: Request, method: str, known: Mapping[str, Option]) -> 
     values = {name: option.default for name, option in known.items()}
     for name, text in request.options.items():
         if name not in known:
-            raise InputError(f"{method}: unknown option {name!r}; known: {listing}{closest(name, known)}")
+            raise InputError(f"{method}: unknown option {name!r}{suggestion(name, known)} known: {listing}")
+        if not isinstance(text, str):
+            raise InputError(
+                f"{method}: option {name} is {text!r}, of type {type(text).__name__}; allowed: text, {known[name].allowed}"
+            )
         try:
             values[name] = known[name].read(text)
         except (ValueError, KeyError):
@@ -297,6 +302,7 @@ def method(name: str, collectives: Sequence[CollectiveKind], **fields: Any) -> C
 
 
 def load_methods() -> Registry[Method]:
-    """The registry, with every module of `certree.synth.methods` imported."""
+    """The registry, with every module of `certree.synth.methods` and the methods of extras imported."""
     import_folder("certree.synth.methods")
+    import_plug_ins("methods")
     return METHODS

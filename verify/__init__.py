@@ -5,7 +5,6 @@
 - `rules`: the rules for transfers, one topic per file
 - `bounds`: lower bounds and their witnesses; `certificates`: the bounds and claims proved for one schedule
 - `tables`: the rows of network interfaces
-- `programs`: programs of communication runtimes
 - `order`: whether the data are right at any timing, or only while no message is late
 - `deadlock`: freedom of deadlock in routers with finite buffers
 - `exact`: existence questions on small networks, and refutations; `frontier`: complete frontiers with their proofs

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -118,6 +119,7 @@ def checks(about: Subject, *stages: Stage) -> list[Check]:
 
 def load_rules() -> Registry[Rule]:
     """The registry, with every module of the checkers imported."""
-    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables", "deadlock", "programs"):
+    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables", "deadlock"):
         import_folder(f"certree.verify.{part}")
+    import_plug_ins("rules")
     return RULES

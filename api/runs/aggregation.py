@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.inputs import holds_schedule, schedule_of, size_or_default
+from certree.api.artefacts import holds_schedule
+from certree.api.inputs import schedule_of, size_or_default
 from certree.api.runs.deadlocks import require_free_trees
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
@@ -96,12 +97,12 @@ def aggregated_schedule(
 ) -> tuple[Schedule, MadeFor]:
     """The schedule that `aggregate` runs, with size and machine; for a network one that has a tree for each flow.
     `tell` as in `setting`."""
-    if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(Path(source))):
+    if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(source)):
         if flows is not None:
             raise InputError("flows are for networks; a schedule has its own trees")
         schedule = written_out(schedule_of(source))
         return schedule, setting(schedule, size, machine, tell)
-    from certree.synth.gentree.switch_tree import central_switches
+    from certree.synth.graphs.switch_tree import central_switches
     from certree.synth.method import Request, load_methods
 
     topology = parsing.topology(source)

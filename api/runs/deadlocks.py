@@ -4,7 +4,7 @@ from pathlib import Path
 
 from certree.api import parsing
 from certree.api.errors import DeadlockError, InvalidScheduleError
-from certree.api.inputs import schedule_of
+from certree.api.inputs import given, schedule_of
 from certree.api.settings import machine_for, setting
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
@@ -58,13 +58,10 @@ def deadlock(
         topology = parsing.topology(source)  # type: ignore[arg-type]
         rows = read_packets(Path(packets), topology) if isinstance(packets, str | Path) else packets
         return deadlock_of(topology, machine_for(topology, machine), rows)
-    if isinstance(source, str | Path) and Path(source).is_dir():
-        from certree.hw.tables.directory import read_tables
-
-        source = read_tables(Path(source))
-    if isinstance(source, Tables) and size is None and machine is None:
-        return deadlock_of_tables(source, flow)
-    schedule = schedule_of(source)  # type: ignore[arg-type]
+    taken = given(source)  # type: ignore[arg-type]
+    if isinstance(taken, Tables) and size is None and machine is None:
+        return deadlock_of_tables(taken, flow)
+    schedule = schedule_of(taken)
     used = setting(schedule, size, machine)
     return deadlock_of_schedule(schedule, used.machine, used.message_bytes, flow)
 

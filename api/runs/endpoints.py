@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.inputs import holds_schedule, schedule_of
+from certree.api.artefacts import holds_schedule
+from certree.api.inputs import schedule_of
 from certree.api.reports.text import size_words
 from certree.api.settings import Tell, machine_for, silent
 from certree.hw.endpoints.ideal import run_system
@@ -142,7 +143,7 @@ def made_schedule(
     size: int,
 ) -> MadeSchedule:
     """The schedule in a file, or that of a method for a network."""
-    if isinstance(source, Topology) or (isinstance(source, str | Path) and not holds_schedule(Path(source))):
+    if isinstance(source, Topology) or (isinstance(source, str | Path) and not holds_schedule(source)):
         topology = parsing.topology(source)
         wanted = collective or Collective(CollectiveKind.ALL_REDUCE)
         wanted.require_fits(topology)

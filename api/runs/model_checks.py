@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.inputs import holds_schedule, size_or_default
-from certree.api.runnable import made_tables, tables_to_run
+from certree.api.artefacts import holds_schedule
+from certree.api.inputs import size_or_default
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.runs.endpoints import made_schedule
+from certree.api.runs.runnable import made_tables, tables_to_run
 from certree.api.settings import Tell, machine_for, silent
 from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Options
@@ -127,7 +128,7 @@ def _checked_aggregation(
     """A trace of aggregate, checked with the trees of a network or schedule; a network gets one tree for each flow of the run."""
     traced = load_aggregation_trace(trace)
     schedule, used = aggregated_schedule(source, size, machine, None, tell)
-    if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
+    if len(traced) < schedule.chunks and not holds_schedule(source):
         schedule, used = aggregated_schedule(source, size, machine, len(traced))
     flows = aggregated_flows(schedule, used.message_bytes, used.machine)
     return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
@@ -138,7 +139,7 @@ def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit:
     ran = load_endpoint_trace(trace)
     schedule = None
     if names:
-        collective = None if holds_schedule(Path(names[0])) else parse_collective(ran.collective)
+        collective = None if holds_schedule(names[0]) else parse_collective(ran.collective)
         schedule = made_schedule(names[0], collective, None, {}, size).schedule
     return check_endpoint_trace(ran, trace, schedule, time_limit)
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from certree.api.runnable import source_to_run
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
+from certree.api.runs.runnable import source_to_run
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.routers.packets import Packets, read_packets

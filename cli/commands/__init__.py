@@ -1,1 +1,1 @@
-"""One module per command, or per small group: `schedules`, `runs`, `costs`, `listings`, `papers`, `pictures`, `sweeps`."""
+"""One module per command, or per small group: `schedules`, `runs`, `listings`."""

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
-from certree.api.workers.pool import CLUSTERS, Cluster, Workers
+from certree.api.workers import CLUSTERS, Cluster, Workers
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
@@ -73,6 +73,7 @@ class Count(click.IntRange):
 
 
 SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
+PICTURES = (".svg", ".png")  # the ends of names of pictures
 TOPOLOGY, MACHINE = Parsed("topology", parse_topology, _family_names), Parsed("machine", load_machine, MACHINES.names)
 KIND = Parsed("collective", parse_kind, lambda: map(str, CollectiveKind))
 NAME = Parsed(

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from certree.api.artefacts import Checked
 from certree.api.reports.schedules import schedule_report, schedule_words
-from certree.cli.words.terminal import show
+from certree.cli.words.terminal import note, show
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.verdict import Verdict
@@ -25,3 +26,12 @@ def show_schedule(
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
     show(report, schedule_words, kind=SCHEDULE, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1
+
+
+def show_checked(checked: Checked, *, as_json: bool) -> int:
+    """Show what the check of an artefact found. Returns the exit code, 1 where it is invalid."""
+    if checked.before is not None:
+        note(checked.before)
+    report = checked.report(note)
+    show(report, checked.words, kind=checked.kind, as_json=as_json, then=checked.then if report["valid"] else ())
+    return 0 if report["valid"] else 1

@@ -20,7 +20,7 @@ class Engine(StrEnum):
     FAST = "fast"  #: event by event, without routers
     LANES = "lanes"  #: flit by flit, without routers: the same results as `fast`
     FLIT = "flit"  #: flit by flit through routers
-    FLOW = "flow"  #: the cost model of `certree.models.cost.flows`: seconds, no cycles and no data
+    FLOW = "flow"  #: the cost model of `certree.extras.costs.model.flows`: seconds, no cycles and no data
 
 
 AUTO = "auto"  # `fast` where that is exact, `flit` elsewhere

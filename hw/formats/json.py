@@ -9,6 +9,7 @@ import numpy as np
 from certree.hw.formats import EPOCH_COLUMN, FORMATS, ROUTE_COLUMN, Columns
 from certree.hw.formats.layout import MAX_BITS, Widths
 from certree.hw.formats.source_routes import EJECT, route_ports
+from certree.models.common.budget import hold
 from certree.models.common.columns import int_column
 from certree.models.common.errors import TableFormatError, short
 from certree.models.common.files import parse_json
@@ -122,13 +123,14 @@ def _column(name: str, values: list[Any], widths: Widths) -> np.ndarray:
 
 
 def _whole_numbers(name: str, values: list[Any]) -> None:
-    bad = next((value for value in values if type(value) is not int or not 0 <= value < 1 << MAX_BITS), None)
-    if bad is not None:
-        raise TableFormatError(f"{FILE}: {name} holds {bad!r}; allowed: whole numbers from 0")
+    for value in values:
+        if type(value) is not int or not 0 <= value < 1 << MAX_BITS:
+            raise TableFormatError(f"{FILE}: {name} holds {short(value)}; allowed: whole numbers from 0")
 
 
 def _number_lists(name: str, values: list[Any], width: int, high: int) -> np.ndarray:
     """Lists of numbers as lines filled up with NIL."""
+    hold(4 * len(values) * width, f"{name} of {len(values):,} rows, {width:,} fields wide")
     lines = np.full((len(values), width), NIL, np.int32)
     for row, line in enumerate(values):
         if not isinstance(line, list) or len(line) > width:

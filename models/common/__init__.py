@@ -1,1 +1,2 @@
-"""Helpers for all parts of certree: errors, registries, files and checked columns."""
+"""Helpers for all parts of certree: errors, registries, budgets, files and checked columns; `folders`: outputs that appear whole;
+`extras`: what extras add."""

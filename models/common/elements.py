@@ -1,6 +1,7 @@
 """Safe reading of XML as plain elements: no document types, no entities, bounded size and depth."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -17,6 +18,22 @@ class Element:
     attributes: dict[str, str]
     line: int
     children: list["Element"] = field(default_factory=list)
+
+
+def refuse_document_types(data: bytes, where: str, fault: Callable[[str], InputError] = InputError) -> None:
+    """Raise what `fault` makes, with the line, for a document with a document type, which is where entities are declared; nothing
+    where it is not well-formed, which its parser says."""
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refusing(parser, where, fault)
+    with suppress(expat.ExpatError, LookupError, ValueError):
+        parser.Parse(data, True)
+
+
+def _refusing(parser: expat.XMLParserType, where: str, fault: Callable[[str], InputError]) -> Callable[..., None]:
+    def refuse(*_: object) -> None:
+        raise fault(f"{where}: line {parser.CurrentLineNumber}: document types and entities are not read")
+
+    return refuse
 
 
 def parse_elements(data: bytes, where: str, fault: Callable[[str], InputError] = InputError) -> Element:
@@ -36,12 +53,9 @@ def parse_elements(data: bytes, where: str, fault: Callable[[str], InputError] =
         stack.append(Element(tag, attributes, parser.CurrentLineNumber))
         stack[-2].children.append(stack[-1])
 
-    def refuse(*_: object) -> None:
-        raise fault(f"{where}: line {parser.CurrentLineNumber}: document types and entities are not read")
-
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _tag: stack.pop()
-    parser.StartDoctypeDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = _refusing(parser, where, fault)
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # an unknown encoding is a LookupError

@@ -75,19 +75,28 @@ def located(where: str, error: Callable[[str], Exception] = InputError) -> Itera
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object], besides: str = "") -> str:
-    """The message for an unknown name: the known names, other allowed values (`besides`), and the closest name.
+    """The message for an unknown name: the closest name, then the known names and other allowed values (`besides`).
 
     >>> unknown_name("engine", "fats", ["fast", "flit"])
-    "unknown engine 'fats'; known: fast, flit; did you mean 'fast'?"
+    "unknown engine 'fats'; did you mean 'fast'? known: fast, flit"
     """
     return f"unknown {kind} {short(name)}; {known_names(known, [name], besides)}"
 
 
 def known_names(known: Iterable[object], unknown: Iterable[object], besides: str = "") -> str:
-    """A list of the known names, with the one closest to an unknown name."""
+    """The name closest to an unknown one, if any is close, and a list of the known names."""
     names = [str(one) for one in known]
     hint = next((hint for name in unknown if (hint := closest(name, names))), "")
-    return f"known: {', '.join([*names, besides] if besides else names)}{hint}"
+    return f"{hint.removeprefix('; ')}{' ' if hint else ''}known: {', '.join([*names, besides] if besides else names)}"
+
+
+def suggestion(name: object, known: Iterable[object]) -> str:
+    """As `closest`, or a semicolon where no name is close: what is allowed can follow either.
+
+    >>> suggestion("rign", ["ring", "torus"]), suggestion("x", ["ring"])
+    ("; did you mean 'ring'?", ';')
+    """
+    return closest(name, known) or ";"
 
 
 def closest(name: object, known: Iterable[object]) -> str:

@@ -24,6 +24,11 @@ class Presets:
         files = (resources.files(self.package) / self.folder).iterdir()
         return sorted(entry.name.removesuffix(".toml") for entry in files if entry.name.endswith(".toml"))
 
+    def described(self) -> dict[str, str]:
+        """By name the place of each file in the source tree."""
+        place = self.package.removeprefix("certree.").replace(".", "/")
+        return {name: f"{place}/{self.folder}/{name}.toml" for name in self.names()}
+
     def read(self, name: str) -> bytes:
         """The bytes of the preset of that name, or of the user's file where the name ends in .toml; an error lists the names."""
         if name in self.names():

@@ -10,6 +10,8 @@ _SPELLINGS = {"KB": "KB", "MB": "MB", "GB": "GB", "KIB": "KiB", "MIB": "MiB", "G
 _TIME_UNITS: dict[str, Fraction | int] = {"": 1, "ms": Fraction(1, 1000), "s": 1, "m": 60, "h": 3600}
 _QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([A-Za-z]*)", re.ASCII)
 _BITS = re.compile(r"([KMG]I?)?B(IT|ITS|PS)?", re.IGNORECASE)
+_BANDWIDTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([KMGT]?)(B/s|b/s|bps)")
+_FACTORS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _WANTED = "a positive number of bytes with B, KB, MB, GB, KiB, MiB or GiB, such as 64MiB or 1.5KiB; a bare number is in bytes"
 
 MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bits
@@ -90,3 +92,11 @@ def parse_fraction(text: str, what: str) -> Fraction:
     if value is None or value > 1:
         raise InputError(f"{what} {text!r}: expected a number from 0 to 1, such as 1/4 or 0.25")
     return value
+
+
+def parse_bandwidth(text: str, where: str, error: type[InputError] = InputError) -> Fraction:
+    """Bytes per second of `25GB/s`, `200Gb/s`, `400Gbps`, `15.75GB/s`; `error` unless positive."""
+    match = _BANDWIDTH.fullmatch(text)
+    if match is None or not Fraction(match[1]):
+        raise error(f"{where}: bandwidth {text!r}: expected a positive number with B/s or b/s, such as 25GB/s or 200Gb/s")
+    return Fraction(match[1]) * _FACTORS[match[2]] / (1 if match[3] == "B/s" else 8)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from certree.models.common.errors import CertreeError
+from certree.models.common.extras import provided
 
 
 def printable(text: str) -> str:
@@ -29,7 +29,7 @@ class Shown:
     """
 
     shown: ClassVar[Mapping[str, str]] = {}
-    picture: ClassVar[tuple[str, str] | None] = None
+    picture: ClassVar[str | None] = None
 
     def title(self) -> str:
         """Its name, or the collective and the network that it is for."""
@@ -55,9 +55,8 @@ class Shown:
         """For notebooks: the picture, or None where there is none or it would be too large."""
         if self.picture is None:
             return None
-        module, function = self.picture
         try:
-            drawn: str = getattr(import_module(module), function)(self)
+            drawn: str = provided(self.picture)(self)
         except CertreeError:
             return None
         return drawn

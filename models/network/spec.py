@@ -2,20 +2,18 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from certree.models.common.errors import TopologyError, closest
+from certree.models.common.errors import TopologyError, suggestion
 from certree.models.common.registry import Registry
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
-from certree.models.network.imports import import_topology, imported_unit, suffixes
-from certree.models.network.imports.box import OPTION_HELP
+from certree.models.network.network_files import Given, NetworkFormat, format_of, network_suffixes
 from certree.models.network.topology import NodeKind, Topology
-from certree.models.network.topology_file import FILE_SUFFIXES, load_topology
 
 Columns = dict[str, np.ndarray]
 MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topology modifier")
@@ -24,11 +22,12 @@ MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topolo
 def parse_topology(spec: str) -> Topology:
     """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
     head, *modifiers = spec.split(",")
-    if head.lower().endswith(suffixes()):
-        base = dataclasses.replace(import_topology(Path(head), _import_options(modifiers)), name=spec)
-        modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in OPTION_HELP]
+    file = format_of(Path(head))
+    if file is not None and file.options:
+        base = dataclasses.replace(file.read(Path(head), _options(modifiers, file)), name=spec)
+        modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in file.options]
     else:
-        base = _base(head)
+        base = _family(head) if file is None else file.read(Path(head), ())
     if not modifiers:
         return base
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
@@ -50,16 +49,17 @@ def _speeds(topology: Topology) -> np.ndarray:
     return speeds
 
 
-def _import_options(modifiers: list[str]) -> list[tuple[str, str]]:
-    """(name, value) of those modifiers that are options of an imported file."""
+def _options(modifiers: list[str], file: NetworkFormat) -> Given:
+    """(name, value) of those modifiers that are options of a file."""
     parts = [modifier.partition("=") for modifier in modifiers]
-    return [(name, value) for name, _, value in parts if name in OPTION_HELP]
+    return [(name, value) for name, _, value in parts if name in file.options]
 
 
 def unit_bandwidth(spec: str) -> Fraction | None:
-    """Bytes per second of a link of capacity 1, for a token that names an imported file; None for any other."""
+    """Bytes per second of a link of capacity 1, for a token that names a file whose reader chooses it; None for any other."""
     head, *modifiers = spec.split(",")
-    return imported_unit(Path(head), _import_options(modifiers)) if head.lower().endswith(suffixes()) else None
+    file = format_of(Path(head))
+    return None if file is None else file.unit(Path(head), _options(modifiers, file))
 
 
 def undamaged(topology: Topology) -> Topology | None:
@@ -69,18 +69,24 @@ def undamaged(topology: Topology) -> Topology | None:
     return parse_topology(",".join(kept)) if len(kept) < len(parts) else None
 
 
-def _base(head: str) -> Topology:
+def _family(head: str) -> Topology:
     family, _, arguments = head.partition(":")
     families = load_families()
     if family in families:
         return families[family](arguments)
-    if head.lower().endswith(FILE_SUFFIXES):
-        return load_topology(Path(head))
     allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
     raise TopologyError(
-        f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES + suffixes())}"
-        + closest(family, families)
+        f"unknown topology {head!r}{_suggestion(head, families)} allowed: {allowed},"
+        f" or a file ending in {', '.join(network_suffixes())}"
     )
+
+
+def _suggestion(head: str, families: Iterable[str]) -> str:
+    """The family that was probably meant, with the sizes that follow a forgotten colon."""
+    joined = re.fullmatch(r"([a-z-]+?)[-_ ]?([0-9][0-9a-z]*)", head)
+    if joined is not None and joined[1] in families:
+        return f"; did you mean '{joined[1]}:{joined[2]}'?"
+    return suggestion(head.partition(":")[0], families)
 
 
 def _keep(columns: Columns, keep: np.ndarray) -> None:

@@ -47,7 +47,7 @@ class Topology(Shown):
     """
 
     shown: ClassVar = {"endpoints": "endpoints", "links": "src"}
-    picture: ClassVar = ("certree.models.pictures.network", "network_picture")
+    picture: ClassVar = "picture of a network"
 
     name: str
     kind: NDArray[np.int8]

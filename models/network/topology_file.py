@@ -1,6 +1,5 @@
-"""Topologies in files: certree's own JSON here; networkx node-link JSON and GraphML in `topology_graph`."""
+"""Topologies as documents of certree's own JSON."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,34 +7,14 @@ import numpy as np
 from certree.models.common.columns import int_column
 from certree.models.common.errors import TopologyError, located
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, read_json, write_atomically
 from certree.models.network.capacities import read_capacities, written
 from certree.models.network.rounding import Rounding
 from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
 MAX_COORDINATE = 1 << 30
-FILE_SUFFIXES = (".json", ".json.gz", ".graphml", ".graphml.gz")
 _KIND_NAMES = {NodeKind.ENDPOINT: "endpoint", NodeKind.SWITCH: "switch", NodeKind.ABSENT: "absent"}
 _KINDS = {name: kind for kind, name in _KIND_NAMES.items()}
-
-
-def load_topology(path: Path) -> Topology:
-    """Read a topology file; TopologyError or InputError says what is wrong and where."""
-    if _is_graphml(path):
-        from certree.models.network.topology_graph import read_graphml  # noqa: PLC0415 - networkx is slow to load, and seldom needed
-
-        return read_graphml(path)
-    document = read_json(path)
-    if isinstance(document, dict) and "format" not in document and "nodes" in document:
-        from certree.models.network.topology_graph import from_node_link  # noqa: PLC0415
-
-        return from_node_link(document, str(path))
-    return topology_from_document(document, str(path))
-
-
-def _is_graphml(path: Path) -> bool:
-    return path.name.lower().endswith((".graphml", ".graphml.gz"))
 
 
 def topology_document(topology: Topology) -> dict[str, Any]:
@@ -61,18 +40,6 @@ def topology_document(topology: Topology) -> dict[str, Any]:
         },
         **({} if topology.rounded is None else {"rounded": topology.rounded.document()}),
     }
-
-
-def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Write a topology: GraphML when the name ends in .graphml, otherwise its JSON document; .gz compresses, with a fixed time
-    stamp. GraphML keeps neither link order nor drawing, bandwidth and clock."""
-    if _is_graphml(path):
-        from certree.models.network.topology_graph import graphml_bytes  # noqa: PLC0415
-
-        data = graphml_bytes(topology)
-    else:
-        data = canonical_json(topology_document(topology))
-    write_atomically(path, data, force=force)
 
 
 def topology_from_document(parsed: Any, where: str) -> Topology:

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 from certree.models.common.columns import first_repeated
+from certree.models.common.elements import refuse_document_types
 from certree.models.common.errors import InputError, TopologyError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
@@ -34,6 +35,7 @@ def from_node_link(document: dict[str, Any], where: str) -> Topology:
 def read_graphml(path: Path) -> Topology:
     """The topology in a GraphML file, zipped when its name ends in .gz; TopologyError or InputError says what is wrong."""
     data = read_bytes(path)
+    refuse_document_types(data, str(path), TopologyError)
     try:
         graph = nx.read_graphml(io.BytesIO(data))
     except (nx.NetworkXException, ParseError, LookupError, ValueError, StopIteration) as error:

@@ -16,7 +16,7 @@ from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_BUFFERS, MAX_CHUNKS, Op
 
-_CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
+CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
 _CSV_PATHS = ("path", "route")  # names of a column that may follow, in front of those of the buffers
 CSV_ROUTINGS = ("shortest", "dimension-order")
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
@@ -37,21 +37,21 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     lines = csv_rows(read_bytes(path), str(path))
     header = [cell.strip() for cell in lines[0]] if lines else []
     buffered = header[-2:] == [*BUFFER_COLUMNS]
-    paths = (header[:-2] if buffered else header)[len(_CSV_HEADER) :]
-    if header[: len(_CSV_HEADER)] != _CSV_HEADER or paths not in ([], *([name] for name in _CSV_PATHS)):
+    paths = (header[:-2] if buffered else header)[len(CSV_HEADER) :]
+    if header[: len(CSV_HEADER)] != CSV_HEADER or paths not in ([], *([name] for name in _CSV_PATHS)):
         more = f"or with {' or '.join(_CSV_PATHS)} after it, or {','.join(BUFFER_COLUMNS)} after these"
-        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, {more}")
+        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(CSV_HEADER)}, {more}")
     link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
     last = [*BUFFER_COLUMNS] if buffered else []
-    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route", *last]}
+    columns: dict[str, list[int]] = {name: [] for name in [*CSV_HEADER, "route", *last]}
     routes: dict[tuple[int, ...], int] = {}
     for number, cells in enumerate(lines[1:], start=2):
         if cells:
             where = f"{path}: line {number}"
             if len(cells) != len(header):
                 raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(header)}")
-            row = _csv_row(_CSV_HEADER, cells[: len(_CSV_HEADER)], len(topology.kind), where)
-            route = _csv_route(cells[len(_CSV_HEADER) :][: len(paths)], (row[2], row[3]), link, where)
+            row = _csv_row(CSV_HEADER, cells[: len(CSV_HEADER)], len(topology.kind), where)
+            route = _csv_route(cells[len(CSV_HEADER) :][: len(paths)], (row[2], row[3]), link, where)
             row.append(routes.setdefault(route, len(routes)) if route else DIRECT)
             row += _csv_row(last, cells[len(cells) - len(last) :], len(topology.kind), where)
             for name, value in zip(columns, row, strict=True):

@@ -42,6 +42,7 @@ from certree.models.schedule.schedule_columns import (
 
 FORMAT, VERSION, VERSION_2 = "certree-schedule", 1, 2  # the second where a field of it is used
 SUFFIXES = (".json", ".json.gz", ".npz")
+HEAD = "head.json"  # the first member of .npz files
 _KEYS = (
     "topology", "collective", "chunks", "delay", "period", "repeats", "rounds", "transfers", "routes", "certificate", "provenance",
 )  # fmt: skip
@@ -183,7 +184,7 @@ def _npz_bytes(schedule: Schedule) -> bytes:
     head = canonical_json(_document(schedule, None))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo(HEAD), head, zipfile.ZIP_DEFLATED)
         for name in schedule.columns:
             column = io.BytesIO()
             np.save(column, getattr(schedule, name).astype(np.int32), allow_pickle=False)
@@ -195,7 +196,7 @@ def _read_npz(path: Path) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path, MOST_COLUMNS))) as archive:
             names = [*TRANSFER_COLUMNS, *(name for name in BUFFER_COLUMNS if f"{name}.npy" in archive.namelist())]
-            members = ["head.json", *(f"{name}.npy" for name in names)]
+            members = [HEAD, *(f"{name}.npy" for name in names)]
             if sorted(archive.namelist()) != sorted(members):
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
             require_size(sum(info.file_size for info in archive.infolist()), MOST_COLUMNS, str(path), "unzips to")

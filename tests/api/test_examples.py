@@ -8,11 +8,10 @@ import pytest
 
 import certree.api
 
-MODULES = [
-    module.name
-    for module in pkgutil.walk_packages(certree.api.__path__, "certree.api.")
-    if not module.name.startswith("certree.api.papers.experiments")
-]
+MODULES = sorted(
+    {module.name for module in pkgutil.walk_packages(certree.api.__path__, "certree.api.")}
+    | {module for module in certree.api.modules().values() if module.startswith("certree.extras.")}
+)
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = [example for name in MODULES for example in FINDER.find(importlib.import_module(name)) if example.examples]
 

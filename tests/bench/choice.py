@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from certree.cli.reproduce.matrix import NETWORKS
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import load_machine
@@ -28,6 +27,7 @@ from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, Collec
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.synth.method import METHODS, Request, Tier, load_methods
 from certree.synth.methods import auto
+from tools.tables.matrix import NETWORKS
 
 SIZES = (1 << 10, 1 << 15, 1 << 20, 1 << 24, 1 << 26, 1 << 30)
 SMALL = tuple(spec for specs in NETWORKS.values() for spec in specs)

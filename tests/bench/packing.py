@@ -20,7 +20,7 @@ from multiprocessing import get_context
 import networkx as nx
 import numpy as np
 
-from certree.api.sweeps.faults import less_links
+from certree.extras.sweeps.run.faults import less_links
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_graph import topology_from_graph

@@ -15,12 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from certree.api.sweeps.plan import Plan
-from certree.api.sweeps.running import sweep
-from certree.api.sweeps.specification import read_specification
-from certree.api.workers.pool import Workers
-from certree.api.workers.store import Store
-from certree.api.workers.task import Task
+from certree.api.workers import Workers
+from certree.extras.sweeps.run.plan import Plan
+from certree.extras.sweeps.run.running import sweep
+from certree.extras.sweeps.run.specification import read_specification
+from certree.extras.workers.store import Store
+from certree.extras.workers.task import Task
 
 MANY = {
     "networks": [f"torus:{size}x{size}" for size in range(3, 13)] + [f"mesh:{size}x{size}" for size in range(3, 13)],

@@ -261,7 +261,7 @@ def test_print(page, schedule):
 
 
 def test_a_network_that_is_too_large_for_a_picture(opened, tmp_path, monkeypatch):
-    monkeypatch.setattr("certree.models.pictures.ground.MOST_NODES", 3)
+    monkeypatch.setattr("certree.extras.reports.pictures.ground.MOST_NODES", 3)
     page = opened(written(tmp_path, ct.synthesize("ring:4", method="ring", size="4KiB")))
     assert "4 nodes and 8 channels are too many for a picture of the network" in page.locator(f"{VIEW} .left-out").inner_text()
     assert not page.locator(f"{VIEW} svg.network").is_visible()

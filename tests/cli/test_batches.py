@@ -211,3 +211,15 @@ def test_frontier_of_any_name(tmp_path):
     assert certree("frontier", "ring:4", "--collective", "all-gather", "--max-chunks", "1", "-o", made).code == 0
     made.rename(tmp_path / "fr1")
     assert certree("verify", tmp_path / "fr1").out.startswith("frontier of all-gather on ring:4: complete")
+
+
+def test_without_memory_it_is_undecided(folder, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("certree.api.inputs.verify_schedule", fails)
+    told = certree("verify", folder / "ring.json", folder / "mine.csv", *FOR_CSV)
+    assert told.code == 3
+    assert told.out.count("undecided: it takes more memory than there is") == 2
+    told = certree("verify", folder / "ring.json")
+    assert (told.code, told.err) == (3, "error: undecided: it takes more memory than there is\n")

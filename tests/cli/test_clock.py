@@ -13,7 +13,7 @@ from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree
 
 MULTITREE = load_machine("multitree")
-IMPORTS = Path(__file__).parents[1] / "models/network/imports"
+IMPORTS = Path(__file__).parents[1] / "extras/clusters/imports"
 A100 = f"{IMPORTS}/a100.txt,speed=NV:25GB/s,nvlinks=switched,links=nvlink"
 
 

@@ -24,7 +24,7 @@ def test_help_names_every_command():
 
 @pytest.mark.parametrize("name", list(commands()))
 def test_every_command_is_there_and_explains_itself(name):
-    module = importlib.import_module(commands()[name][0])
+    module = importlib.import_module(commands()[name].module)
     assert getattr(module, f"{name.replace('-', '_')}_command").name == name
     outcome = certree(name, "--help")
     assert outcome.code == 0

@@ -17,7 +17,7 @@ from tests.end_to_end.pages import Command, commands, written_anew
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
-PARTS = ("models", "synth", "verify", "specs", "hw", "api", "cli", "tests")
+PARTS = ("models", "synth", "verify", "specs", "hw", "api", "cli", "extras", "tools", "tests")
 _RECIPE = re.compile(r"^### (.*?)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^```(?:python|toml)\n# (\S+)( \(added\))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 

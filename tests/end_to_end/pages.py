@@ -19,7 +19,7 @@ from pathlib import Path
 from certree.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("docs", "models", "synth", "verify", "specs", "hw", "api", "cli", "tests")
+FOLDERS = ("docs", "models", "synth", "verify", "specs", "hw", "api", "cli", "extras", "examples", "tools", "tests")
 #: CONTRIBUTING.md runs in a copy of the checkout, see `contributing`
 PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md")))]
 OWN = Path(sys.executable).parent  # the programs of this environment

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
-from certree.api.papers.gallery import simulation_words
+from certree.extras.papers.experiments.collectives.all_reduce_runs import run_all_reduce
+from certree.extras.papers.gallery import simulation_words
 from certree.hw.engines.runs import MODES, Options
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import UnsupportedError

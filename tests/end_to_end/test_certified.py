@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from certree.cli.reproduce.certified import HEAD, NETWORKS, composed, table
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
+from tools.tables.certified import HEAD, NETWORKS, composed, table
 
 TABLE = (Path(__file__).parents[2] / "docs" / "benchmarks" / "certified.md").read_text()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("api", "models", "synth", "verify", "hw", "cli", "specs", "tests", "docs")
+FOLDERS = ("api", "models", "synth", "verify", "hw", "cli", "extras", "tools", "specs", "tests", "docs")
 MOST_MODULES = 12  # .py files without __init__, x.cpp with its x.hpp as one
 
 
@@ -49,7 +49,7 @@ def test_the_docstring_of_a_folder_names_its_subfolders(folder: Path) -> None:
 def test_every_folder_of_modules_is_a_package() -> None:
     """A folder without `__init__.py` would have no map, and would be missing from what import-linter and mypy look at. `hw/rtl` is
     exported, not imported."""
-    apart = ("tests/", "docs/", "build/", "hw/rtl/")
+    apart = ("tests/", "docs/", "build/", "examples/", "hw/rtl/")
     python = {path.parent for path in tracked() if path.suffix == ".py" and not path.as_posix().startswith(apart)}
     assert python == set(PACKAGES)
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from certree.api.reports.schedules import closed_form
-from certree.cli.reproduce import matrix
-from certree.cli.reproduce.matrix import LEFT_OUT, MESSAGE, NETWORKS, NOT_MADE, Cell, empty_lines, gap_lines, matrix_cell, methods
 from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.families import load_families
@@ -16,6 +14,8 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, WITH_ONE_ROOT, C
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from tests.time_bounds import least_cycles
+from tools.tables import matrix
+from tools.tables.matrix import LEFT_OUT, MESSAGE, NETWORKS, NOT_MADE, Cell, empty_lines, gap_lines, matrix_cell, methods
 
 TABLE = Path(__file__).parents[2] / "docs" / "reference" / "coverage.md"
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 from random import Random
 
 import certree.api as ct
+from certree.extras.runtimes.model.chakra import Trace, written_chakra
 from certree.models.common.files import canonical_json
 from certree.models.machine.machine import load_machine
 from certree.models.network.action import Action
-from certree.models.programs.chakra import Trace, written_chakra
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from tests.extras.training.model.test_chakra_trace import backward
 from tests.hw.fine import into_one
 from tests.models.examples import turning
-from tests.models.workload.test_chakra_trace import backward
 from tests.verify.build import COPY, build
 
 #: a machine whose buffers hold whole messages

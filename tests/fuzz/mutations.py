@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.bundle.archive import packed, unpacked
+from certree.extras.bundles.model.archive import packed, unpacked
+from certree.extras.runtimes.model.protobuf import Wire, read_fields, read_number, written_field, written_number
 from certree.models.common.files import canonical_json, sha256
-from certree.models.programs.protobuf import Wire, read_fields, read_number, written_field, written_number
 
 #: texts that replace numbers and words
 ODD = (b"-1", b"0", b"1e999", b"NaN", b"9" * 30, b"null", b"[]", b"{}", b'""', b"true", b"1.5", b"\xff\xfe", b"\x00", b"4294967296")

@@ -20,18 +20,18 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import certree.api as ct
-from certree.api.sweeps.specification import read_specification
 from certree.cli.main import run
+from certree.extras.costs.model.cost_model import load_parameters
+from certree.extras.costs.model.fitting.measurements import read_measurements
+from certree.extras.sweeps.run.specification import read_specification
+from certree.extras.training.model.workload_file import load_workload
 from certree.hw.routers.packets import read_packets
 from certree.hw.tables.directory import MANIFEST
 from certree.hw.tables.manifest import file_entry
-from certree.models.cost.fitting.measurements import read_measurements
-from certree.models.cost.model import load_parameters
 from certree.models.machine.machine import load_machine
 from certree.models.traces.endpoints import load_endpoint_trace
 from certree.models.traces.flits import load_flit_trace
 from certree.models.traces.reducing import load_aggregation_trace
-from certree.models.workload.workload_file import load_workload
 from certree.verify.tla.traces.interfaces import load_trace
 from tests.fuzz import forms
 from tests.fuzz.mutations import damaged
@@ -39,8 +39,7 @@ from tests.fuzz.worker import OUTCOMES, Reader, Worker
 
 CORPUS = Path(__file__).parent / "corpus"
 ROOT = Path(__file__).parents[2]
-PRESETS = ROOT / "models"
-IMPORTS = ROOT / "tests/models/network/imports"
+IMPORTS = ROOT / "tests/extras/clusters/imports"
 
 
 @dataclass(frozen=True)
@@ -149,14 +148,14 @@ def _inputs() -> Iterator[Subject]:
     yield Subject("network.node-link", ".json", forms.node_link(), _showing)
     for name in ("dgx1.txt", "dgx1.xml"):
         yield Subject(f"network.{name[-3:]}", name[-4:], (IMPORTS / name).read_bytes(), _importing)
-    machine = (PRESETS / "machine/presets/booksim2.toml").read_bytes()
+    machine = (ROOT / "models/machine/presets/booksim2.toml").read_bytes()
     yield Subject("machine.toml", ".toml", machine, lambda path: load_machine(str(path)))
     for form in ("repeats", "algorithm"):
         yield Subject(f"machine.{form}", ".toml", machine, _on_machine(form))
     for name in ("gentree", "ace", "netreduce"):
-        data = (PRESETS / f"cost/presets/{name}.toml").read_bytes()
+        data = (ROOT / f"extras/costs/model/presets/{name}.toml").read_bytes()
         yield Subject(f"cost.{name}", ".toml", data, lambda path: load_parameters(str(path)))
-    workload = (PRESETS / "workload/presets/alexnet.toml").read_bytes()
+    workload = (ROOT / "extras/training/model/presets/alexnet.toml").read_bytes()
     for form, suffix, text in (
         ("toml", ".toml", workload),
         ("scale-sim", ".csv", forms.SCALE_SIM.encode()),

@@ -108,7 +108,7 @@ def test_unknown_names():
     with pytest.raises(InputError, match="unknown step time 'magic'; known: paper, exact"):
         Options(step_time="magic")
     with pytest.raises(InputError, match="known: auto, fast, lanes, flit"):
-        Options(engine="flow")  # a cost model, see certree.models.cost
+        Options(engine="flow")  # a cost model, see certree.extras.costs.model
 
 
 def test_what_only_routers_have():

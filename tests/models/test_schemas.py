@@ -7,6 +7,9 @@ import pytest
 from referencing import Registry, Resource
 
 from certree.api.listings import schemas
+from certree.extras.training.model.systolic import Accelerator
+from certree.extras.training.model.transformer import parse_transformer
+from certree.extras.training.model.workload_file import WORKLOADS, load_workload, read_workload, workload_document
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
@@ -15,9 +18,6 @@ from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric.symmetric_file import symmetric_document, symmetric_from_document
-from certree.models.workload.systolic import Accelerator
-from certree.models.workload.transformer import parse_transformer
-from certree.models.workload.workload_file import WORKLOADS, load_workload, read_workload, workload_document
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, turning
 from tests.models.network.test_topology_file import changed
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "build" / "editor" / "imports.py"
-OURS = ("certree", "tests")
+OURS = ("certree", "tests", "tools")
 
 
 def imports(source: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("models", "synth", "verify", "specs", "hw", "api", "cli")
+PACKAGES = ("models", "synth", "verify", "specs", "hw", "api", "cli", "extras")
 NOT_SHIPPED = (".cpp", ".hpp", "CMakeLists.txt", "hw/core/README.md")
 
 #: what the program is asked, and a line that its answer must have

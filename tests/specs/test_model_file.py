@@ -280,7 +280,11 @@ def test_a_model_is_one_entry(tmp_path, monkeypatch):
     [
         ('kinds = ["lost"]', "kinds = [", "models.toml is not TOML: "),
         ("version = 2", "version = 1", "version 1 cannot be read; expected 2"),
-        ("[modules.Light]", "[module.Light]", "modules is missing; unknown field 'module'; known: kinds, modules, models, tables"),
+        (
+            "[modules.Light]",
+            "[module.Light]",
+            "modules is missing; unknown field 'module'; did you mean 'modules'. known: kinds, modules, models, tables",
+        ),
         ("[models.Light]", "[models.Lamp]", "models: Lamp: its name must begin with that of a module; known: Light"),
         ('about = "More phases."', "", "models: LightOfFive: about is missing; known: about, expected, mutation, "),
         ('"More phases."', '" "', "models: LightOfFive: about must describe in one line what the model shows"),

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.extras.reports.pictures.network import MARK
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.pictures.network import MARK
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op

@@ -6,11 +6,12 @@ from functools import cache
 
 import pytest
 
+from certree.extras.runtimes.check.checker import verify_program
+from certree.extras.runtimes.model.msccl import read_msccl
 from certree.models.common import budget
 from certree.models.common.errors import UndecidedError
 from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.spec import parse_topology
-from certree.models.programs.msccl import read_msccl
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.verify.bounds.witness import Instance, check_bound
@@ -21,10 +22,9 @@ from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import check_proof
 from certree.verify.order.races import race_of
-from certree.verify.programs.checker import verify_program
+from tests.extras.runtimes.check.test_rules import right
 from tests.fuzz.forms import FORMS
 from tests.verify.build import build
-from tests.verify.programs.test_rules import right
 
 made = cache(lambda form: FORMS[form]())
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from certree.models.common.extras import provided
 from certree.models.network.topology import Topology
-from certree.models.pictures.network import network_picture
 from certree.verify.tla.tlc import Result, State, TlcRun
 
 MAX_LINES = 60
@@ -83,7 +83,8 @@ def picture(run: TlcRun, topology: Topology) -> str:
     # a wrong row may name a destination that is not a node
     inside = [tuple(pair for pair in line.pairs if max(pair) < len(topology.kind)) for line in findings]
     marked = [pair for line, found in zip(findings, inside, strict=True) for pair in found or ((line.node, line.node),)]
-    return network_picture(topology, marked=marked, caption=explain(run))
+    drawn: str = provided("picture of a network")(topology, marked=marked, caption=explain(run))
+    return drawn
 
 
 def _outcome(run: TlcRun) -> str:

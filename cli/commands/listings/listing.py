@@ -1,4 +1,4 @@
-"""`certree list`: Names of methods, presets, formats, topologies, rules and more."""
+"""`certree list` (study): Names of methods, presets, formats, topologies, rules and more."""
 
 import json
 

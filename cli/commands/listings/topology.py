@@ -1,22 +1,19 @@
-"""`certree topology`: Show, list and convert networks."""
+"""`certree topology` (study): Show, list and convert networks."""
 
 from fractions import Fraction
 from pathlib import Path
 
 import click
 
+import certree.api as ct
 from certree.api.listings import describe
-from certree.api.pictures.drawing import draw, require_suffix
 from certree.api.reports.rounding import rounded_words
-from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
+from certree.cli.words.parameters import PICTURES, argument_topology, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, next_step, note, reflowed, say
-from certree.models.common.errors import InputError
 from certree.models.network.families import load_families
-from certree.models.network.imports import load_imports
-from certree.models.network.imports.box import OPTION_HELP
+from certree.models.network.network_files import load_network_formats, network_suffixes, save_topology
 from certree.models.network.spec import MODIFIERS, parse_topology, unit_bandwidth
 from certree.models.network.topology import Topology
-from certree.models.network.topology_file import FILE_SUFFIXES, save_topology
 
 
 @click.group("topology")
@@ -31,9 +28,8 @@ def topology_command() -> None:
 def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
     """Show a network: nodes, links, diameter, digest; with -o a picture."""
     if output is not None:
-        require_suffix(output)
-        check_output(output, force=force)
-        draw(topology, output, force=force)
+        check_output(output, force=force, suffixes=PICTURES, what="a picture")
+        ct.draw(topology, output, force=force)
         note(f"wrote {output}")
     document = describe(topology)
     if as_json:
@@ -75,15 +71,25 @@ def list_families(family: str | None, as_json: bool) -> None:
         text = load_families().explain(family)
         emit({"family": family, "text": text}) if as_json else say(reflowed(text))
         return
-    families, modifiers, imports = load_families().describe(), MODIFIERS.describe(), load_imports()
+    families, modifiers, formats = load_families().describe(), MODIFIERS.describe(), load_network_formats()
+    written = network_suffixes(written=True)
+    read = [formats[name] for name in formats if formats[name].options]
+    options = {name: text for one in read for name, text in one.options.items()}
     if as_json:
-        emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES), "imports": list(imports)})
+        emit(
+            {
+                "families": dict(families),
+                "modifiers": dict(modifiers),
+                "files": list(written),
+                "imports": [suffix for one in read for suffix in one.suffixes],
+            }
+        )
         return
     lines = ["named networks", *(f"  {line}" for _, line in families), "modifiers, after a comma; repeatable"]
     lines += [f"  {line}" for _, line in modifiers]
-    lines += [f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)", "imported files"]
-    lines += [f"  {line}" for _, line in imports.describe()]
-    lines += ["  options after a comma, for what a file does not state:", *(f"    {text}" for text in OPTION_HELP.values())]
+    lines += [f"files: {', '.join(written)} (certree JSON, networkx node-link JSON, GraphML)", "imported files"]
+    lines += [f"  {(one.__doc__ or '').splitlines()[0]}" for one in read]
+    lines += ["  options after a comma, for what a file does not state:", *(f"    {text}" for text in options.values())]
     say("\n".join(lines))
 
 
@@ -115,9 +121,7 @@ def convert(
 
     Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). certree asks for the rest.
     """
-    if not output.name.lower().endswith(FILE_SUFFIXES):
-        raise InputError(f"{output}: the name of a network file must end in {', '.join(FILE_SUFFIXES)}")
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=network_suffixes(written=True), what="a network file")
     typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
     typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
     typed += ["links=nvlink"] * nvlink_only

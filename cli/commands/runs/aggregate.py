@@ -1,4 +1,4 @@
-"""`certree aggregate`: All-reduce in the switches of a network, with windows and loss."""
+"""`certree aggregate` (run): All-reduce in the switches of a network, with windows and loss."""
 
 from fractions import Fraction
 from pathlib import Path

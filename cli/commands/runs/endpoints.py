@@ -1,4 +1,4 @@
-"""`certree endpoints`: Simulate a collective including endpoint costs (memory bus, NI, ACE engine)."""
+"""`certree endpoints` (run): Simulate a collective including endpoint costs (memory bus, NI, ACE engine)."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""`certree inject`: Simulate packets through a network of routers."""
+"""`certree inject` (run): Simulate packets through a network of routers."""
 
 from collections.abc import Mapping
 from fractions import Fraction

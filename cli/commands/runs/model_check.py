@@ -1,4 +1,4 @@
-"""`certree model-check`: Check the TLA+ models, or a schedule's tables, with TLC."""
+"""`certree model-check` (check): Check the TLA+ models, or a schedule's tables, with TLC."""
 
 from collections.abc import Callable
 from itertools import chain

@@ -1,4 +1,4 @@
-"""`certree simulate`: Simulate tables or a schedule cycle by cycle."""
+"""`certree simulate` (run): Simulate tables or a schedule cycle by cycle."""
 
 from pathlib import Path
 
@@ -7,9 +7,8 @@ from click.core import ParameterSource
 
 from certree.api.reports.runs import holds, left_out, simulation_report, simulation_words, switch_report, switch_words
 from certree.api.reports.schedules import closed_form
-from certree.api.runnable import source_to_run
+from certree.api.runs.runnable import source_to_run
 from certree.api.runs.simulation import simulate, simulate_switch
-from certree.cli.commands.runs.flow_report import simulate_by_flows
 from certree.cli.words.parameters import (
     COUNT,
     check_output,
@@ -27,11 +26,12 @@ from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.traces import expected_size
 from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
-from certree.models.cost.flows.time import READINGS
+from certree.models.common.extras import provided
 from certree.models.machine.machine import Machine
 from certree.models.tables.tables import Tables
 
 _SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # of those, the ones that --then goes with
+READINGS = provided("readings of engine flow")
 _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 
 
@@ -120,7 +120,8 @@ def simulate_command(
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
-        return simulate_by_flows(path, size, model, reading, as_json=as_json)
+        code: int = provided("engine flow")(path, size, model, reading, as_json=as_json)
+        return code
     if after is not None:
         return _switch(context, path, after, as_json=as_json)
     for path_of_trace in (trace, trace_flits):

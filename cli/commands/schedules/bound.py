@@ -1,11 +1,11 @@
-"""`certree bound`: Lower bounds on step count, bandwidth time and time, each with its witness."""
+"""`certree bound` (check): Lower bounds on step count, bandwidth time and time, each with its witness."""
 
 from fractions import Fraction
 from typing import Any
 
 import click
 
-from certree.api.checking import Bounds, bound
+from certree.api.checks.checking import Bounds, bound
 from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.schedules import members_of
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words

@@ -1,12 +1,12 @@
-"""`certree certify`: Add bounds and a certificate to a schedule."""
+"""`certree certify` (check): Add bounds and a certificate to a schedule."""
 
 from pathlib import Path
 
 import click
 
-from certree.api.checking import certify, verify
+from certree.api.checks.checking import certify, verify
 from certree.api.errors import InvalidScheduleError
-from certree.api.inputs import read_schedule
+from certree.api.inputs import schedule_of
 from certree.api.settings import setting
 from certree.cli.words.parameters import (
     TOPOLOGY,
@@ -53,7 +53,7 @@ def certify_command(
     With --size or --params the file records these as the size and machine that it was made for.
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
-    source = read_schedule(schedule, topology, collective, route)
+    source = schedule_of(schedule, topology, collective, route=route)
     used = setting(source, size, machine, note)
     try:
         with working("looking for bounds"):

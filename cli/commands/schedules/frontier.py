@@ -1,4 +1,4 @@
-"""`certree frontier`: The exact frontier of steps and rounds of a small network, with proofs."""
+"""`certree frontier` (make): The exact frontier of steps and rounds of a small network, with proofs."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 from certree.api.errors import SearchInterrupted
 from certree.api.frontiers import frontier
 from certree.api.reports.frontiers import frontier_report, frontier_words
-from certree.api.workers.pool import Workers
+from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,

@@ -1,4 +1,4 @@
-"""`certree improve`: Search for a faster schedule, starting from a valid one."""
+"""`certree improve` (make): Search for a faster schedule, starting from a valid one."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from certree.api.checking import verify
+from certree.api.checks.checking import verify
 from certree.api.errors import InvalidScheduleError, SearchInterrupted
-from certree.api.inputs import read_schedule
+from certree.api.inputs import schedule_of
 from certree.api.reports.schedules import closed_form, schedule_report, schedule_words
 from certree.api.settings import setting
 from certree.api.synthesis import improve
@@ -66,7 +66,7 @@ def improve_command(
     An invalid schedule gives exit code 1, and nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
-    source = read_schedule(schedule, topology, collective, route)
+    source = schedule_of(schedule, topology, collective, route=route)
     used = setting(source, size, machine, note)
     interrupted = False
     try:

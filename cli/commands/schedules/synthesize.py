@@ -1,4 +1,4 @@
-"""`certree synthesize`: Compute a schedule with its certificate."""
+"""`certree synthesize` (make): Compute a schedule with its certificate."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from certree.api.checking import verify
+from certree.api.checks.checking import verify
 from certree.api.errors import SearchInterrupted
 from certree.api.reports.schedules import schedule_report, schedule_words
-from certree.api.runnable import form_of
+from certree.api.runs.runnable import form_of
 from certree.api.settings import setting
 from certree.api.synthesis import synthesize
-from certree.api.workers.pool import Workers
+from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
     argument_topology,

@@ -1,23 +1,15 @@
-"""`certree verify`: Check schedules, CSVs, tables directories, programs of runtimes, frontiers and bundles."""
+"""`certree verify` (check): Check schedules, CSVs, tables directories, programs of runtimes, frontiers and bundles."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.api.batches import reports
-from certree.api.batches.paths import Batch, is_batch, verify_all
-from certree.api.bundles.checking import verify_bundle
-from certree.api.bundles.documents import bundle_report, bundle_words
-from certree.api.bundles.evidence import TRUST
-from certree.api.frontiers import verify_frontier, write_proofs
-from certree.api.inputs import is_frontier, verify_path
-from certree.api.reports.frontiers import frontier_report, frontier_words
+from certree.api.artefacts import Asked, opened_kind
+from certree.api.checks import reports
+from certree.api.checks.paths import Batch, is_batch, verify_all
+from certree.api.frontiers import write_proofs
 from certree.api.reports.text import collective_words, one_line
-from certree.api.runtimes.kinds import kind_of
-from certree.api.runtimes.programs import verify_program
-from certree.api.runtimes.reports import program_report, program_words
-from certree.api.settings import setting, silent
 from certree.cli.words.parameters import (
     TOPOLOGY,
     check_output,
@@ -28,9 +20,8 @@ from certree.cli.words.parameters import (
     option_size,
 )
 from certree.cli.words.progress import working
-from certree.cli.words.schedules import show_schedule
+from certree.cli.words.schedules import show_checked
 from certree.cli.words.terminal import note, show
-from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
@@ -50,7 +41,7 @@ from certree.models.schedule.collective import Collective
 )
 @click.option(
     "--trust",
-    type=click.Choice(TRUST),
+    type=click.Choice(["hashes", "none"]),
     help="Of a bundle, what is taken on trust: by default results of TLC, by the hashes of tool and modules; none runs TLC again.",
 )
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit XML report with a test case for each path.")
@@ -84,8 +75,7 @@ def verify_command(
     """
     for report in (junit, sarif):
         check_output(report, force=force)
-    is_program = len(paths) == 1 and kind_of(paths[0]) is not None
-    if junit is not None or sarif is not None or (is_batch(paths) and not is_program):
+    if junit is not None or sarif is not None or is_batch(paths):
         if proofs is not None:
             raise InputError("--proofs is for a single frontier")
         if trust is not None:
@@ -97,53 +87,19 @@ def verify_command(
                 write_atomically(file, written(batch), force=force)
                 note(f"wrote {file}")
         return _show_batch(batch, as_json=as_json)
-    path = paths[0]
-    if is_bundle(path):
-        if size is not None or machine is not None or proofs is not None:
-            raise InputError(f"{path}: a bundle states its size and machine; --size, --params and --proofs do not apply")
-        with working("re-checking") as tell:
-            verdict = verify_bundle(path, trust=trust or TRUST[0], topology=topology, collective=collective, tell=tell)
-        show(bundle_report(verdict), bundle_words, kind="bundle", as_json=as_json, then=("import", path, "-o", "schedule.json"))
-        return 0 if verdict.valid else 1
-    if trust is not None:
-        raise InputError(f"{path}: --trust is for bundles; for anything else everything is recomputed")
-    if is_frontier(path):
-        if size is not None or machine is not None:
-            raise InputError(f"{path}: a frontier is of steps and rounds; --size and --params do not apply")
-        return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
+    opened, kind = opened_kind(paths[0])
     if proofs is not None:
-        raise InputError(f"{path}: only a frontier has proofs to write")
-    if is_program:
-        return _verify_program(path, topology, collective, size, machine, as_json=as_json)
-    if path.is_dir() and (size is not None or machine is not None):
-        raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
-    checked = verify_path(path, topology, collective, route, size=size, machine=machine)
-    used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
-    then = ("simulate", path) if path.is_dir() else () if path.suffix == ".csv" else ("export", path, "-o", "tables")
-    return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=then)
-
-
-def _verify_program(
-    path: Path,
-    topology: Topology | None,
-    collective: Collective | None,
-    size: int | None,
-    machine: Machine | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Execute a program; with a network also report on the schedule that it executes there."""
-    if topology is None and (size is not None or machine is not None):
-        raise InputError(f"{path}: times need a network; give --topology with --size and --params")
-    checked = verify_program(path, topology=topology, collective=collective)
-    report = program_report(checked.program)
-    if checked.schedule is None or checked.verdict is None:
-        then = ("verify", path, "--topology", "NETWORK") if checked.program.valid and topology is None else ()
-        show(report, program_words, kind="program", as_json=as_json, then=then)
-        return 0 if checked.program.valid else 1
-    note(program_words(report))
-    used = setting(checked.schedule, size, machine, note)
-    return show_schedule(checked.schedule, checked.verdict, used, as_json=as_json)
+        if kind.name != "frontier":
+            raise InputError(f"{paths[0]}: only a frontier has proofs to write")
+        check_output(proofs, force=False, folder=True)
+    root = None if collective is None else collective.root
+    with working(f"verifying {paths[0]}") as tell:
+        asked = Asked(topology, collective, root, route, size, machine, trust, tell)
+        kind.require_applicable(opened, asked)
+        checked = kind.verify(opened, asked)
+    if proofs is not None and checked.valid:
+        note(f"wrote {write_proofs(checked.verdict, proofs)} formulas and their proofs to {proofs}")
+    return show_checked(checked, as_json=as_json)
 
 
 def _show_batch(batch: Batch, *, as_json: bool) -> int:
@@ -171,16 +127,3 @@ def _batch_words(document: dict[str, Any]) -> str:
         lines.append(f"{'valid' if file['valid'] else 'invalid'}: {what}")
         lines += [f"  {one['rule']}: {one['message']}" for one in file.get("violations", [])]
     return "\n".join([*lines, f"{sum(file['valid'] for file in document['files'])} of {len(document['files'])} valid"])
-
-
-def _verify_frontier(
-    path: Path, topology: Topology | None, collective: Collective | None, proofs: Path | None, *, as_json: bool
-) -> int:
-    """Verify a frontier; it must be of the network and the collective where these are given."""
-    if proofs is not None:
-        check_output(proofs, force=False, folder=True)
-    verdict = verify_frontier(path, topology, collective)
-    if proofs is not None and verdict.valid:
-        note(f"wrote {write_proofs(verdict, proofs)} formulas and their proofs to {proofs}")
-    show(frontier_report(verdict), frontier_words, kind="frontier", as_json=as_json)
-    return 0 if verdict.valid else 1

@@ -10,7 +10,7 @@ from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, read_json, require_suffix, write_atomically
 from certree.models.network.action import action_from_document
 from certree.models.network.families import load_families
-from certree.models.network.imports import suffixes
+from certree.models.network.network_files import format_of
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -90,7 +90,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
 
 def _is_of_family(name: str) -> bool:
     """Whether a token names a network by its family: a document must not make the program open files."""
-    return name.partition(":")[0] in load_families() and not name.partition(",")[0].lower().endswith(suffixes())
+    return name.partition(":")[0] in load_families() and format_of(Path(name.partition(",")[0])) is None
 
 
 def _named(topology: Topology) -> dict[str, str] | None:

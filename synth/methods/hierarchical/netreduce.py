@@ -16,7 +16,7 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.gentree.switch_tree import SwitchTree, central_switches, shortest_path_tree
+from certree.synth.graphs.switch_tree import SwitchTree, central_switches, shortest_path_tree
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline
 from certree.synth.ranks.group_plans import ring_plan

@@ -27,10 +27,10 @@ import numpy as np
 from certree.api.evidence import certified_or_fail
 from certree.api.reports.schedules import time_bound
 from certree.api.reports.text import size_words
-from certree.api.workers.batch import run_tasks
-from certree.api.workers.pool import Workers
-from certree.api.workers.store import Store
-from certree.api.workers.task import Task
+from certree.api.workers import Workers
+from certree.extras.workers.batch import run_tasks
+from certree.extras.workers.store import Store
+from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options, Run
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan

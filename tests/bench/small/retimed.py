@@ -15,10 +15,10 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from certree.api.workers.batch import run_tasks
-from certree.api.workers.pool import Workers
-from certree.api.workers.store import Store
-from certree.api.workers.task import Task
+from certree.api.workers import Workers
+from certree.extras.workers.batch import run_tasks
+from certree.extras.workers.store import Store
+from certree.extras.workers.task import Task
 from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
 from certree.models.fine.slots import fine_times

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from certree.models.network.network_files import save_topology
 from certree.models.network.rounding import RoundedRate, Rounding
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology_file import save_topology
 from tests.cli.running import certree
 
-BOX = Path(__file__).parents[2] / "models" / "network" / "imports" / "dgx1.xml"
+BOX = Path(__file__).parents[2] / "extras" / "clusters" / "imports" / "dgx1.xml"
 ROUNDED, EXACT = f"{BOX},speed=NV:25GB/s,speed=SYS:19.2GB/s", f"{BOX},speed=NV:25GB/s,links=nvlink"
 LINE = (
     "  rounded: 3 rates: 16 links from 50 GB/s to 47.26 GB/s, 16 links from 25 GB/s to 15.75 GB/s,"

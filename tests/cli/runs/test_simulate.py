@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from certree.api.reports.runs import holds
+from certree.extras.costs.model.formulas.genmodel import load_genmodel
+from certree.extras.costs.model.profile import factored_profile
 from certree.hw.engines.runs import Run
 from certree.hw.run import run
-from certree.models.cost.models.genmodel import load_genmodel
-from certree.models.cost.profile import factored_profile
 from certree.models.schedule.schedule_file import save_schedule
 from tests.cli.artefacts import schedule_file, without_first_transfer
 from tests.cli.running import assert_bad_input, certree, json_of

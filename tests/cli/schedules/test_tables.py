@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from certree.api.papers.experiment import load_experiments
+from certree.extras.costs.model.cost_model import load_models
+from certree.extras.papers.experiment import load_experiments
 from certree.hw.formats import FORMATS, load_formats
 from certree.hw.tables.directory import read_tables
-from certree.models.cost.model import load_models
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_file import load_schedule
 from certree.synth.method import METHODS, load_methods

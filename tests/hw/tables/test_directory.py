@@ -127,7 +127,7 @@ def test_force_never_deletes_foreign_folders(tables: Tables, tmp_path: Path):
 
 
 def test_unknown_format_and_folder(tables: Tables, tmp_path: Path):
-    with pytest.raises(InputError, match=r"unknown table format .verilog.; known: .*readmemh"):
+    with pytest.raises(InputError, match=r"unknown table format .verilog.; did you mean 'systemverilog'. known: .*readmemh"):
         export_tables(tables, tmp_path / "t", "verilog")
     with pytest.raises(InputError, match="does not exist"):
         export_tables(tables, tmp_path / "none" / "t")

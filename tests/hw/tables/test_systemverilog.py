@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certree.api.inputs import verify_path
+from certree.api.artefacts import Asked, verify_artefact
 from certree.hw.engines.table_rows import TableRows
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.readmemh import decode
@@ -59,7 +59,7 @@ def test_the_folder_reads_back_as_the_same_tables(name: str, tmp_path: Path) -> 
     for column in ("node", "op", "flow", "step", "addr", "size", "route", "children", "arrival_node", "arrival_flow"):
         assert np.array_equal(getattr(again, column), getattr(tables, column)), column
     assert again.schedule.digest == tables.schedule_digest
-    assert verify_path(tmp_path / "t").verdict.valid
+    assert verify_artefact(tmp_path / "t", Asked()).verdict.valid
 
 
 @each
@@ -146,7 +146,7 @@ def test_headers_of_images_in_firing_order(name: str, tmp_path: Path) -> None:
             entries = (folder / image).read_text().split()
             written += b"".join(int(line, 16).to_bytes(4 * sizes["WINDOW_WORDS"], "little") for line in entries)
         assert crc == _serial_crc(written)
-    assert verify_path(folder).verdict.valid
+    assert verify_artefact(folder, Asked()).verdict.valid
 
 
 def test_a_changed_header_is_refused(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_forged_files_are_refused(fault: str, tmp_path: Path) -> None:
     name, change, message = FORGED[fault]
     rewrite(tmp_path / "t", name, change, seal=True)
     with pytest.raises(TableFormatError, match=f"{re.escape(name)}.*{message}"):
-        verify_path(tmp_path / "t")
+        verify_artefact(tmp_path / "t", Asked())
 
 
 @pytest.mark.parametrize("name", ["other.txt", "slots_0099.hex"])

@@ -79,8 +79,8 @@ def test_a_dataclass_is_read_by_its_annotations():
         ("first", {"name": "a"}, "f: first: count is missing; known: name, count"),
         ("parts", [], "f: parts is []; expected a list of 1 or more tables"),
         ("parts", [GOOD["first"], {"name": "b", "count": 0}], "f: parts 2: count is 0; allowed: whole numbers from 1"),
-        ("widths", 3, "f: unknown field 'widths'; known: cycles, width, "),
-        ("widths", 3, "; did you mean 'width'?"),
+        ("widths", 3, "f: unknown field 'widths'; did you mean 'width'? known: cycles, width, "),
+        ("widths", 3, "; did you mean 'width'? "),
     ],
 )
 def test_what_is_wrong_is_said_with_the_field(name, value, reason):
@@ -124,7 +124,7 @@ def test_lists_and_tables():
         (lambda: Fields({"size": "3 parsecs"}, "f").size("size"), "f: size: size '3 parsecs': expected"),
         (lambda: Fields({"size": 1.5}, "f").size("size"), "f: size: size 1.5: expected"),
         (lambda: Fields({"sizes": [1, "2Mb"]}, "f").sizes("sizes"), "f: sizes: size '2Mb': 'Mb' stands for bits"),
-        (lambda: Fields({"way": "fats"}, "f").text("way", known=["fast"]), "unknown way 'fats'; known: fast; did you mean 'fast'?"),
+        (lambda: Fields({"way": "fats"}, "f").text("way", known=["fast"]), "unknown way 'fats'; did you mean 'fast'? known: fast"),
     ):
         with pytest.raises(InputError, match=reason.replace("?", r"\?")):
             ask()

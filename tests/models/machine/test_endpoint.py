@@ -49,7 +49,9 @@ def test_wrong_fields_are_named(path: tuple[Any, ...], value: Any, words: str) -
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(InputError, match=f"unknown endpoint 'acme'; known: {', '.join(ENDPOINTS.names())}, or a file ending in"):
+    with pytest.raises(
+        InputError, match=f"unknown endpoint 'acme'; did you mean 'ace'. known: {', '.join(ENDPOINTS.names())}, or a file ending in"
+    ):
         load_endpoint("acme")
     with pytest.raises(InputError, match=r"unknown system 'dpu'; known: baseline, baseline\+\+, ace, ideal"):
         load_endpoint("ace").system("dpu")

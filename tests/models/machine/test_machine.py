@@ -84,7 +84,7 @@ def test_bad_file(tmp_path, content, reason):
 def test_unknown_preset_lists_the_known_ones():
     with pytest.raises(MachineError, match=r"unknown machine 'dgx'; known: .*multitree.*, or a file ending in .toml"):
         load_machine("dgx")
-    with pytest.raises(MachineError, match=r"unknown machine 'multitre'; .*; did you mean 'multitree'\?"):
+    with pytest.raises(MachineError, match=r"unknown machine 'multitre'; did you mean 'multitree'\? known: "):
         load_machine("multitre")
     with pytest.raises(InputError, match=r"cannot read none.toml: No such file"):
         load_machine("none.toml")

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, TopologyError
+from certree.models.network.network_files import load_topology, save_topology
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind
-from certree.models.network.topology_file import load_topology, save_topology, topology_document, topology_from_document
+from certree.models.network.topology_file import topology_document, topology_from_document
 from tests.models.examples import network
 
 
@@ -241,3 +242,15 @@ def test_bad_document(path, value, reason):
     with pytest.raises(TopologyError) as caught:
         topology_from_document(changed(document, path, value), "net.json")
     assert reason in str(caught.value)
+
+
+def test_graphml_with_entities_is_refused(tmp_path):
+    """Ten letters, ten times ten thousand million: nothing is unpacked."""
+    entities = '<!ENTITY a "aaaaaaaaaa">' + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
+    file = tmp_path / "net.graphml"
+    save_topology(parse_topology("ring:3"), file)
+    text = file.read_text()
+    assert "<graphml" in text
+    file.write_text(text.replace("<graphml", f"<!DOCTYPE graphml [{entities}]><graphml", 1).replace("endpoint", "&j;", 1))
+    with pytest.raises(TopologyError, match=r"net\.graphml: line \d+: document types and entities are not read"):
+        load_topology(file)

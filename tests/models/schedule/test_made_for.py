@@ -76,7 +76,7 @@ def test_what_is_derived_from_a_schedule_keeps_it():
 WRONG = [
     ([], None, "made_for is None; expected a table of fields"),
     ([], [], r"made_for is \[\]; expected a table of fields"),
-    (["machine_name"], "multitree", "made_for: unknown field 'machine_name'; known: message_bytes, machine"),
+    (["machine_name"], "multitree", "made_for: unknown field 'machine_name'; did you mean 'machine'. known: message_bytes"),
     *((["message_bytes"], value, "message_bytes is .*; allowed: whole numbers from 1 to 1125899906842624")
       for value in (0, -1, MAX_SIZE + 1, 1.0, True, "1MiB", None, [1], {})),
     (["machine"], "multitree", 'machine: no "format" field'),

@@ -288,3 +288,20 @@ def test_a_file_that_unzips_to_too_much(tmp_path, monkeypatch, name):
     monkeypatch.setenv("CERTREE_BUDGET", str(Fraction(size, MOST_TEXT if name.endswith(".gz") else MOST_COLUMNS)))
     with pytest.raises(InputError, match=f"unzips to more than {size:,} bytes, the limit of its kind; CERTREE_BUDGET=4"):
         load_schedule(tmp_path / name)
+
+
+def test_pickled_arrays_are_not_read(tmp_path):
+    """Reading one would run code of the file."""
+    file = tmp_path / "s.npz"
+    save_schedule(pair_all_reduce(), file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    stored = io.BytesIO()
+    np.save(stored, np.array([{"code": 1}], object), allow_pickle=True)
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in (members | {"src.npy": stored.getvalue()}).items():
+            archive.writestr(name, data)
+    with pytest.raises(
+        ScheduleFormatError, match=r"is not a certree \.npz: Object arrays cannot be loaded when allow_pickle=False"
+    ):
+        load_schedule(file)

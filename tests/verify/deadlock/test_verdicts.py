@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
-from certree.api.papers.experiments.collectives.local_switches import run_line
+from certree.extras.papers.experiments.collectives.all_reduce_runs import run_all_reduce
+from certree.extras.papers.experiments.collectives.local_switches import run_line
 from certree.hw.engines.runs import Options
 from certree.hw.routers.packets import Packets
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
+from certree.models.network.network_files import save_topology
 from certree.models.network.topology import Topology
-from certree.models.network.topology_file import save_topology
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import deadlock_of_routes, deadlock_of_schedule, numbers_in

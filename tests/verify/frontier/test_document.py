@@ -215,7 +215,7 @@ def test_a_point_that_another_covers_is_found() -> None:
     ("change", "words"),
     [
         (lambda d: d.update(version=1), "version 1 cannot be read"),
-        (lambda d: d.update(more=1), "unknown field 'more'; known: topology, collective"),
+        (lambda d: d.update(more=1), "unknown field 'more'; did you mean 'model'. known: topology, collective"),
         (lambda d: d.update(max_chunks=0), "max_chunks is 0; allowed: whole numbers from 1 to 4096"),
         (lambda d: d["points"][0].update(point=[0, 1, 1]), "is not a point"),
         (lambda d: d["refuted"][0].update(point=[1, 3, 2]), "fewer rounds than steps"),

@@ -13,7 +13,8 @@ from certree.models.network.topology import MAX_DIMENSIONS, MAX_NODES, UNKNOWN_L
 def parse_numbers(family: str, arguments: str, *, count: int | None = None) -> tuple[int, ...]:
     """(8, 8) of `8x8`; TopologyError unless the numbers are whole ones from 1 and as many as `count`."""
     where = f"{family}:{arguments}" if arguments else family
-    several = "whole numbers joined by x, such as 8x8 or 4x4x4"
+    example = "8x8 or 4x4x4" if count is None else "x".join("4" * count)
+    several = f"whole numbers joined by x, such as {example}"
     wanted = {None: several, 1: "one whole number"}.get(count, f"{count} {several}")
     if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", arguments):
         raise TopologyError(f"{where}: expected {wanted}")

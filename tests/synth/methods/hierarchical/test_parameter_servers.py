@@ -5,8 +5,8 @@ from math import prod
 
 import pytest
 
-from certree.models.cost.counting import count
-from certree.models.cost.profile import factored_profile
+from certree.extras.costs.model.counting import count
+from certree.extras.costs.model.profile import factored_profile
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, valid
 

@@ -1,0 +1,205 @@
+"""Verdicts on schedules, tables and frontiers; certificates; lower bounds on any schedule."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypedDict, Unpack, overload
+
+from certree.api import parsing
+from certree.api.artefacts import Asked, verify_artefact
+from certree.api.checks.verdicts import on_machine
+from certree.api.errors import InvalidScheduleError
+from certree.api.evidence import add_certificate, found_time_bounds
+from certree.api.inputs import schedule_of
+from certree.api.parsing import Network
+from certree.api.settings import machine_for, setting
+from certree.models.common.errors import InputError
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Bound, Instance, best_bounds, check_bound
+from certree.verify.checker import verify_schedule
+from certree.verify.verdict import Verdict
+
+
+class _Asked(TypedDict, total=False):
+    """Keywords of `verify`: what the schedule must be for, and where it runs."""
+
+    topology: Network | None
+    collective: str | Collective | None
+    root: int | None
+    route: str | None
+    size: int | str | None
+    machine: str | Path | Machine | None
+
+
+@overload
+def verify(source: AnySchedule | Tables, **asked: Unpack[_Asked]) -> Verdict: ...
+
+
+@overload
+def verify(source: str | Path, *, trust: str | None = None, **asked: Unpack[_Asked]) -> Any: ...
+
+
+def verify(
+    source: str | Path | AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    trust: str | None = None,
+) -> Any:
+    """The verdict on a schedule, on tables, or on what a path holds: anything that `certree verify` takes.
+
+    Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what the schedule must be for;
+    a CSV, which does not state these, is read with them. `route`: routes of CSV rows between nodes that are not neighbours,
+    "shortest" or "dimension-order". `size` and `machine`: for which routes must be free of deadlock, by default what the schedule
+    was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a FrontierVerdict, a bundle a BundleVerdict,
+    whose `items` say what was done about each item, and a program of a runtime a CheckedProgram; each has `valid`. `trust`, for
+    bundles: "hashes" (the default) takes the results of TLC on trust once the hashes of tool and modules are right, "none" runs TLC
+    again. An invalid schedule does not raise: its verdict has `valid` False and lists the violations. Raises InputError, or a
+    subclass, for unreadable input, and ToolMissingError where TLC is to run and is missing.
+    Time: `certree.verify.checker.verify_schedule`.
+
+    >>> import certree.api as ct
+    >>> ct.verify(ct.synthesize("ring:4", size="1MiB"))
+    <Verdict valid: bandwidth time 3/4 M/B (bound 3/4), steps 18 (bound 3)>
+    """
+    network = None if topology is None else parsing.topology(topology)
+    if isinstance(source, str | Path):
+        asked = None if collective is None else parsing.collective(collective, root)
+        return verify_artefact(source, Asked(network, asked, root, route, size, machine, trust)).verdict
+    if trust is not None:
+        raise InputError(f"trust {trust} is for bundles; for anything else everything is recomputed")
+    if isinstance(source, Tables):
+        from certree.verify.tables.checker import verify_tables
+
+        verdict = verify_tables(source)
+        if not verdict.valid:
+            return verdict
+    schedule = schedule_of(source, collective=collective, root=root)
+    return on_machine(schedule, verify_schedule(schedule, topology=network), size, machine)
+
+
+def certify(
+    source: str | Path | AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    search: bool = True,
+) -> AnySchedule:
+    """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and the resulting claims.
+
+    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine`: recorded in the result as what it is made
+    for, by default those of `source`. With `search` the bounds are those of `bound`; without, only the cheap ones.
+    Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
+
+    >>> import certree.api as ct
+    >>> schedule = ct.synthesize("ring:4", method="ring", size="1MiB")
+    >>> sorted(bound["kind"] for bound in ct.certify(schedule).certificate["bounds"])
+    ['counting', 'degree', 'distance', 'partition']
+    """
+    schedule = schedule_of(source, topology, collective, root, route)
+    if size is not None or machine is not None:
+        schedule = replace(schedule, made_for=setting(schedule, size, machine))
+    certified, verdict = add_certificate(schedule, search=search)
+    if not verdict.valid:
+        raise InvalidScheduleError(certified, verdict)
+    return certified
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Shown):
+    """Lower bounds on the schedules of a collective on a network, of those that are as `model` says.
+
+    `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
+    capacity 1, a full link. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found,
+    as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
+    bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
+    `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
+    root; None for others and where none was looked for (many endpoints). `time_cycles`: the cycles that every run takes for the
+    message size and the machine `made_for`, by `time_bounds`, the strongest first; None without a message size.
+    """
+
+    topology: Topology
+    collective: Collective
+    delay: int
+    bandwidth: Fraction
+    latency: int
+    bounds: tuple[Bound, ...]
+    any_shares: Fraction | None = None
+    made_for: MadeFor | None = None
+    time_cycles: int | None = None
+    time_bounds: tuple[Bound, ...] = ()
+
+    @property
+    def model(self) -> tuple[str, ...]:
+        """The schedules that the bounds cover, where these are not all."""
+        words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
+        if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
+            words.append("every endpoint roots an equal share")
+        if self.topology.is_direct:
+            words.append("latency: no routes through endpoints")
+        return tuple(words)
+
+    def facts(self) -> dict[str, object]:
+        """The best bound of each quantity."""
+        time = {} if self.time_cycles is None else {"time": f"≥ {self.time_cycles} cycles"}
+        return {"bandwidth time": f"≥ {self.bandwidth} M/B", "latency": f"≥ {self.latency} steps", **time}
+
+
+def bound(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    delay: int = 1,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+) -> Bounds:
+    """Lower bounds on the bandwidth time and on the steps of schedules, and with `size` on the time of a run, with witnesses.
+
+    `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. `size` and
+    `machine`: of the time bound, the machine by default the one that `synthesize` uses. Searches as
+    `certree.synth.bounds.find.find_bounds` and `quickest.time_bounds` (maximum flows and linear programs; seconds for hundreds of
+    nodes), exact. Raises InputError for unsupported input.
+
+    >>> import certree.api as ct
+    >>> ct.bound("mesh:8x8")
+    <Bounds all-reduce on mesh:8x8: bandwidth time ≥ 9/16 M/B, latency ≥ 14 steps>
+    >>> ct.bound("dgx1", "broadcast", root=0).bandwidth
+    Fraction(1, 6)
+    >>> ct.bound("torus:8x8", size="1KiB").time_cycles
+    1263
+    """
+    from certree.synth.bounds.find import find_bounds, shares_bound
+
+    instance = Instance(parsing.topology(network), parsing.collective(collective, root), delay=delay)
+    found = find_bounds(instance.topology, instance.collective, delay)
+    found += [cheap for cheap in cheap_bounds(instance) if cheap not in found]
+    values = {id(one): check_bound(instance, one) for one in found}
+    best = best_bounds(instance, found)
+    found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
+    bandwidth = best["bandwidth"][0] * instance.topology.scale
+    free = shares_bound(instance.topology, instance.collective)
+    whatever = None if free is None else check_bound(instance, free) * instance.topology.scale
+    timed: list[Bound] = []
+    made_for = None if size is None else MadeFor(parsing.size(size), machine_for(instance.topology, machine))
+    if made_for is not None:
+        timed = found_time_bounds(instance, [best["bandwidth"][1]], made_for.message_bytes, made_for.machine)
+    return Bounds(
+        instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever, made_for,
+        int(timed[0]["value"]) if timed else None, tuple(timed),
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Verdicts on many files and folders, one after the other."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.artefacts import Artefact, Asked, Opened, kind_of, opened_kind
+from certree.api.parsing import Network
+from certree.api.settings import silent
+from certree.models.common.errors import InputError, UndecidedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import Collective
+
+
+@dataclass(frozen=True)
+class CheckedPath:
+    """A path with the report on what it holds, as `certree verify --json` has it for one path, or with the `error` why there is
+    none; exactly one of them. `undecided`: it was read, and the check ended without an answer (`models.common.budget`)."""
+
+    path: Path
+    report: dict[str, Any] | None = None
+    error: str | None = None
+    undecided: bool = False
+
+    @property
+    def valid(self) -> bool:
+        """Whether it was read and breaks no rule."""
+        return self.report is not None and bool(self.report["valid"])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Verification results in the order of the paths; `skipped` are CSVs in folders, which do not state their network."""
+
+    checked: tuple[CheckedPath, ...]
+    skipped: tuple[Path, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """2 where something could not be read, else 1 where something is invalid, else 3 where something is undecided, else 0."""
+        if any(one.error is not None and not one.undecided for one in self.checked):
+            return 2
+        if any(one.report is not None and not one.valid for one in self.checked):
+            return 1
+        return UndecidedError.exit_code if any(one.undecided for one in self.checked) else 0
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of `certree verify` for several paths."""
+        files = [{"path": str(one.path), **(one.report or _without_report(one))} for one in self.checked]
+        return {"valid": self.exit_code == 0, "files": files}
+
+
+def _without_report(one: CheckedPath) -> dict[str, Any]:
+    return {"valid": False, "error": one.error, **({"undecided": True} if one.undecided else {})}
+
+
+def is_batch(paths: Sequence[Path]) -> bool:
+    """Whether there are several things to verify: more than one path, or a folder that is no artefact by itself."""
+    return len(paths) != 1 or (paths[0].is_dir() and kind_of(Opened(paths[0])) is None and any(_found_in(paths[0])))
+
+
+def verify_all(
+    *paths: str | Path,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Batch:
+    """Verify files, tables directories, and in other folders everything that starts as a schedule, frontier or bundle or is a
+    tables directory, sub-folders included.
+
+    `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
+    them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
+    deadlock, by default those that each was made for.
+    `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one whose check would take
+    more steps or memory than the budget of a file has. Raises InputError for a folder with nothing to verify.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> [(str(one.path), one.valid) for one in ct.verify_all("ring4.json").checked]
+    [('ring4.json', True)]
+    """
+    network = None if topology is None else parsing.topology(topology)
+    asked = None if collective is None else parsing.collective(collective, root)
+    stated = Asked(network, asked, root, route, size, machine)
+    checked, skipped = [], []
+    for opened, kind in _all_paths([Path(path) for path in paths]):
+        path = opened.path
+        if kind.needs_network and path not in map(Path, paths) and (network is None or asked is None):
+            skipped.append(path)
+            continue
+        if progress is not None:
+            progress(f"verifying {path}")
+        try:
+            checked.append(CheckedPath(path, kind.verify(opened, kind.applicable(stated)).report(silent)))
+        except InputError as error:
+            checked.append(CheckedPath(path, error=str(error)))
+        except UndecidedError as error:
+            checked.append(CheckedPath(path, error=f"{path}: {error}", undecided=True))
+        except MemoryError:
+            checked.append(CheckedPath(path, error=f"{path}: undecided: it takes more memory than there is", undecided=True))
+    return Batch(tuple(checked), tuple(skipped))
+
+
+def _all_paths(paths: Sequence[Path]) -> Iterator[tuple[Opened, Artefact]]:
+    """Each path once, with its kind; folders that are no artefacts by themselves are replaced by their contents."""
+    seen: set[Path] = set()
+    for path in paths:
+        opened = Opened(path)
+        inside = opened.is_folder and kind_of(opened) is None
+        found = sorted(_found_in(path), key=lambda one: one[0].path) if inside else [opened_kind(path)]
+        if not found:
+            raise InputError(f"{path}: no schedule, frontier or tables in this folder")
+        for one, kind in found:
+            if one.path not in seen:
+                seen.add(one.path)
+                yield one, kind
+
+
+def _found_in(folder: Path) -> Iterator[tuple[Opened, Artefact]]:
+    """Artefacts that can be verified in a folder and its sub-folders, with their kinds; hidden ones are left out."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        whole = Opened(Path(place))
+        if (kind := kind_of(whole)) is not None:
+            yield whole, kind
+            folders.clear()
+            continue
+        for name in files:
+            opened = Opened(Path(place) / name)
+            if not name.startswith(".") and (kind := kind_of(opened)) is not None and kind.in_folders:
+                yield opened, kind

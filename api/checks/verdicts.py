@@ -1,0 +1,72 @@
+"""Outcomes of the check of a schedule: the verdict, freedom of deadlock on its machine, and the report."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from certree.api.artefacts import Asked, Checked
+from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.settings import Tell, setting, silent
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.verdicts import verdict_on_machine
+from certree.verify.verdict import Verdict
+
+
+def checked_schedule(schedule: AnySchedule, asked: Asked, then: tuple[object, ...] = ()) -> Checked:
+    """The verdict on a schedule by all rules, with freedom of deadlock on the machine; arguments as of `schedule_outcome`."""
+    verdict = verify_schedule(schedule, topology=asked.topology)
+    return schedule_outcome(schedule, on_machine(schedule, verdict, asked.size, asked.machine), asked, then=then)
+
+
+def schedule_outcome(
+    schedule: AnySchedule,
+    verdict: Verdict,
+    asked: Asked,
+    *,
+    slot_cycles: int | None = None,
+    then: tuple[object, ...] = (),
+    before: str | None = None,
+    whole: Any = None,
+) -> Checked:
+    """A schedule with its verdict and report, timed for the size and machine that are asked for, or that it was made for.
+
+    `slot_cycles`: of tables. `then`: the command that usually follows a valid one. `before`: lines that are told first. `whole`:
+    the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
+    """
+    report = partial(_report, schedule, verdict, asked, slot_cycles)
+    found = verdict if whole is None else whole
+    return Checked(found, report, schedule_words, "schedule", then, before, schedule, slot_cycles)
+
+
+def _report(schedule: AnySchedule, verdict: Verdict, asked: Asked, slot_cycles: int | None, tell: Tell) -> dict[str, Any]:
+    used = setting(schedule, asked.size, asked.machine, tell if verdict.valid else silent)
+    return schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
+
+
+def on_machine(
+    schedule: AnySchedule, verdict: Verdict, size: int | str | None = None, machine: str | Path | Machine | None = None
+) -> Verdict:
+    """The verdict on a schedule that is to run for `size` on `machine`, by default what it was made for: its routes must be free of
+    deadlock there."""
+    if not verdict.valid:
+        return verdict
+    used = setting(schedule, size, machine)
+    return verdict_on_machine(schedule, verdict, used.machine, used.message_bytes)
+
+
+def require_collective(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:
+    """Raise InputError unless the schedule in a file is one of the collective, if one is asked for."""
+    if collective is None:
+        return
+    asked, made = collective.fitted(schedule.topology), schedule.collective
+    if asked.demand is not None and made.demand is not None and asked != made:
+        blocks = sorted(set(asked.demand.blocks) ^ set(made.demand.blocks))
+        raise InputError(
+            f"{path}: its demand is another one; a block that only one of the two has: {blocks[0]} (from, to, granules)"
+        )
+    if asked != made:
+        raise InputError(f"{path}: the collective is {schedule.collective.words}, not {collective.words}")

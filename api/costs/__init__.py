@@ -1,1 +1,0 @@
-"""Cost models: `costing` of schedules and methods, `flow_timing` of flows that share links, `fitting` to measured times."""

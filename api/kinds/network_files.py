@@ -1,0 +1,22 @@
+"""Networks in files."""
+
+from certree.api.artefacts import Artefact, Asked, Opened, artefact
+from certree.models.network.network_files import is_network_file
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+
+
+@artefact("network")
+class NetworkFile(Artefact):
+    """A network: certree's JSON, node-link JSON, GraphML, or a description by another tool."""
+
+    is_network = True
+    in_folders = False
+
+    def matches(self, opened: Opened) -> bool:
+        """By the beginning of the file, as the kinds of network files state it."""
+        return is_network_file(opened.path, opened.start)
+
+    def load(self, opened: Opened, asked: Asked) -> Topology:
+        """The network."""
+        return parse_topology(str(opened))

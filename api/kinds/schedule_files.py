@@ -1,0 +1,54 @@
+"""Schedules in certree's own files, written out or symmetric."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.checks.verdicts import checked_schedule, require_collective
+from certree.models.schedule.schedule_file import HEAD, SUFFIXES
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
+
+_ARCHIVE = b"PK\x03\x04"  # .npz files are archives of arrays
+
+
+class _ScheduleFile(Artefact):
+    is_schedule = True
+    refuses: ClassVar[Mapping[str, str]] = {
+        "route": "routes are asked for, which only a CSV may leave open; other schedules state theirs",
+        "trust": NO_TRUST,
+    }
+
+    def load(self, opened: Opened, asked: Asked) -> AnySchedule:
+        """The schedule; it must be of the collective that is asked for."""
+        schedule = load_any_schedule(opened.path)
+        require_collective(opened.path, schedule, asked.collective)
+        return schedule
+
+    schedule = load
+
+    def verify(self, opened: Opened, asked: Asked) -> Checked:
+        """All rules, the certificate, and freedom of deadlock on the machine that the schedule is made for or that is asked for."""
+        schedule = self.load(opened, asked)
+        return checked_schedule(schedule, asked, then=("export", opened.path, "-o", "tables"))
+
+
+@artefact("schedule")
+class ScheduleFile(_ScheduleFile):
+    """A schedule: JSON, JSON compressed by gzip, or .npz."""
+
+    endings = SUFFIXES
+    own_endings = (".npz",)
+
+    def matches(self, opened: Opened) -> bool:
+        """By the stated format, or as an archive of arrays."""
+        return opened.format == "certree-schedule" or (opened.start[:4] == _ARCHIVE and opened.start[30:].startswith(HEAD.encode()))
+
+
+@artefact("symmetric-schedule")
+class SymmetricScheduleFile(_ScheduleFile):
+    """A symmetric schedule: base transfers and a group, as JSON."""
+
+    def matches(self, opened: Opened) -> bool:
+        """By the stated format."""
+        return opened.format == "certree-symmetric-schedule"

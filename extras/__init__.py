@@ -1,0 +1,17 @@
+"""Extras: one folder for each subject. Each stands on the kernel and on the extras before it.
+
+In this order:
+
+- `workers`: processes of this computer and of clusters, and searches that are spread over them
+- `costs`: cost models of the literature, their parameters, and the methods that choose by them
+- `reports`: pictures, plots and HTML reports
+- `bundles`: a schedule or frontier with all its evidence in one file
+- `runtimes`: programs of communication libraries, and execution with real processes and data
+- `clusters`: networks from descriptions by other tools
+- `sweeps`: many networks, sizes and methods at once; the best schedule for each range of sizes
+- `training`: iterations of a workload whose collectives overlap with computing
+- `papers`: figures and tables of papers, computed again
+
+The kernel imports none of them. `extra.py` of each states what it adds, `api.pyi` its names in `certree.api`, and its folder
+`command` its commands.
+"""

@@ -1,0 +1,61 @@
+"""Bundles among the artefacts that every command reads."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from certree.api.artefacts import Artefact, Asked, Checked, Opened, artefact
+from certree.extras.bundles.check.checking import require_valid, verify_bundle
+from certree.extras.bundles.check.documents import ITEM, bundle_report, bundle_words
+from certree.extras.bundles.evidence import TRUST
+from certree.extras.bundles.model.bundle import FRONTIER, SUFFIX, load_bundle, starts_as_bundle
+from certree.extras.bundles.reading import frontier
+from certree.models.schedule.schedule_file import SUFFIXES
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+
+_OWN = "a bundle states its size and machine; others do not apply"
+
+
+@artefact("bundle")
+class BundleFile(Artefact):
+    """A bundle of evidence: a schedule or a frontier with everything that shows that it is right."""
+
+    is_schedule = True
+    own_endings = (SUFFIX,)
+    imports = SUFFIXES
+    refuses: ClassVar[Mapping[str, str]] = {
+        "size": _OWN,
+        "machine": _OWN,
+        "route": "routes are asked for, which only a CSV may leave open; a bundle states its routes",
+    }
+    rules: ClassVar[Mapping[str, str]] = {ITEM: "an item of evidence in a bundle is wrong"}
+
+    def matches(self, opened: Opened) -> bool:
+        """By the first member of the archive."""
+        return starts_as_bundle(opened.start)
+
+    def load(self, opened: Opened, asked: Asked) -> Any:
+        """The schedule in it, or the document of its frontier; `ct.read_bundle` returns the bundle itself."""
+        bundle = load_bundle(opened.path)
+        return bundle.schedule if bundle.kind == "schedule" else frontier(bundle)
+
+    def schedule(self, opened: Opened, asked: Asked) -> AnySchedule:
+        """The schedule in it."""
+        return load_bundle(opened.path).schedule
+
+    def verify(self, opened: Opened, asked: Asked) -> Checked:
+        """Every item, re-checked, run again or taken on trust."""
+        trust = asked.trust or TRUST[0]
+        verdict = verify_bundle(opened.path, trust=trust, topology=asked.topology, collective=asked.collective, tell=asked.tell)
+        result = None
+        if verdict.valid:
+            result = verdict.bundle.members[FRONTIER] if verdict.bundle.kind == "frontier" else verdict.bundle.schedule
+        then = ("import", opened.path, "-o", "schedule.json")
+        return Checked(verdict, lambda tell: bundle_report(verdict), bundle_words, "bundle", then, result=result)
+
+    def import_suffixes(self, opened: Opened) -> tuple[str, ...]:
+        """Frontiers are JSON, zipped or not."""
+        return SUFFIXES[:2] if load_bundle(opened.path).kind == "frontier" else SUFFIXES
+
+    def require_valid(self, checked: Checked) -> AnySchedule:
+        """The schedule in a valid bundle; InvalidBundleError with the first item that failed."""
+        return require_valid(checked.verdict).schedule

@@ -1,0 +1,1 @@
+"""Re-checking of bundles: `checking`: verify_bundle; `documents`: its result as JSON and in words."""

@@ -1,0 +1,8 @@
+"""What bundles add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    registries={"evidence": "evidence:all_evidence"},
+    plug_ins={"artefacts": ("artefacts",)},
+)

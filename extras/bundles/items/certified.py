@@ -1,0 +1,125 @@
+"""The schedule, its bounds, and the proof that no schedule has fewer steps: one file, and one verdict of the checker."""
+
+from collections.abc import Iterator, Mapping
+
+from certree.api.reports.text import counted, gap_words
+from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
+from certree.extras.bundles.model.bundle import SCHEDULE, Item
+from certree.models.common.files import canonical_json
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_document
+from certree.verify.rule import Subject, load_rules
+from certree.verify.verdict import Quality, Violation
+
+BOUNDS, PROOFS = (Subject.CERTIFICATES, Subject.BOUNDS), (Subject.PROOFS,)
+CERTIFICATES = (*BOUNDS, *PROOFS)
+
+
+@EVIDENCE.register("schedule")
+class ScheduleEvidence(Evidence):
+    """every node ends with the data that it is due, and no link carries more than it can"""
+
+    needs = ()
+    by_hand = "`unzip F.certree schedule.json && certree verify schedule.json`"
+
+    def collect(self, source: Source) -> Mapping[str, bytes]:
+        """The schedule, with its certificate."""
+        return {SCHEDULE: canonical_json(any_schedule_document(source.given))}
+
+    def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
+        """By all rules for transfers."""
+        schedule, rules = opened.bundle.schedule, load_rules()
+        found = [one for one in opened.verdict.violations if rules[one.rule].about not in CERTIFICATES]
+        told = f"{counted(schedule.transfers, 'transfers')} break no rule; SHA-256 {schedule.digest}"
+        yield _result(name, found, told)
+
+
+@EVIDENCE.register("bounds")
+class BoundsEvidence(Evidence):
+    """no schedule for this network, collective, shares and delay has less bandwidth time, or, unless routes pass endpoints, fewer
+    steps"""
+
+    by_hand = "`certificate` in schedule.json; docs/reference/checker.md says what each kind of witness has to show"
+
+    def collect(self, source: Source) -> Mapping[str, bytes]:
+        """No members of its own: the certificate is in the schedule's file."""
+        if source.given.certificate is None:
+            raise absent("the schedule has no certificate")
+        return {}
+
+    def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
+        """By the witness of each bound, and the claims that follow."""
+        schedule = opened.bundle.schedule
+        if schedule.certificate is None:
+            yield ItemResult(name, Status.FAILED, "the schedule has no certificate")
+            return
+        found = _violations(opened, BOUNDS)
+        quality = opened.verdict.quality
+        told = "" if quality is None else _words(schedule, quality)
+        yield _result(name, found, told or "each witness shows the bound that is stated")
+
+
+@EVIDENCE.register("fewest-steps")
+class FewestEvidence(Evidence):
+    """no schedule with as many chunks has fewer steps, on the machine that the claim describes (steps of one round, delay 1)"""
+
+    by_hand = "`fewest_steps` of the certificate in schedule.json: a refutation of one step less, checked line by line"
+
+    def collect(self, source: Source) -> Mapping[str, bytes]:
+        """No members of its own: the claim and its proof are in the certificate."""
+        if not _claims_fewest(source.given):
+            raise absent("no such claim is made")
+        return {}
+
+    def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
+        """By its proof, without a solver."""
+        found, quality = _violations(opened, PROOFS), opened.verdict.quality
+        if not found and not _claims_fewest(opened.bundle.schedule):
+            yield ItemResult(name, Status.FAILED, "the certificate makes no such claim")
+            return
+        kind = "" if quality is None else f" ({quality.fewest_steps})"
+        yield _result(name, found, f"{counted(opened.bundle.schedule.steps, 'steps')}: the proof of one step less is right{kind}")
+
+    def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:
+        """The certificate must make no such claim."""
+        if _claims_fewest(opened.bundle.schedule):
+            yield ItemResult(name, Status.FAILED, "the certificate claims it, although the bundle says that it does not")
+        else:
+            yield from super().recheck_absence(name, item, opened)
+
+
+def _claims_fewest(schedule: AnySchedule) -> bool:
+    return schedule.certificate is not None and "fewest_steps" in schedule.certificate
+
+
+def _violations(opened: Opened, about: tuple[Subject, ...]) -> list[Violation]:
+    """The broken rules of the certificate about these subjects."""
+    rules = load_rules()
+    return [one for one in opened.verdict.violations if rules[one.rule].about in about]
+
+
+def _result(name: str, found: list[Violation], told: str) -> ItemResult:
+    if found:
+        return ItemResult(name, Status.FAILED, f"{found[0].rule}: {found[0].message}")
+    return ItemResult(name, Status.RECHECKED, told)
+
+
+def _words(schedule: AnySchedule, quality: Quality) -> str:
+    """Both quantities with their bounds."""
+    kinds = {witness["quantity"]: witness["kind"] for witness in quality.witnesses}
+    values = (
+        (
+            "bandwidth",
+            "bandwidth time",
+            str(quality.bandwidth_time * quality.scale),
+            quality.bandwidth_bound * quality.scale,
+            "M/B",
+        ),
+        ("latency", "latency", quality.latency_steps, quality.latency_bound, "steps"),
+    )
+    told = []
+    for key, name, value, bound, unit in values[: 1 if schedule.slot_cycles is not None else 2]:  # fine slots: steps are times
+        gap = quality.gap[key]
+        answer = "optimal" if key in quality.optimal_in else f"gap {gap_words(None if gap is None else str(gap))}"
+        told.append(f"{name} {counted(value, unit)}, bound {bound} ({kinds[key]}): {answer}")
+    return "; ".join(told)

@@ -1,0 +1,1 @@
+"""Making of bundles: evidence is collected, written, read back and re-checked."""

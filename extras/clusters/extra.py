@@ -1,0 +1,8 @@
+"""What clusters add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    registries={"import formats": "imports:load_imports"},
+    plug_ins={"network files": ("imports",)},
+)

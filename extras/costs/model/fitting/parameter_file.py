@@ -1,0 +1,62 @@
+"""GenModel's parameter file of a fit."""
+
+import json
+from fractions import Fraction
+
+from certree.extras.costs.model.fitting.fit import ALPHA, BETA, COMBINED, DELTA, EPSILON, GAMMA, Fit
+from certree.extras.costs.model.fitting.measurements import ADDITION, CO_LOCATED_PS, EXCHANGE
+from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES
+from certree.models.common.errors import InputError
+
+
+def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) -> bytes:
+    """GenModel's parameter file of a fit, with six digits per number: servers and their links, since links between switches were
+    not measured.
+
+    All start-up is attributed to links. Where only 2 beta + gamma is known, the bandwidth of a link splits it; InputError where it
+    is missing, not needed, or contradicts the fit.
+    """
+    values = {parameter: estimate.value for parameter, estimate in found.estimates.items()}
+    if found.separate and bytes_per_second is not None:
+        raise InputError("the bandwidth of a link splits 2 beta + gamma; these measurements already determine both")
+    if not found.separate:
+        if bytes_per_second is None:
+            raise InputError(
+                f"{CO_LOCATED_PS} alone determines 2 beta + gamma, {values[COMBINED]:.6g} s per float; give the bandwidth of a link"
+                f" (--bandwidth), or measurements of {ADDITION} or {EXCHANGE}, to split it"
+            )
+        values[BETA] = float(FLOAT_BYTES / bytes_per_second)
+        values[GAMMA] = values[COMBINED] - 2 * values[BETA]
+        if values[GAMMA] < 0:
+            raise InputError(
+                f"at that bandwidth 2 beta is {2 * values[BETA]:.6g} s per float, more than 2 beta + gamma, {values[COMBINED]:.6g}"
+            )
+    widest = max(point.participants for point in found.points if point.benchmark != ADDITION)
+    threshold = widest if found.threshold is None else found.threshold[0]
+    return "\n".join(
+        [
+            f"# Fitted by certree to {len(found.points)} configurations; intervals of {100 * found.confidence:g} %.",
+            *_interval_comments(found),
+            *([] if found.threshold else [f"# Without incast; measured with up to {widest} servers, the threshold is unknown."]),
+            'format = "certree-genmodel"',
+            "version = 1",
+            f"name = {json.dumps(name)}",
+            "",
+            "[server]",
+            'alpha_seconds = "0"',
+            f'gamma_seconds_per_float = "{values[GAMMA]:.6g}"',
+            f'delta_seconds_per_float = "{values[DELTA]:.6g}"',
+            "",
+            "[middle]",
+            f'alpha_seconds = "{values[ALPHA]:.6g}"',
+            f'beta_seconds_per_float = "{values[BETA]:.6g}"',
+            f'epsilon_seconds_per_float = "{values.get(EPSILON, 0):.6g}"',
+            f"incast_threshold = {threshold}",
+            "",
+        ]
+    ).encode()
+
+
+def _interval_comments(found: Fit) -> list[str]:
+    lines = [f"# {name}: {one.value:.6g} ({one.low:.3g} to {one.high:.3g})" for name, one in found.estimates.items()]
+    return lines + ([f"# w_t: {found.threshold[0]} ({found.threshold[1]} to {found.threshold[2]})"] if found.threshold else [])

@@ -1,0 +1,75 @@
+"""GenModel's parameters from measured times, and the benchmarks that measure them on this computer."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+
+from certree.api.reports.text import seconds_words
+from certree.extras.costs.model.fitting.fit import Fit
+from certree.extras.costs.model.fitting.fit import fit as fitted
+from certree.extras.costs.model.fitting.measurements import Measurement, measurements_csv, read_measurements
+from certree.extras.costs.model.fitting.parameter_file import parameters_toml
+from certree.models.common.files import write_atomically
+
+
+def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
+    """Alpha, 2 beta + gamma, delta, epsilon and w_t of GenModel, fitted to times of co-located PS; with exchanges or additions beta
+    and gamma, too.
+
+    `source`: measurements, or a CSV with the columns benchmark,participants,floats,seconds. `confidence`: of the intervals.
+    Without `incast`, epsilon is 0. `least`: use the minimum of repeated runs instead of the median. Parameters are in seconds per
+    step (alpha) and per float (the others). Raises InputError naming the parameters that the data do not determine.
+
+    >>> import certree.api as ct
+    >>> times = [ct.Measurement("co-located-ps", n, f, 1e-3 + f * 4e-9 * (n - 1) / n) for n in (2, 3, 4, 5) for f in (10**5, 10**6)]
+    >>> round(ct.fit(times, incast=False).estimates["alpha"].value, 6)
+    0.0005
+    """
+    measurements = read_measurements(Path(source)) if isinstance(source, str | Path) else list(source)
+    return fitted(measurements, confidence=confidence, incast=incast, least=least)
+
+
+def save_parameters(
+    found: Fit, path: str | Path, *, name: str = "fitted", bandwidth: Fraction | None = None, force: bool = False
+) -> None:
+    """Write fitted parameters as a TOML file for `cost` and the method gentree. `bandwidth`, in bytes per second of a link, splits
+    2 beta + gamma where only their sum was measured."""
+    write_atomically(Path(path), parameters_toml(found, name, bandwidth), force=force)
+
+
+def measure(
+    servers: Sequence[int] = (2, 3, 4, 5, 6),
+    floats: Sequence[int] = (100_000, 300_000, 1_000_000),
+    vectors: Sequence[int] = (2, 3, 4, 6, 8, 12),
+    *,
+    repetitions: int = 7,
+    threads: int = 1,
+    output: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> list[Measurement]:
+    """Times of additions of vectors in threads, and of exchanges and co-located PS between processes over loopback sockets, for
+    `fit`. Every run checks its sums.
+
+    `output`: a CSV for the measurements, written on Ctrl-C too. Raises InputError for numbers out of range.
+
+    >>> import certree.api as ct
+    >>> len(ct.measure([2], [1000], [2], repetitions=1))
+    3
+    """
+    from certree.extras.costs.run.host.measuring import Benchmarks
+
+    measured: list[Measurement] = []
+    try:
+        for runs in Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads).run():
+            measured += runs
+            if progress is not None:
+                one, time = runs[0], seconds_words(median(run.seconds for run in runs))
+                progress(f"{one.benchmark}, {one.participants} × {one.floats:,}: {time}")
+    finally:
+        if measured and output is not None:
+            write_atomically(Path(output), measurements_csv(measured), force=force)
+            if progress is not None:
+                progress(f"wrote {output}")
+    return measured

@@ -1,0 +1,40 @@
+"""Steps of a schedule as flows on the links of a network, timed by GenModel."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from certree.api.errors import InvalidScheduleError
+from certree.api.inputs import schedule_of
+from certree.api.settings import message_size
+from certree.extras.costs.model.flows.time import FlowTime, Reading, parse_reading, schedule_time
+from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel, load_genmodel
+from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.verify.checker import verify_schedule
+
+
+def flow_time(
+    source: str | Path | AnySchedule,
+    *,
+    size: int | str | None = None,
+    model: str | GenModel = "gentree",
+    reading: Mapping[str, str] | Reading | None = None,
+) -> FlowTime:
+    """Seconds of a schedule on its network by GenModel, exact: flows of a step share links (GenTree, Section 5.3).
+
+    `size`: by default what the schedule was made for, or 64 MiB. `model`: GenModel's parameters, a preset or a TOML file.
+    `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values). Raises
+    InvalidScheduleError for an invalid schedule, InputError where the parameters or the message are out of range.
+
+    >>> import certree.api as ct
+    >>> ct.flow_time(ct.synthesize("switch:4", method="cps"), size="1MB").steps
+    2
+    """
+    schedule = schedule_of(source)
+    verdict = verify_schedule(schedule)
+    if not verdict.valid:
+        raise InvalidScheduleError(schedule, verdict)
+    parameters = model if isinstance(model, GenModel) else load_genmodel(model)
+    chosen = reading if isinstance(reading, Reading) else parse_reading(reading or {})
+    floats = Fraction(message_size(schedule, size), FLOAT_BYTES)
+    return schedule_time(written_out(schedule), parameters, floats, chosen)

@@ -1,0 +1,78 @@
+"""`certree draw` (hand over): Draw a schedule, a bound, a run or a network as SVG or PNG."""
+
+from pathlib import Path
+
+import click
+
+from certree.cli.words.parameters import (
+    TOPOLOGY,
+    check_output,
+    comma_list,
+    completing,
+    option_collective,
+    option_output,
+    option_params,
+    option_size,
+)
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import note
+from certree.extras.reports.make.drawing import SUFFIXES, draw, require_suffix
+from certree.extras.reports.make.views import VIEWS
+from certree.hw.engines.runs import MODES
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+
+
+def _chunk(text: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"chunk {text!r}; allowed: whole numbers from 0")
+    return int(text)
+
+
+@click.command("draw")
+@click.argument("subject", shell_complete=completing(list))
+@click.option(
+    "--view",
+    metavar="VIEW",
+    shell_complete=completing(lambda: [*VIEWS, "network"]),
+    help=f"Of a schedule: {', '.join(VIEWS)}; of a network: network, bound. Default: spacetime, or violation.",
+)
+@click.option("--chunks", type=comma_list(_chunk), help="Chunks of view trees, such as 0,5; by default the first 16.")
+@click.option("--bound", "witness", metavar="KIND", help="Bound of view bound; by default the strongest on bandwidth time.")
+@click.option("--run", type=click.Choice(MODES), default="slotted", show_default=True, help="Execution model of view waits.")
+@click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
+@option_collective(required=False, help_text="The collective of a CSV, or of a network's bound.")
+@option_size(recorded=True)
+@option_params(recorded=True)
+@click.option("--title", help="Title instead of the usual one.")
+@option_output(f"the picture, a name that ends in {' or '.join(SUFFIXES)}", required=True)
+def draw_command(
+    subject: str,
+    view: str | None,
+    chunks: list[int] | None,
+    witness: str | None,
+    run: str,
+    topology: Topology | None,
+    collective: Collective | None,
+    size: int | None,
+    machine: Machine | None,
+    title: str | None,
+    output: Path,
+    force: bool,
+) -> None:
+    """Draw SUBJECT: a schedule file, a CSV (with --topology and --collective), a tables directory, or a network.
+
+    Views of a schedule: spacetime (channels over time, a colour per chunk), trees, load (how busy each channel is), reductions (the
+    reduction units over time), bound (the witness of its certificate), violation (the step in which it breaks a rule), waits
+    (where messages of a simulated run waited). Pictures of large schedules aggregate, and say so.
+    """
+    require_suffix(output)
+    check_output(output, force=force)
+    with working("drawing"):
+        draw(
+            subject, output, view=view, title=title, chunks=chunks, topology=topology, collective=collective, kind=witness,
+            size=size, machine=machine, run=run, force=force,
+        )  # fmt: skip
+    note(f"wrote {output}")

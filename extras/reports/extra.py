@@ -1,0 +1,9 @@
+"""What reports add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    provides={
+        "picture of a network": "pictures.network:network_picture",
+    }
+)

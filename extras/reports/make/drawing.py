@@ -1,0 +1,132 @@
+"""Pictures of networks, schedules, bounds and runs, and plots of comparisons, fits and reproduced figures, as files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from certree.api import parsing
+from certree.api.artefacts import Opened, kind_of
+from certree.api.checks.checking import Bounds
+from certree.api.inputs import schedule_of
+from certree.api.parsing import Graph, Network
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.network.spec import undamaged
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.tables.tables import Tables
+
+if TYPE_CHECKING:
+    from certree.extras.costs.model.fitting.fit import Fit
+    from certree.extras.reports.make.views import Asked
+
+SUFFIXES = (".svg", ".png")
+NETWORK, BOUND = "network", "bound"
+
+
+class Plotted(Protocol):
+    """A result that plots itself: of `compare` or `reproduce`."""
+
+    def plotted(self, suffix: str) -> bytes:
+        """The plot as .svg or .png."""
+
+
+def draw(
+    subject: "Network | AnySchedule | Tables | Bounds | Plotted | Fit",
+    path: str | Path,
+    *,
+    view: str | None = None,
+    title: str | None = None,
+    chunks: Sequence[int] | None = None,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    kind: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    run: str = "slotted",
+    force: bool = False,
+) -> None:
+    """Write a picture (.svg, .png) of a network, a schedule or tables (objects, files or directories), bounds, or the plot of a
+    comparison, a fit or a reproduced figure.
+
+    `view` of a schedule: "spacetime" (channels over time), "trees" (of `chunks`, by default the first 16), "load" (how busy each
+    channel is), "reductions" (the reduction units over time), "bound" (the witness of a bound of its certificate), "violation" (the
+    step in which it breaks a rule; the default for an invalid one), "waits" (where messages of a simulated `run`, "slotted" or
+    "paced", waited). Of a network: "network", with removed nodes and links dashed, or "bound", the witness of a bound on
+    `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`: for times, as in
+    `simulate`. `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
+
+    Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
+    `force`), and a target that has a table and no figure; TopologyError and UnsupportedError where there is nothing to draw.
+
+    >>> import certree.api as ct
+    >>> ct.draw("torus:4x4,without-link=0-1", "torus.svg")
+    >>> ct.draw(ct.synthesize("ring:4", size="1MiB"), "ring4.png", view="load")
+    """
+    from certree.extras.reports.make.views import Asked
+
+    where = Path(path)
+    require_suffix(where)
+    asked = Asked(chunks, None if collective is None else parsing.collective(collective, root), kind, size, machine, run)
+    if isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | Bounds):
+        svg = picture(subject, view, title, asked, topology)
+        if where.suffix.lower() == ".svg":
+            data = svg.encode()
+        else:
+            from certree.extras.reports.make.png import as_png
+
+            data = as_png(svg)
+    else:
+        data = _plot(subject, where.suffix.lower(), title)
+    write_atomically(where, data, force=force)
+
+
+def picture(
+    subject: "Network | AnySchedule | Tables | Bounds",
+    view: str | None,
+    title: str | None,
+    asked: "Asked",
+    topology: Network | None = None,
+) -> str:
+    """The SVG that `draw` writes."""
+    from certree.extras.reports.make import views
+
+    if isinstance(subject, Bounds):
+        return views.bounds_picture(subject, title, asked)
+    if isinstance(subject, Schedule | SymmetricSchedule | Tables) or (isinstance(subject, str | Path) and _has_schedule(subject)):
+        schedule = schedule_of(subject, topology, asked.collective)
+        return views.schedule_picture(schedule, view, title, asked)
+    network = parsing.topology(subject)
+    if view == BOUND:
+        return views.network_bound(network, title, asked)
+    if view not in (None, NETWORK):
+        raise InputError(f"view {view!r} is for schedules; views of a network: {NETWORK}, {BOUND}")
+    from certree.extras.reports.pictures.network import network_picture
+
+    return network_picture(network, undamaged(network))
+
+
+def _has_schedule(path: str | Path) -> bool:
+    """Whether a path holds a schedule, or what becomes one on a network; a network otherwise."""
+    opened = Opened(Path(path))
+    kind = kind_of(opened)
+    return opened.is_folder if kind is None else not kind.is_network
+
+
+def _plot(subject: "Plotted | Fit", suffix: str, title: str | None) -> bytes:
+    from certree.extras.costs.model.fitting.fit import Fit
+    from certree.extras.reports.make import plots
+
+    if isinstance(subject, Fit):
+        return plots.fit_plot(subject, title or "GenModel", suffix)
+    return subject.plotted(suffix)
+
+
+def require_suffix(path: Path | None) -> None:
+    """Raise InputError unless the name of a picture or plot, if there is one, ends as it must."""
+    if path is not None and path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the name of a picture must end in {', '.join(SUFFIXES)}")

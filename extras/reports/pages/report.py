@@ -1,0 +1,116 @@
+"""`report`: one self-contained HTML page on one or several schedules, or on a training run."""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from certree.api import parsing
+from certree.api.parsing import Network
+from certree.api.settings import silent
+from certree.extras.reports.pages.facts import comparison, context
+from certree.extras.reports.pages.subjects import Extent, Source, Subject, complete, read_subject
+from certree.extras.reports.pages.templates import asset, environment
+from certree.extras.reports.pages.viewer import viewer_document
+from certree.models.common.errors import InputError
+from certree.models.common.files import check_writable, write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
+from certree.models.tables.tables import Tables
+
+SUFFIXES = (".html", ".htm")
+MOST_SUBJECTS = 8
+#: the scripts of the page, in the order in which they build on each other
+SCRIPTS = ("model.js", "spacetime.js", "network.js", "viewer.js")
+
+
+@runtime_checkable
+class HasPage(Protocol):
+    """A result with a page of its own, such as a training run."""
+
+    def page(self, title: str | None = None) -> str:
+        """The HTML."""
+
+
+def report(
+    sources: "Source | Sequence[Source] | HasPage",
+    path: str | Path,
+    *,
+    title: str | None = None,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    published: bool = True,
+    simulate: bool = True,
+    model_check: bool = False,
+    force: bool = False,
+    progress: Callable[[str], None] = silent,
+) -> None:
+    """Write one HTML file, which loads nothing from elsewhere, on a schedule or tables, or side by side on several.
+
+    It has what was asked, the verdict, the bounds with pictures of their witnesses, times over sizes, an interactive view of the
+    transfers, loads of channels, statistics of the tables, a simulated run, and for each section the command that re-checks it.
+    An invalid schedule is reported with its violations. Where something is too large for a page, the page says what it leaves out.
+
+    `sources`: schedules, tables, files (.json, .json.gz, .npz, .csv) or tables directories, at most MOST_SUBJECTS. `topology`,
+    `collective` and `root`: as in `verify`, for CSVs. `size` and `machine`: by default what each schedule was made for.
+    `published`: whether published algorithms are timed for comparison; `simulate`: whether the schedule is run; `model_check`:
+    whether TLC checks its tables (needs Java; minutes). `progress` receives a line for each section. The same input gives the same
+    bytes. Raises InputError for unreadable input, another suffix, and a file that exists (unless `force`).
+
+    Of a training run (`train`) the page has its times, a timeline, layers and what-if; of the options it takes `title` and `force`.
+
+    >>> import certree.api as ct
+    >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html")
+    """
+    where = Path(path)
+    if where.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{where}: the name of a report must end in {' or '.join(SUFFIXES)}")
+    check_writable(where, force=force)
+    if isinstance(sources, HasPage):
+        write_atomically(where, sources.page(title).encode(), force=force)
+        return
+    single = isinstance(sources, str | Path | Schedule | SymmetricSchedule | Tables)
+    given: list[Source] = [sources] if single else list(sources)  # type: ignore[list-item, arg-type]
+    if not 1 <= len(given) <= MOST_SUBJECTS:
+        raise InputError(f"a report on {len(given)} schedules; allowed: 1 to {MOST_SUBJECTS}")
+    network = None if topology is None else parsing.topology(topology)
+    asked = None if collective is None else parsing.collective(collective, root)
+    subjects = [read_subject(source, network, asked, size, machine) for source in given]
+    extent = Extent(published, simulate, model_check)
+    for subject in subjects:
+        complete(subject, extent, progress)
+    write_atomically(where, page(subjects, title).encode(), force=force)
+
+
+def page(subjects: Sequence[Subject], title: str | None = None) -> str:
+    """The HTML of a report."""
+    contexts = [context(subject, number) for number, subject in enumerate(subjects)]
+    viewers = []
+    for shown, subject in zip(contexts, subjects, strict=True):
+        first = subject.verdict.violations[0].rows if subject.verdict.violations else ()
+        viewers.append(viewer_document(subject.schedule, subject.used, first))
+        shown["view_left_out"] = viewers[-1]["left_out"]
+    return str(
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title or (contexts[0]["title"] if len(contexts) == 1 else f"{len(contexts)} schedules side by side"),
+            version=metadata.version("certree"),
+            subjects=contexts,
+            comparison=comparison(contexts, subjects) if len(contexts) > 1 else [],
+            style=asset("report.css"),
+            scripts=[asset(name) for name in SCRIPTS],
+            data=_embedded(viewers),
+        )
+    )
+
+
+def _embedded(document: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

@@ -1,0 +1,143 @@
+"""Data of the interactive view of a schedule: network, channels, transfers, and shares in use where there are too many of these."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.reports.pictures.ground import Ground, is_drawn
+from certree.extras.reports.pictures.schedules.spacetime import shares
+from certree.extras.reports.pictures.schedules.trees import roots_of
+from certree.extras.reports.pictures.schedules.uses import load_of, shown_of, uses_of
+from certree.extras.reports.pictures.svg import Sheet
+from certree.models.common.errors import InputError
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import MAX_CHUNKS
+from certree.models.schedule.symmetric.symmetric import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
+from certree.models.schedule.timing import slotted
+
+MOST_TRANSFERS = 20_000  # that a page has one by one; of more, those of the first chunks
+MOST_COLUMNS = 400  # of the shares in use
+SHARE = 100  # shares are written in hundredths
+Document = dict[str, Any]
+
+
+def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...] = ()) -> Document:
+    """The document that `assets/model.js` reads. `wrong`: transfers that break a rule. `left_out` says in words what is not in it.
+    O(uses) time."""
+    whole, left_out = _whole(schedule)
+    kept, chunks = _kept(whole)
+    if len(kept) < schedule.transfers:
+        shown = f"those of chunks 0 to {chunks - 1}" if chunks > 1 else "those of chunk 0" if chunks else "none"
+        left_out.append(
+            f"{schedule.transfers:,} transfers per iteration are too many for a page: one by one there are {shown} ({len(kept):,});"
+            " the shares of channels in use count all of them"
+        )
+    topology = schedule.topology
+    unit = _slot_cycles(schedule, used)
+    return {
+        "name": f"{schedule.collective.words} on {topology.name}",
+        "chunks": schedule.chunks,
+        "steps": schedule.steps,
+        "total_steps": schedule.total_steps,
+        "period": schedule.period if schedule.repeats > 1 else None,
+        "repeats": schedule.repeats,
+        "delay": schedule.delay,
+        "rounds": None if (schedule.rounds == 1).all() else schedule.rounds.tolist(),
+        "slot_cycles": unit,
+        **_network(topology, left_out),
+        "load": [round(SHARE * share) for share in load_of(whole).tolist()],
+        **_transfers(whole, kept, wrong),
+        "roots": _roots(whole, chunks),
+        "aggregate": None if len(kept) == schedule.transfers else _aggregate(whole),
+        "left_out": left_out,
+    }
+
+
+def _whole(schedule: AnySchedule) -> tuple[Schedule, list[str]]:
+    """The schedule with all its transfers, or, where there are too many, the images of the base chunks at node 0."""
+    if not isinstance(schedule, SymmetricSchedule):
+        return schedule, []
+    if schedule.transfers <= MAX_TRANSFERS:
+        return schedule.written_out(), []
+    base = schedule.base
+    columns = {name: getattr(base, name) for name in ("op", "step", "src", "dst", "route")}
+    columns["chunk"] = base.chunk * np.int32(schedule.nodes)
+    some = make_schedule(
+        schedule.topology, schedule.collective, schedule.chunk_root, columns, rounds=base.rounds, delay=base.delay
+    )  # fmt: skip
+    return some, [f"loads and shares are those of the {base.chunks} chunks of node 0; the other nodes' are their images"]
+
+
+def _kept(schedule: Schedule) -> tuple[NDArray[np.int64], int]:
+    """The rows that the page has: all, or those of as many first chunks as fit; and the number of these chunks."""
+    if schedule.transfers <= MOST_TRANSFERS:
+        return np.arange(schedule.transfers), schedule.chunks
+    below = np.cumsum(np.bincount(schedule.chunk, minlength=min(schedule.chunks, MAX_CHUNKS)))
+    chunks = int(np.searchsorted(below, MOST_TRANSFERS, side="right"))
+    return np.flatnonzero(schedule.chunk < chunks), chunks
+
+
+def _slot_cycles(schedule: AnySchedule, used: MadeFor) -> int | None:
+    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+        return schedule.slot_cycles
+    try:
+        plan, timing = slotted(schedule, used.message_bytes, used.machine)
+    except InputError:
+        return None
+    return timing.slot_cycles if plan.steps == int(schedule.rounds.sum()) else None
+
+
+def _network(topology: Topology, left_out: list[str]) -> Document:
+    """Nodes (id, x, y, kind, name), radius, channels (source, destination, capacity, points)."""
+    ends = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True)
+    channels = [[source, destination, str(topology.speed(capacity))] for source, destination, capacity in ends]
+    if not is_drawn(topology):
+        left_out.append(f"{len(topology.kind):,} nodes and {len(channels):,} channels are too many for a picture of the network")
+        return {"nodes": [], "radius": 0, "channels": channels}
+    ground = Ground(Sheet(), topology)
+    nodes = []
+    for node in np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist():
+        x, y = ground.point(node)
+        nodes.append([node, round(x, 1), round(y, 1), int(topology.kind[node]), ground.name(node)])
+    for pair, channel in enumerate(channels):
+        channel.append([round(value, 1) for point in ground.channel_points(pair) for value in point])
+    return {"nodes": nodes, "radius": ground.radius, "channels": channels}
+
+
+def _transfers(schedule: Schedule, kept: NDArray[np.int64], wrong: tuple[int, ...]) -> Document:
+    """Columns of the transfers, and of their uses of channels (`use_row`: position among the transfers of the page)."""
+    place = np.full(schedule.transfers, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    uses = uses_of(schedule)
+    mine = np.flatnonzero(place[uses.row] >= 0)
+    mine = mine[np.lexsort((uses.pair[mine], uses.round[mine]))]
+    return {
+        "row": None if len(kept) == schedule.transfers else kept.tolist(),
+        "wrong": sorted({int(place[row]) for row in wrong if 0 <= row < schedule.transfers and place[row] >= 0}),
+        **{name: getattr(schedule, name)[kept].tolist() for name in ("chunk", "op", "step", "src", "dst")},
+        "use_row": place[uses.row[mine]].tolist(),
+        "use_channel": uses.pair[mine].tolist(),
+        "use_hop": uses.hop[mine].tolist() if uses.hop.any() else None,
+        "use_round": uses.round[mine].tolist(),
+        "use_length": uses.length[mine].tolist() if (uses.length != 1).any() else None,
+        "use_lane": uses.lane[mine].tolist(),
+        "misfits": np.flatnonzero(~uses.fits[mine]).tolist(),
+    }
+
+
+def _roots(schedule: Schedule, chunks: int) -> list[list[int]]:
+    """The roots of the chunks that the page has; none where finding them would take long."""
+    if chunks * schedule.transfers > 1 << 27:
+        return []
+    return [roots_of(schedule, chunk) for chunk in range(chunks)]
+
+
+def _aggregate(schedule: Schedule) -> Document:
+    """Shares in use of the capacity out of nodes, or groups of nodes, over the columns of the whole picture."""
+    shown = shown_of(schedule)
+    columns = min(MOST_COLUMNS, shown.columns)
+    names, busy = shares(schedule, uses_of(schedule), shown, columns)
+    return {"rows": names, "rounds": shown.columns, "busy": np.rint(SHARE * busy).astype(int).tolist()}

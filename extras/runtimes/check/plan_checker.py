@@ -1,0 +1,127 @@
+"""`verify_plan`: a plan of MSCCL++ in, a verdict out."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from certree.extras.runtimes.check.checker import possible_layouts, wrong_places
+from certree.extras.runtimes.check.execution import Block, cell_words
+from certree.extras.runtimes.check.plan_execution import STARTED, PlanExecution
+from certree.extras.runtimes.check.plan_operations import channel_words, op_words, signals_of, unrolled
+from certree.extras.runtimes.model.layout import Layout
+from certree.extras.runtimes.model.limits import plan_limits
+from certree.extras.runtimes.model.plan import Plan
+from certree.models.common.budget import budgeted
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import WITH_ONE_ROOT
+from certree.verify.rule import Subject, rule
+from certree.verify.verdict import Findings, Verdict
+
+_EXAMPLE = "tests/extras/runtimes/check/test_plan_rules.py"
+
+
+@dataclass(frozen=True)
+class PlanVerdict:
+    """The verdict on a plan, and its layout: with the root that the data show, where the collective has one."""
+
+    plan: Plan
+    layout: Layout
+    verdict: Verdict
+
+    @property
+    def valid(self) -> bool:
+        """Whether no rule is broken."""
+        return self.verdict.valid
+
+    def run(self) -> PlanExecution:
+        """One execution, for what it moves. UnsupportedError where a switch moves data, which no transfer says."""
+        run = PlanExecution(self.plan, self.layout)
+        if run.by_switch:
+            raise UnsupportedError("a switch reads or writes for several ranks at once; no schedule is made of that")
+        return run
+
+
+@budgeted()
+def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
+    """The verdict on a plan; `root` as in `checker.verify_program`.
+
+    Rules of its own: `not-started`, `left-early`; shared with other programs: `limit`, `connection`, `unmatched`,
+    `deadlock-in-program`, `race`, `input-changed`, `wrong-data`. O(operations · blocks), for each possible root.
+    """
+    findings = Findings()
+    for sentence in plan_limits(plan):
+        findings.add("limit", 0, (), sentence)
+    _check_signals(plan, findings)
+    _check_groups(plan, findings)
+    layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root)
+    runs = [PlanExecution(plan, layout) for layout in layouts]
+    run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
+    if not findings.rules - {"limit"}:
+        _check_run(run, findings)
+    return PlanVerdict(plan, run.chunk_layout, findings.verdict())
+
+
+def _check_signals(plan: Plan, findings: Findings) -> None:
+    """Rules `unmatched` and `connection`: signals and waits of each channel."""
+    given: Counter[tuple[str, int, int, int]] = Counter()
+    taken: Counter[tuple[str, int, int, int]] = Counter()
+    users: dict[tuple[str, tuple[str, int, int, int]], set[Block]] = {}
+    for rank, owner in enumerate(plan.ranks):
+        for at, block in enumerate(owner.blocks):
+            for operation, _ in unrolled(block):
+                for signals, used, counts in ((True, operation.name.signals, given), (False, operation.name.waits, taken)):
+                    for channel in operation.channels if used else ():
+                        ends = signals_of(channel, rank, given=signals)
+                        counts[ends] += 1
+                        users.setdefault(("signal" if signals else "wait", ends), set()).add((rank, at))
+    for ends in sorted({*given, *taken}):
+        if given[ends] != taken[ends]:
+            findings.add("unmatched", 0, (), f"{channel_words(ends)}: {given[ends]} signals, {taken[ends]} waits")
+    for (what, ends), blocks in sorted(users.items()):
+        if len(blocks) > 1:
+            findings.add("connection", 0, (), f"{len(blocks)} thread blocks of a rank {what} {channel_words(ends)}")
+
+
+def _check_groups(plan: Plan, findings: Findings) -> None:
+    """Rule `connection`: the groups of a switch, which exist once all of their ranks have asked for them."""
+    listed = [Counter((buffer, tuple(sorted(ranks))) for buffer, ranks in owner.groups) for owner in plan.ranks]
+    for rank, groups in enumerate(listed):
+        for (buffer, ranks), count in sorted(groups.items()):
+            for other in ranks:
+                if listed[other][buffer, ranks] < count:
+                    words = f"group {list(ranks)} of a switch for buffer {buffer}: rank {rank} has {count}"
+                    findings.add("connection", 0, (), f"{words}, rank {other} has {listed[other][buffer, ranks]}")
+
+
+@rule(
+    "not-started",
+    "a rank uses the buffers of another one before a signal says that this one has started",
+    _EXAMPLE,
+    Subject.PROGRAMS,
+)
+@rule("left-early", "a rank may end before another one has read or written its buffers", _EXAMPLE, Subject.PROGRAMS)
+def _check_run(run: PlanExecution, findings: Findings) -> None:
+    if not run.finished:
+        findings.add("deadlock-in-program", 0, (), "; ".join(run.circle()))
+        return
+    for race in run.accesses.races:
+        first, second = (op_words(run.blocks[block], index - STARTED) for block, index in (race.first, race.second))
+        findings.add("race", race.second[1] - STARTED, (), f"{cell_words(race.cell)}: {first} and {second} are not ordered")
+    for cell, where in run.overwritten_inputs.items():
+        findings.add("input-changed", 0, (), f"{where} writes {cell_words(cell)}")
+    for (block, index), rank in _first_of(run.early):
+        words = f"{op_words(block, index)} uses buffers of rank {rank}, which may not have started"
+        findings.add("not-started", index, (), words)
+    for block, index, rank in run.late:
+        findings.add("left-early", index, (), f"{op_words(block, index)} uses buffers of rank {rank}, which may have ended")
+    for sentence in wrong_places(run):
+        findings.add("wrong-data", 0, (), sentence)
+
+
+def _first_of(found: dict[tuple[Block, int], int]) -> Iterator[tuple[tuple[Block, int], int]]:
+    """Of each block and rank the first use."""
+    seen: set[tuple[Block, int]] = set()
+    for (block, index), rank in sorted(found.items()):
+        if (block, rank) not in seen:
+            seen.add((block, rank))
+            yield (block, index), rank

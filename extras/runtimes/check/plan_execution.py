@@ -1,0 +1,296 @@
+"""Execution of a plan: what every place holds, and which operations are over before which.
+
+The threads of a block run on after an operation; only `nop` and `barrier` make them wait for each other. So an operation is known
+to be over once such an operation came after it, and what a `wait` learned counts from the next one on. A signal carries what was
+known to be over then. Chunks are cut into slices where several thread blocks share one, and where loops
+handle a part at a time: a loop is executed twice, each time for half of its chunks.
+"""
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from certree.extras.runtimes.check.execution import Arrival, Block, Value, added, cell_words
+from certree.extras.runtimes.check.ordering import Accesses, Clock
+from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, unrolled
+from certree.extras.runtimes.model.layout import Cell, Layout
+from certree.extras.runtimes.model.plan import Operation, OpName, Plan, Span
+from certree.extras.runtimes.model.program import Buffer
+from certree.models.common.budget import PYTHON, hold, spend
+
+STARTED = 1  # in a clock: the block has started; more than its operation `index` is over: index + 2
+
+#: a signal that was not yet waited for: (what was over when it was given, how many messages left one after the other before)
+_Token = tuple[Clock, int]
+
+
+@dataclass
+class PlanExecution:
+    """One execution of a plan. `layout` counts chunks; the run counts slices of them (`slices` of each).
+
+    `finished`, `stuck`, `arrivals`, `overwritten_inputs`: as in `Execution`. `early`: (block, operation) -> rank, where a block
+    used the buffers of a rank of which nothing says that it has started; `late`: where nothing says that it is still there.
+    `by_switch`: whether a switch moved anything. O(operations · (blocks + slices)).
+    """
+
+    plan: Plan
+    chunk_layout: Layout
+    accesses: Accesses = field(init=False)
+    arrivals: list[Arrival] = field(default_factory=list)
+    stuck: dict[Block, tuple[str, Block | None]] = field(default_factory=dict)
+    overwritten_inputs: dict[Cell, str] = field(default_factory=dict)
+    early: dict[tuple[Block, int], int] = field(default_factory=dict)
+    by_switch: bool = False
+
+    def __post_init__(self) -> None:
+        self.in_place = self.plan.in_place
+        self.slices = slices(self.plan)
+        base = self.chunk_layout
+        self.layout = Layout(base.kind, base.ranks, base.chunks * self.slices, base.root)
+        self._spend()
+        self.values: dict[Cell, Value] = {}
+        for rank in range(base.ranks):
+            for offset in range(self.layout.sizes(rank)[0]):
+                self.values[self._place((rank, Buffer.INPUT, offset))] = Value(frozenset({(rank, offset)}))
+        self.steps = {
+            (rank, at): unrolled(block) for rank, owner in enumerate(self.plan.ranks) for at, block in enumerate(owner.blocks)
+        }
+        self.blocks: list[Block] = list(self.steps)
+        self.number = {block: at for at, block in enumerate(self.blocks)}
+        self.accesses = Accesses(len(self.blocks))
+        zero = np.zeros(len(self.blocks), np.int32)
+        self.over: dict[Block, int] = dict.fromkeys(self.blocks, 0)
+        #: of each block what it knows to be over, and what it will know after the next `nop` or `barrier`
+        self.known: dict[Block, Clock] = {block: zero.copy() for block in self.blocks}
+        self.learned: dict[Block, Clock] = {block: zero.copy() for block in self.blocks}
+        for block, number in self.number.items():
+            self.known[block][number] = self.learned[block][number] = STARTED
+        self.levels: dict[Block, int] = dict.fromkeys(self.blocks, 0)
+        self.tokens: defaultdict[tuple[str, int, int, int], deque[_Token]] = defaultdict(deque)
+        self.semaphores: dict[tuple[int, int], deque[_Token]] = {
+            (rank, number): deque([(zero, 0)] * value)
+            for rank, owner in enumerate(self.plan.ranks)
+            for number, value in enumerate(owner.semaphores)
+        }
+        self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
+        self.passed: set[tuple[Block, int]] = set()
+        self.remote: dict[tuple[Block, int], int] = {}
+        self._position = 0
+        self._run()
+
+    def _spend(self) -> None:
+        """Take what the execution needs from the budget: each access to a slice looks at all thread blocks."""
+        blocks = sum(len(owner.blocks) for owner in self.plan.ranks)
+        operations = [inner for *_, one in self.plan.operations() for inner in (one, *one.body)]
+        chunks = sum(span.count for one in operations for span in (*one.src, *one.dst))
+        cells = self.slices * (chunks + sum(self.chunk_layout.sizes(rank)[0] for rank in range(self.chunk_layout.ranks)))
+        what = f"an execution of {blocks:,} thread blocks, with {cells:,} slices of chunks in all"
+        spend(PYTHON * cells * (10 + blocks), what)
+        hold(500 * cells, what)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every operation ended."""
+        return not self.stuck
+
+    @cached_property
+    def late(self) -> list[tuple[Block, int, int]]:
+        """(block, operation, rank): the last use of the buffers of another rank that this rank may not wait for."""
+        ends: defaultdict[int, Clock] = defaultdict(lambda: np.zeros(len(self.blocks), np.int32))
+        for block in self.blocks:
+            np.maximum(ends[block[0]], self.learned[block], out=ends[block[0]])
+        return [
+            (block, index, rank)
+            for (block, rank), index in sorted(self.remote.items())
+            if ends[rank][self.number[block]] <= index + STARTED
+        ]
+
+    def held(self, cell: Cell) -> Value:
+        """What a place holds at the end."""
+        return self.values.get(self._place(cell), Value(fault="nothing was ever written there"))
+
+    def circle(self) -> list[str]:
+        """What the blocks wait for that did not end."""
+        return [self.stuck[block][0] for block in sorted(self.stuck)[:8]]
+
+    def _place(self, cell: Cell) -> Cell:
+        return self.layout.place(cell, in_place=self.in_place)
+
+    def _run(self) -> None:
+        moved = True
+        waiting = list(self.blocks)
+        while moved and waiting:
+            moved = False
+            still = []
+            for block in waiting:
+                before = self.over[block]
+                reason = self._advance(block)
+                moved |= self.over[block] > before
+                self.stuck.pop(block, None)
+                if reason is not None:
+                    self.stuck[block] = (reason, None)
+                    still.append(block)
+            waiting = still
+
+    def _advance(self, block: Block) -> str | None:
+        steps = self.steps[block]
+        while self.over[block] < len(steps):
+            operation, turn = steps[self.over[block]]
+            reason = self._obstacle(block, operation)
+            if reason is not None:
+                return f"{op_words(block, self.over[block], operation)} {reason}"
+            self._execute(block, operation, turn)
+            self.over[block] += 1
+        return None
+
+    def _obstacle(self, block: Block, operation: Operation) -> str | None:
+        rank = block[0]
+        if operation.name.waits:
+            for kind, peer, which in operation.channels:
+                wanted = sum(one == (kind, peer, which) for one in operation.channels)
+                if len(self.tokens[kind, peer, rank, which]) < wanted:
+                    return f"waits for a signal from rank {peer} ({kind} channel {which})"
+        if operation.name is OpName.ACQUIRE:
+            empty = next((one for one in operation.semaphores if not self.semaphores[rank, one]), None)
+            if empty is not None:
+                return f"waits for semaphore {empty}"
+        if operation.name is OpName.BARRIER:
+            return self._meet(block, operation)
+        return None
+
+    def _meet(self, block: Block, operation: Operation) -> str | None:
+        """Wait at a barrier until all of its blocks are there; the last one lets them all pass."""
+        mark = (block, self.over[block])
+        if mark in self.passed:
+            return None
+        there = self.meetings[block[0], operation.barrier]
+        there[block] = self.over[block]
+        if len(there) < operation.blocks:
+            return f"waits at barrier {operation.barrier}, with {len(there)} of {operation.blocks} thread blocks there"
+        clock = np.zeros(len(self.blocks), np.int32)
+        for one, index in there.items():
+            np.maximum(clock, self.learned[one], out=clock)
+            clock[self.number[one]] = index + 1 + STARTED
+        level = max(self.levels[one] for one in there)
+        for one, index in there.items():
+            self.passed.add((one, index))
+            np.maximum(self.learned[one], clock, out=self.learned[one])
+            self.levels[one] = level
+        there.clear()
+        return None
+
+    def _execute(self, block: Block, operation: Operation, turn: tuple[int, int]) -> None:
+        index, rank, name = self.over[block], block[0], operation.name
+        if name in (OpName.NOTHING, OpName.BARRIER):
+            self.learned[block][self.number[block]] = index + 1 + STARTED
+            np.maximum(self.known[block], self.learned[block], out=self.known[block])
+        elif name.waits:
+            for kind, peer, which in operation.channels:
+                self._learn(block, self.tokens[kind, peer, rank, which].popleft())
+        elif name is OpName.ACQUIRE:
+            for number in operation.semaphores:
+                self._learn(block, self.semaphores[rank, number].popleft())
+        elif name is OpName.RELEASE:
+            for number in operation.semaphores:
+                self.semaphores[rank, number].append((self.known[block].copy(), self.levels[block]))
+        elif name.puts:
+            for src, dst in zip(operation.src, operation.dst, strict=True):
+                self._move(block, [self._cells(src, operation, turn)], [self._cells(dst, operation, turn)])
+        elif name.adds:
+            self._move(
+                block,
+                [self._cells(span, operation, turn) for span in operation.src],
+                [self._cells(span, operation, turn) for span in operation.dst],
+            )
+        elif name.switches:
+            self._switch(block, operation, turn)
+        if name.signals:
+            self._signal(block, operation)
+
+    def _signal(self, block: Block, operation: Operation) -> None:
+        clock = self.known[block].copy()
+        if operation.name in (OpName.PUT_SIGNAL, OpName.PUT_SIGNAL_FLUSH):
+            clock[self.number[block]] = self.over[block] + 1 + STARTED  # its own copy is over before its signal
+        for kind, peer, which in operation.channels:
+            self.tokens[kind, block[0], peer, which].append((clock, self.levels[block]))
+
+    def _learn(self, block: Block, token: _Token) -> None:
+        np.maximum(self.learned[block], token[0], out=self.learned[block])
+        self.levels[block] = max(self.levels[block], token[1])
+
+    def _cells(self, span: Span, operation: Operation, turn: tuple[int, int]) -> list[Cell]:
+        """The slices of a span that the block handles in this iteration."""
+        first, count = span.offset * self.slices, span.count * self.slices
+        part, parts = operation.part
+        first, count = first + part * count // parts, count // parts
+        if turn[1]:
+            unit = turn[1] * self.slices // ROUNDS
+            first, count = first + turn[0] * unit, max(0, min(unit, count - turn[0] * unit))
+        return [self._place((span.rank, span.buffer, first + at)) for at in range(count)]
+
+    def _move(self, block: Block, sources: list[list[Cell]], targets: list[list[Cell]]) -> None:
+        """Add up the sources, one by one, into the first target; copy that to the others."""
+        where = op_words(block, self.over[block])
+        for at in range(len(targets[0])):
+            read, written = [cells[at] for cells in sources], [cells[at] for cells in targets]
+            self._access(block, read, written)
+            dst = written[0]
+            value = self._value(read[0], where)
+            others = read[1:]
+            if read[0] != dst:
+                if dst in others:  # a sum does not change with its order: what is there already comes first
+                    others = [read[0], *(cell for cell in others if cell != dst)]
+                    value = self._value(dst, where)
+                else:
+                    self._arrive(block, read[0], dst, adds=False, value=value)
+            for cell in others:
+                value = added(value, self._value(cell, where), where)
+                self._arrive(block, cell, dst, adds=True, value=value)
+            self.values[dst] = value
+            for cell in written[1:]:
+                self._arrive(block, dst, cell, adds=False, value=value)
+                self.values[cell] = value
+        self.levels[block] += any(cell[0] != block[0] for cells in (*sources, *targets) for cell in cells)
+
+    def _switch(self, block: Block, operation: Operation, turn: tuple[int, int]) -> None:
+        """A switch adds up the same place of all ranks of a group, or a rank's own place is the source; all ranks of the group of
+        the target get it."""
+        self.by_switch = True
+        groups, where = self.plan.ranks[block[0]].groups, op_words(block, self.over[block])
+        (src,), (dst,) = operation.src, operation.dst
+        reads = groups[src.group][1] if src.group >= 0 else (src.rank,)
+        spans = [Span(rank, src.buffer, src.offset, src.count) for rank in reads]
+        targets = [Span(rank, dst.buffer, dst.offset, dst.count) for rank in groups[dst.group][1]]
+        sources = [self._cells(span, operation, turn) for span in spans]
+        stored = [self._cells(span, operation, turn) for span in targets]
+        for at in range(len(stored[0])):
+            read, written = [cells[at] for cells in sources], [cells[at] for cells in stored]
+            self._access(block, read, written)
+            value = self._value(read[0], where)
+            for cell in read[1:]:
+                value = added(value, self._value(cell, where), where)
+            for cell in written:
+                self.values[cell] = value
+
+    def _value(self, cell: Cell, where: str) -> Value:
+        return self.values.get(cell, Value(fault=f"{where}: nothing is in {cell_words(cell)} yet"))
+
+    def _access(self, block: Block, read: list[Cell], written: list[Cell]) -> None:
+        index, clock, number = self.over[block], self.known[block], self.number[block]
+        for cell in written:
+            self.accesses.write(cell, number, index + STARTED, clock)
+            if cell[1] is Buffer.INPUT and not self.in_place and cell[2] < self.layout.sizes(cell[0])[0]:
+                self.overwritten_inputs.setdefault(cell, op_words(block, index))
+        for cell in read:
+            if cell not in written:
+                self.accesses.read(cell, number, index + STARTED, clock)
+        for rank in {cell[0] for cell in (*read, *written)} - {block[0]}:
+            self.remote[block, rank] = index
+            if not any(clock[self.number[other]] for other in self.blocks if other[0] == rank):
+                self.early.setdefault((block, index), rank)
+
+    def _arrive(self, block: Block, src: Cell, dst: Cell, *, adds: bool, value: Value) -> None:
+        self._position += 1
+        self.arrivals.append(Arrival(src, dst, adds, value, self._position, self._position, self.levels[block]))

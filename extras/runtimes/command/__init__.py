@@ -1,0 +1,1 @@
+"""The command `execute`, and the formats of programs of `export`."""

@@ -1,0 +1,71 @@
+"""Programs of runtimes among the formats of `certree export`."""
+
+from pathlib import Path
+
+from certree.api.errors import InvalidScheduleError
+from certree.api.settings import setting
+from certree.cli.words.parameters import check_output
+from certree.cli.words.schedules import show_schedule
+from certree.cli.words.terminal import note, say, show
+from certree.extras.runtimes.make.formats import load_runtime_formats
+from certree.extras.runtimes.model.msccl import MAX_MESSAGE
+from certree.extras.runtimes.programs import TABLE, export_program, export_programs
+from certree.extras.runtimes.reports import program_report, program_words
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+
+
+def export_as_program(
+    schedule: Path,
+    format_name: str,
+    output: Path,
+    size: int | None,
+    machine: Machine | None,
+    limits: tuple[int | None, int | None],
+    *,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Write the program of a schedule, or the programs of a folder that `tune` wrote. `limits`: the smallest and the largest
+    message for which the runtime takes the file."""
+    if load_runtime_formats()[format_name].suffix and (size is not None or machine is not None):
+        raise InputError(f"a program for {format_name} is for any size; --size and --params do not apply")
+    if (schedule / TABLE).is_file():
+        return _export_tuned(schedule, format_name, output)
+    smallest, largest = limits
+    sizes = None if smallest is largest is None else (smallest or 0, largest or MAX_MESSAGE)
+    return _export_program(schedule, format_name, output, size, machine, sizes, force=force, as_json=as_json)
+
+
+def _export_program(
+    schedule: Path,
+    format_name: str,
+    output: Path,
+    size: int | None,
+    machine: Machine | None,
+    sizes: tuple[int, int] | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Write the program of a schedule."""
+    suffix = load_runtime_formats()[format_name].suffix
+    if not suffix and output.exists():
+        raise InputError(f"{output} exists; name a new folder")
+    check_output(output, force=force, folder=not suffix, suffixes=(suffix,) if suffix else (), what=f"a {format_name} file")
+    try:
+        checked = export_program(schedule, format_name, output, size=size, machine=machine, sizes=sizes, force=force)
+    except InvalidScheduleError as error:
+        return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
+    note(f"wrote {output}")
+    show(program_report(checked), program_words, kind="program", as_json=as_json, then=("verify", output))
+    return 0
+
+
+def _export_tuned(tuned: Path, format_name: str, output: Path) -> int:
+    """Write the programs of all ranges of a tuning."""
+    check_output(output, force=False, folder=True)
+    for path, (smallest, largest), _ in export_programs(tuned, format_name, output):
+        say(f"{path}: {smallest:,} to {largest:,} bytes")
+    note(f"wrote {output}")
+    return 0

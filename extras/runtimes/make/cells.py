@@ -1,0 +1,120 @@
+"""The chunk of a buffer in which each endpoint keeps each chunk of a schedule."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from certree.extras.runtimes.model.layout import Cell, Layout
+from certree.extras.runtimes.model.program import Buffer
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+
+_TO_ALL = (CollectiveKind.ALL_REDUCE, CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
+
+
+@dataclass
+class Cells:
+    """Places of the data of a schedule. `layout` is that of its program; ranks are the endpoints in the order of their ids.
+
+    UnsupportedError where endpoints have different numbers of chunks: buffers have blocks of one size.
+    """
+
+    schedule: Schedule
+    layout: Layout = field(init=False)
+    scratch: list[int] = field(init=False)
+    _index: list[int] = field(init=False)
+    #: (input, output) of what an endpoint has and needs, and nobody sends to it
+    kept: list[tuple[Cell, Cell]] = field(default_factory=list)
+    _named: dict[tuple[int, int, int], Cell] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        schedule, kind = self.schedule, self.schedule.collective.kind
+        ranks = len(schedule.topology.endpoints)
+        self.rank = schedule.topology.rank
+        self.scratch = [0] * ranks
+        targets = schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target
+        keys = list(zip(schedule.chunk_root.tolist(), targets.tolist(), strict=True))
+        seen: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self._index = []
+        for key in keys:
+            self._index.append(seen[key])
+            seen[key] += 1
+        pairs = {
+            CollectiveKind.ALL_TO_ALL: ranks * (ranks - 1),
+            CollectiveKind.GATHER: ranks - 1,
+            CollectiveKind.SCATTER: ranks - 1,
+        }
+        blocks = 1 if kind in _TO_ALL else pairs.get(kind, ranks)
+        sizes = sorted(set(seen.values()))
+        if len(seen) != blocks or len(sizes) != 1:
+            raise UnsupportedError(
+                f"{len(seen)} of {blocks} blocks have chunks, {sizes[0]} to {sizes[-1]} of them; a program has equally many in each"
+            )
+        whole = kind in (CollectiveKind.GATHER, CollectiveKind.SCATTER)
+        chunks = sizes[0] * (1 if kind in _TO_ALL or whole else ranks)
+        root = None if schedule.collective.root is None else int(self.rank[schedule.collective.root])
+        self.layout = Layout(kind, ranks, chunks, root)
+
+    def source(self, rank: int, chunk: int) -> Cell | None:
+        """Where the input of a rank has its contribution to a chunk; None where it has none."""
+        root = int(self.schedule.chunk_root[chunk])
+        owner = int(self.rank[root]) if root >= 0 else -1
+        kind, index, k = self.layout.kind, self._index[chunk], self.layout.block
+        match kind:
+            case CollectiveKind.ALL_REDUCE | CollectiveKind.REDUCE:
+                return rank, Buffer.INPUT, index
+            case CollectiveKind.REDUCE_SCATTER:
+                return rank, Buffer.INPUT, owner * k + index
+        if rank != owner:
+            return None
+        if kind in (CollectiveKind.SCATTER, CollectiveKind.ALL_TO_ALL):
+            return rank, Buffer.INPUT, self._target(chunk) * k + index
+        return rank, Buffer.INPUT, index
+
+    def result(self, rank: int, chunk: int) -> Cell | None:
+        """Where the output of a rank must have a chunk at the end; None where it is not due."""
+        root = int(self.schedule.chunk_root[chunk])
+        owner = int(self.rank[root]) if root >= 0 else -1
+        kind, index, k = self.layout.kind, self._index[chunk], self.layout.block
+        match kind:
+            case CollectiveKind.ALL_REDUCE | CollectiveKind.BROADCAST:
+                return rank, Buffer.OUTPUT, index
+            case CollectiveKind.REDUCE | CollectiveKind.REDUCE_SCATTER:
+                return (rank, Buffer.OUTPUT, index) if rank == owner else None
+            case CollectiveKind.ALL_GATHER:
+                return rank, Buffer.OUTPUT, owner * k + index
+        if rank != self._target(chunk):
+            return None
+        return rank, Buffer.OUTPUT, (index if kind is CollectiveKind.SCATTER else owner * k + index)
+
+    def held(self, rank: int, chunk: int, buffer: int) -> Cell:
+        """Where a rank keeps a buffer of a chunk while it is working: buffer 0 in the output where the chunk is due there, all else
+        in scratch, in the order in which they are asked for."""
+        if buffer == 0 and (due := self.result(rank, chunk)) is not None:
+            return due
+        key = (rank, chunk, buffer)
+        if key not in self._named:
+            self._named[key] = (rank, Buffer.SCRATCH, self.scratch[rank])
+            self.scratch[rank] += 1
+        return self._named[key]
+
+    def untouched(self) -> list[tuple[Cell, Cell]]:
+        """(input, output) of the data that an endpoint has for itself, which no schedule moves: own blocks of an all-to-all, gather
+        and scatter."""
+        kind, k = self.layout.kind, self.layout.block
+        if kind is CollectiveKind.ALL_TO_ALL:
+            return [
+                ((r, Buffer.INPUT, r * k + i), (r, Buffer.OUTPUT, r * k + i)) for r in range(self.layout.ranks) for i in range(k)
+            ]
+        root = self.layout.root
+        if root is None or kind not in (CollectiveKind.GATHER, CollectiveKind.SCATTER):
+            return []
+        return [
+            ((root, Buffer.INPUT, at[0]), (root, Buffer.OUTPUT, at[1]))
+            for i in range(k)
+            for at in [(i, root * k + i) if kind is CollectiveKind.GATHER else (root * k + i, i)]
+        ]
+
+    def _target(self, chunk: int) -> int:
+        assert self.schedule.chunk_target is not None
+        return int(self.rank[self.schedule.chunk_target[chunk]])

@@ -1,0 +1,115 @@
+"""Reports on programs of communication runtimes."""
+
+from typing import Any
+
+from certree.api.reports.text import counted, one_line
+from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
+from certree.extras.runtimes.check.plan_checker import PlanVerdict
+from certree.extras.runtimes.kinds import AnyVerdict
+from certree.extras.runtimes.model.algorithm import Algorithm
+from certree.extras.runtimes.model.chakra import NodeType
+from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
+from certree.extras.runtimes.model.plan import Plan
+from certree.extras.runtimes.model.program import Program
+from certree.models.schedule.collective import parse_collective
+
+
+def program_report(checked: AnyVerdict) -> dict[str, Any]:
+    """A JSON document: size of the program, and violations where there are any."""
+    verdict = checked.verdict
+    report: dict[str, Any] = {"valid": verdict.valid, "collective": str(checked.layout.kind), "root": checked.layout.root}
+    if isinstance(checked, PlanVerdict):
+        report |= _plan_sizes(checked.plan)
+    elif isinstance(checked, AlgorithmVerdict):
+        report |= _algorithm_sizes(checked.algorithm)
+    else:
+        report |= _program_sizes(checked.program)
+    if not verdict.valid:
+        report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
+        report["violation_counts"] = dict(verdict.counts)
+    return report
+
+
+def _program_sizes(program: Program) -> dict[str, Any]:
+    blocks = [block for rank in program.ranks for block in rank.blocks]
+    return {
+        "kind": "msccl-xml",
+        "name": program.name,
+        "ranks": len(program.ranks),
+        "chunks": program.chunks_per_loop,
+        "protocol": program.protocol,
+        "in_place": program.in_place,
+        "out_of_place": program.out_of_place,
+        "min_bytes": program.min_bytes,
+        "max_bytes": program.max_bytes,
+        "channels": program.channels,
+        "most_blocks": max(len(rank.blocks) for rank in program.ranks),
+        "most_steps": max((len(block.steps) for block in blocks), default=0),
+        "most_elements": max(1 + len(program.ranks) + sum(1 + len(block.steps) for block in rank.blocks) for rank in program.ranks),
+        "messages": sum(step.type.sends for block in blocks for step in block.steps),
+    }
+
+
+def _plan_sizes(plan: Plan) -> dict[str, Any]:
+    blocks = [block for rank in plan.ranks for block in rank.blocks]
+    signals = [(rank, channel) for rank, _, _, one in plan.operations() if one.name.signals for channel in one.channels]
+    return {
+        "kind": "mscclpp",
+        "name": plan.name,
+        "ranks": len(plan.ranks),
+        "chunks": plan.chunks_per_loop,
+        "protocol": plan.protocol,
+        "in_place": plan.in_place,
+        "out_of_place": not plan.in_place,
+        "min_bytes": plan.min_bytes,
+        "max_bytes": plan.max_bytes,
+        "channels": len({(rank, *channel) for rank, channel in signals}),
+        "most_blocks": max(len(rank.blocks) for rank in plan.ranks),
+        "most_steps": max((sum(1 + len(one.body) for one in block) for block in blocks), default=0),
+        "scratch_chunks": max(rank.scratch for rank in plan.ranks),
+        "messages": len(signals),
+        "chunk_multiple_bytes": plan.alignment,
+    }
+
+
+def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
+    sizes = [act.bytes for acts in algorithm.ranks for act in acts if act.type is NodeType.SEND]
+    return {
+        "kind": "chakra",
+        "ranks": len(algorithm.ranks),
+        "chunks": None if algorithm.layout is None else algorithm.layout.chunks,
+        "in_place": False,
+        "out_of_place": True,
+        "messages": algorithm.messages,
+        "bytes": sum(sizes),
+        "most_nodes": max(map(len, algorithm.ranks)),
+        "states_data": algorithm.layout is not None,
+    }
+
+
+def program_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    words = parse_collective(report["collective"], report["root"]).words.replace("node", "rank")
+    head = f"{words} of {report['ranks']} ranks"
+    if not report["valid"]:
+        counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+        lines = [f"  {one['rule']}: {one_line(one['message'])}" for one in report["violations"]]
+        return "\n".join([f"invalid: {head}: {counts}", *lines])
+    calls = " and ".join(name for flag, name in (("in_place", "in place"), ("out_of_place", "out of place")) if report[flag])
+    if report["kind"] == "chakra":
+        data = f"{counted(report['chunks'], 'chunks')} · " if report["states_data"] else ""
+        note = "" if report["states_data"] else "\n  data are not stated: checked are messages, dependencies and chains of messages"
+        nodes = f"up to {counted(report['most_nodes'], 'nodes')} per rank"
+        return f"valid: {head}\n  {data}{counted(report['messages'], 'messages')} · {report['bytes']:,} bytes sent · {nodes}{note}"
+    size = f"{counted(report['chunks'], 'chunks')} · {counted(report['channels'], 'channels')}"
+    blocks = f"up to {counted(report['most_blocks'], 'thread blocks')} per rank"
+    steps = f"of up to {counted(report['most_steps'], 'steps')} ({MOST_STEPS} allowed)"
+    if report["kind"] == "mscclpp":
+        scratch = f"scratch of up to {counted(report['scratch_chunks'], 'chunks')}"
+        steps = f"of up to {counted(report['most_steps'], 'operations')} ({MOST_OPERATIONS} allowed)"
+        signals = f"{counted(report['messages'], 'signals')} on {counted(report['channels'], 'channels')}"
+        multiple = f"chunks are multiples of {report['chunk_multiple_bytes']} bytes"
+        size = counted(report["chunks"], "chunks")
+        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}"
+    elements = f"up to {report['most_elements']:,} XML elements per rank ({MOST_ELEMENTS:,} allowed)"
+    return f"valid: {head}, {calls}\n  {size} · {counted(report['messages'], 'messages')}\n  {blocks}, {steps}, {elements}"

@@ -1,0 +1,137 @@
+"""`certree compare` (study): Compare methods at several sizes."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+import certree.api as ct
+from certree.api.reports.rounding import rounded_of, rounded_words
+from certree.api.reports.text import gap_words, size_words
+from certree.api.reports.times import rate_words, seconds_words
+from certree.api.workers import Workers
+from certree.cli.words.parameters import (
+    COUNT,
+    PICTURES,
+    WHOLE,
+    argument_topology,
+    check_output,
+    comma_list,
+    option_collective,
+    option_json,
+    option_output,
+    option_params,
+    option_without_routers,
+    options_workers,
+)
+from certree.cli.words.progress import working
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
+from certree.extras.sweeps.run.comparison import compare
+from certree.hw.engines.runs import MODES
+from certree.models.common.quantities import parse_size
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+
+NO_RUN = "none"
+_LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narrow terminal
+
+
+@click.command("compare")
+@argument_topology()
+@option_collective()
+@click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
+@click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
+@option_params()
+@click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
+              help="Execution model of the simulation of each cell, if any.")  # fmt: skip
+@option_without_routers()
+@click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
+@click.option("--seed", type=WHOLE, default=0, show_default=True)
+@options_workers("methods", 1)
+@option_output("a plot, F.svg or F.png")
+@option_json()
+def compare_command(
+    topology: Topology,
+    collective: Collective,
+    sizes: list[int],
+    methods: list[str] | None,
+    machine: Machine | None,
+    run: str,
+    without_routers: bool,
+    effort: int,
+    seed: int,
+    workers: Workers,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
+
+    `time / bound` is the closed form divided by the time bound, the cycles that every run takes.
+    """
+    check_output(output, force=force, suffixes=PICTURES, what="a picture")
+    simulated = run != NO_RUN
+    with working("comparing") as tell:
+        found = compare(
+            topology, collective, sizes=sizes, methods=methods, machine=machine, run=run if simulated else None,
+            without_routers=without_routers, effort=effort, seed=seed, workers=workers, progress=tell,
+        )  # fmt: skip
+    if output is not None:
+        ct.draw(found, output, force=force)
+        note(f"wrote {output}")
+    if as_json:
+        emit(
+            {
+                "topology": topology.name,
+                "collective": str(collective.kind),
+                "root": collective.root,
+                "machine": found.machine.name,
+                **rounded_of(topology),
+                "cells": list(found.cells),
+            }
+        )
+    else:
+        title = [f"{found.title()}, machine {found.machine.name}", *rounded_words(rounded_of(topology))]
+        _say("\n".join(title), found.cells, simulated=simulated)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
+    header = ["size", "method", ">cycles", ">time", ">GB/s"] + ([">simulated", ">contention"] if simulated else [])
+    header += [">time / bound", ">bandwidth time", ">gap", ">steps"]
+    rows = []
+    for cell in cells:
+        if "not_applicable" in cell:
+            continue
+        row = [size_words(cell["message_bytes"]), cell["method"]]
+        if not cell["valid"]:
+            rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
+            continue
+        over = cell["time_over_bound"]
+        row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
+        row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
+        row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
+        row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
+        row += [
+            cell["bandwidth_time"],
+            gap_words(cell["gap"]["bandwidth"]),
+            _count(None if cell["latency_bound"] is None else cell["total_steps"]),
+        ]
+        rows.append(row)
+    say(title)
+    say_table(header, rows, optional=_LEFT_OUT_FIRST)
+    for kind, what in (
+        ("not_applicable", ""),
+        ("refuted", "invalid: "),
+        ("not_simulated", "not simulated: "),
+        ("time_unknown", ""),
+    ):
+        for name, reason in {cell["method"]: cell[kind] for cell in cells if cell.get(kind)}.items():
+            note(f"{name}: {what}{reason}")

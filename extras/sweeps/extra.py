@@ -1,0 +1,5 @@
+"""What sweeps add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra()

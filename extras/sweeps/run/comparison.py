@@ -1,0 +1,203 @@
+"""Comparison of methods: one cell for each method and size, or the reason why there is no schedule."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.errors import InvalidScheduleError
+from certree.api.evidence import certified_or_fail
+from certree.api.parsing import Entry, Network, parse_entry
+from certree.api.reports.schedules import closed_form, over_bound, schedule_report, time_bound
+from certree.api.reports.text import size_words
+from certree.api.reports.times import clock_times
+from certree.api.runs.deadlocks import require_free, require_in_time
+from certree.api.settings import machine_for, silent
+from certree.api.workers import Workers
+from certree.extras.workers.batch import run_tasks
+from certree.extras.workers.networks import received, sent
+from certree.extras.workers.task import Task
+from certree.hw.engines.runs import Options
+from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.progress import Counted
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine, machine_from_document
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.synth.method import Request, load_methods
+from certree.verify.verdict import Quality
+
+KEPT = (
+    "valid", "steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers", "bandwidth_time", "bandwidth_bound",
+    "latency_steps", "latency_bound", "optimal_in", "gap",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedMethods(Shown):
+    """Methods at several sizes: a JSON object for each, as `certree compare --json` has them; exact numbers as texts."""
+
+    topology: Topology
+    collective: Collective
+    machine: Machine
+    cells: tuple[dict[str, Any], ...]
+
+    def facts(self) -> dict[str, object]:
+        """Cycles by size and method."""
+        return {f"{size_words(cell['message_bytes'])} {cell['method']}": outcome_words(cell) for cell in self.cells}
+
+    def plotted(self, suffix: str) -> bytes:
+        """The plot as .svg or .png: time, and time over the bandwidth bound, over the size."""
+        from certree.extras.reports.make.plots import comparison_plot
+
+        return comparison_plot(self.cells, f"{self.title()}, machine {self.machine.name}", suffix)
+
+
+def compare(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    sizes: Sequence[int | str] = ("32KiB", "1MiB", "64MiB"),
+    methods: Sequence[str] | None = None,
+    machine: str | Path | Machine | None = None,
+    run: str | None = "slotted",
+    without_routers: bool = False,
+    effort: int = 1,
+    seed: int = 0,
+    workers: int | Workers | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ComparedMethods:
+    """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
+
+    `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
+    "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `workers`: as in `sweep`, but one by
+    default, which is this process; a method with its sizes is a task. `time_over_bound` of a cell is its closed form divided by
+    `time_bound_cycles`, which no run can undercut. `progress` receives a line for each cell. Raises
+    InputError for anything malformed; a cell that a method does not cover has `not_applicable`.
+
+    >>> import certree.api as ct
+    >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
+    [109503, 78463]
+    """
+    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
+    topology, asked = parsing.topology(network), parsing.collective(collective, root)
+    asked.require_everyone("compare")
+    comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
+    numbers, spread = list(map(parsing.size, sizes)), Workers.of(workers, 1)
+    if spread.is_one:
+        cells = list(comparison.cells(entries, numbers, progress or silent))
+    else:
+        done = run_tasks([comparison.task(entry, numbers) for entry in entries], spread, None, progress or silent).results
+        cells = [made["cells"][index] for index in range(len(numbers)) for made in done]
+    return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
+
+
+def outcome_words(cell: dict[str, Any]) -> str:
+    """The result of one method at one size, in a few words."""
+    cycles = cell.get("time_cycles")
+    return cell.get("not_applicable") or cell.get("refuted") or f"{'-' if cycles is None else f'{cycles:,}'} cycles"
+
+
+@dataclass
+class Comparison:
+    """The parameters shared by all cells of a comparison, and verdicts found so far: a method that makes the same schedule for
+    another size is not checked again."""
+
+    topology: Topology
+    collective: Collective
+    machine: Machine
+    effort: int
+    seed: int
+    run: str | None  # how to simulate; None: not at all
+    without_routers: bool = False
+    search: bool = True  # for bounds, in addition to those of the verifier
+    _checked: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
+    _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+
+    def cells(self, entries: Sequence[Entry], sizes: Sequence[int], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+        """All methods at one size after the other."""
+        for place, (size, entry) in enumerate(product(sizes, entries), 1):
+            cell = self.cell(entry, size)
+            tell(Counted(f"{entry.text} at {size_words(size)}: {outcome_words(cell)}", place, len(sizes) * len(entries)))
+            yield cell
+
+    def task(self, entry: Entry, sizes: Sequence[int]) -> Task:
+        """What makes the cells of one method on a worker."""
+        arguments = {
+            **sent(self.topology, self.collective),
+            "machine": self.machine.document(),
+            "more": [self.effort, self.seed, self.run, self.without_routers, self.search],
+            "method": entry.text,
+            "sizes": list(sizes),
+        }
+        return Task(entry.text, cells_of, arguments)
+
+    def cell(self, entry: Entry, size: int) -> dict[str, Any]:
+        """One method at one size: the report on its schedule, or the reason why there is no schedule."""
+        cell: dict[str, Any] = {"method": entry.text, "message_bytes": size}
+        request = Request(
+            self.topology, self.collective, size, self.machine, options=entry.options, effort=self.effort, seed=self.seed
+        )
+        try:
+            made = load_methods()[entry.method](request)
+        except (UnsupportedError, UndecidedError) as error:
+            return cell | {"not_applicable": str(error)}
+        schedule, report, quality = self._check(entry, made, size)
+        if not report["valid"]:
+            counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+            return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
+        times = closed_form(schedule, size, self.machine)
+        cell |= {key: report[key] for key in KEPT} | times
+        bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
+        cell["bound_cycles"] = str(bound)
+        cell["time_bound_cycles"] = time_bound(schedule, quality, size, self.machine)
+        cell["time_over_bound"] = over_bound(times["time_cycles"], cell["time_bound_cycles"])
+        return cell | self._simulation(schedule, size)
+
+    def _check(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
+        key = (entry.text, made.digest)
+        if key not in self._checked:
+            schedule, verdict = certified_or_fail(made, search=self.search)
+            self._checked[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality
+        return self._checked[key]
+
+    def _simulation(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
+        key = (schedule.digest, size)  # several methods may make the same schedule
+        if key not in self._simulated:
+            self._simulated[key] = {} if self.run is None else self._run(schedule, size, self.run)
+        return self._simulated[key]
+
+    def _run(self, schedule: AnySchedule, size: int, mode: str) -> dict[str, Any]:
+        options = Options(mode=mode, without_routers=self.without_routers)
+        try:
+            source = tables_or_plan(schedule, size, self.machine)
+            if not self.without_routers:
+                require_free(source)
+                require_in_time(source, options)
+            result = run_schedule(source, options)
+        except (UnsupportedError, InvalidScheduleError) as error:
+            return {"simulated_cycles": None, "not_simulated": str(error)}
+        return {
+            "simulated_cycles": result.cycles,
+            "simulated_seconds": clock_times(result.cycles, size, self.machine)["seconds"],
+            "engine": result.engine,
+            "exact": result.is_exact,
+            "contention_cycles": result.contention_cycles,
+            "late": result.late,
+            "data_ok": result.data_ok,
+        }
+
+
+def cells_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cells` of one method at all sizes, on a worker."""
+    machine = machine_from_document(arguments["machine"], "machine")
+    comparison = Comparison(*received(arguments), machine, *arguments["more"])
+    return {"cells": list(comparison.cells([parse_entry(arguments["method"])], arguments["sizes"], silent))}

@@ -1,0 +1,35 @@
+"""One cell of a sweep, as a worker computes it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from certree.api.parsing import parse_entry
+from certree.extras.sweeps.run.comparison import Comparison
+from certree.extras.sweeps.run.specification import NO_RUN, SEARCHED
+from certree.extras.workers.networks import received
+from certree.models.machine.machine import machine_from_document
+
+VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
+_LEFT_OUT = ("method", "message_bytes", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
+
+
+def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The schedule of a method, verified, with its bounds, closed form and simulation: `status`, with a `message` where there is
+    no valid schedule, and numbers; exact ones as texts."""
+    comparison = Comparison(
+        *received(arguments),
+        machine_from_document(arguments["machine"], "machine"),
+        effort=arguments["effort"],
+        seed=arguments["seed"],
+        run=None if arguments["run"] == NO_RUN else arguments["run"],
+        without_routers=not arguments["routers"],
+        search=arguments["bounds"] == SEARCHED,
+    )
+    found = comparison.cell(parse_entry(arguments["method"]), arguments["size"])
+    if "not_applicable" in found:
+        return {"status": NOT_APPLICABLE, "message": found["not_applicable"]}
+    if not found["valid"]:
+        return {"status": INVALID, "message": found["refuted"]}
+    row = {"status": VALID, "optimal_in": " ".join(found["optimal_in"])}
+    row |= {f"gap_{name}": gap for name, gap in found["gap"].items()}
+    return row | {name: value for name, value in found.items() if name not in _LEFT_OUT}

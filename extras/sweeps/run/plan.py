@@ -1,0 +1,155 @@
+"""The cells of a sweep: combinations that can work, each with the key of its result."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from certree.api.settings import machine_for
+from certree.extras.sweeps.run.faults import SEEDS, less_links
+from certree.extras.sweeps.run.measure import measure
+from certree.extras.sweeps.run.specification import Failures, Specification
+from certree.extras.workers.networks import sent
+from certree.extras.workers.task import Task, key_of
+from certree.models.common.errors import InputError, located
+from certree.models.common.files import canonical_json, sha256
+from certree.models.machine.machine import Machine
+from certree.models.network.families import load_families
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.synth.method import METHODS, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One combination; `drawn` is the network after failures. Its result is kept under `key`."""
+
+    network: str
+    failures: str
+    draw: int
+    drawn: str
+    collective: str
+    size: int
+    method: str
+    machine: str
+    seed: int
+    run: str
+    key: str
+
+    @property
+    def label(self) -> str:
+        """All of it in one line."""
+        return (
+            f"{self.drawn} {self.collective} {self.size} {self.method} machine={self.machine} seed={self.seed} run={self.run}"
+            + (f" draw={self.draw}" if self.failures != "0" else "")
+        )
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A network after failures."""
+
+    failures: Failures
+    draw: int
+    spec: str
+    topology: Topology
+
+
+class Plan:
+    """The cells of a specification, and the tasks that compute them. InputError, with its place, for a combination that cannot
+    work: a root that is not an endpoint, a machine that contradicts a network, failures that disconnect it, an option that a
+    method does not have, a method that makes none of the collectives."""
+
+    def __init__(self, specification: Specification) -> None:
+        self.specification = specification
+        self._machines: dict[tuple[str, str], dict[str, Any]] = {}
+        self._digests: dict[tuple[str, str], str] = {}
+        self._topologies: dict[str, Topology] = {}
+        self.cells = list(self._cells())
+        if not self.cells:
+            raise InputError("every combination is left out by skip")
+
+    def _cells(self) -> Iterator[Cell]:
+        asked = self.specification
+        for network, topology in asked.networks.items():
+            for drawn in self._drawn(network, topology):
+                self._topologies[drawn.spec] = drawn.topology
+                for text, machine in asked.machines.items():
+                    self._place(drawn, text, machine)
+                self._check(network, drawn)
+                yield from self._of(network, drawn)
+
+    def _drawn(self, network: str, topology: Topology) -> Iterator[_Drawn]:
+        """The network with each of the failures, as often as they are drawn."""
+        asked = self.specification
+        for failures in asked.failures:
+            is_whole = failures == Failures()
+            for draw in range(1 if is_whole else asked.draws):
+                with located("failures"):
+                    seed = SEEDS * (failures.links + failures.nodes) + draw
+                    spec = network if is_whole else less_links(network, failures.links, seed, failures.nodes)
+                yield _Drawn(failures, draw, spec, topology if is_whole else parse_topology(spec))
+
+    def _place(self, drawn: _Drawn, text: str, machine: Machine | None) -> None:
+        document = machine_for(drawn.topology, machine).document()
+        self._machines[drawn.spec, text] = document
+        self._digests[drawn.spec, text] = sha256(canonical_json(document))
+
+    def _check(self, network: str, drawn: _Drawn) -> None:
+        """Refuse what cannot work on one network, drawn or whole."""
+        asked = self.specification
+        for collective in asked.collectives.values():
+            with located("collectives"):
+                collective.require_fits(drawn.topology)
+        for entry in asked.methods.values():
+            method = METHODS[entry.method]
+            made = [one for one in asked.collectives.values() if one.kind in method.collectives]
+            with located("methods"):
+                if not made:
+                    kinds = ", ".join(method.collectives)
+                    raise InputError(f"{entry.text} makes none of the collectives {', '.join(asked.collectives)}; it makes {kinds}")
+                machine = machine_for(drawn.topology, next(iter(asked.machines.values())))
+                method.read(Request(drawn.topology, made[0], asked.sizes[0], machine, options=entry.options))
+
+    def _of(self, network: str, drawn: _Drawn) -> Iterator[Cell]:
+        asked, digest, failures = self.specification, drawn.topology.digest, str(drawn.failures)
+        common = {"effort": asked.effort, "bounds": asked.bounds, "routers": asked.routers}
+        axes = (asked.collectives, asked.sizes, asked.methods, asked.machines, asked.seeds, asked.runs)
+        for collective, size, method, machine, seed, run in product(*axes):
+            names = {"network": network, "collective": collective, "size": str(size), "method": method, "machine": machine}
+            if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run}):
+                continue
+            inputs = {
+                "network": drawn.spec, "links": digest, "collective": collective, "size": size, "method": method,
+                "machine": self._digests[drawn.spec, machine], "seed": seed, "run": run, **common,
+            }  # fmt: skip
+            key = key_of(measure, inputs)
+            yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key)
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Cell]:
+        """Cells by their key; combinations that come to the same are one."""
+        return {cell.key: cell for cell in self.cells}
+
+    def endpoints(self, cell: Cell) -> int:
+        """Endpoints of the network of a cell."""
+        return len(self._topologies[cell.drawn].endpoints)
+
+    def task(self, cell: Cell) -> Task:
+        """What computes a cell. A network that is a file goes along, since workers may not see it."""
+        asked, topology = self.specification, self._topologies[cell.drawn]
+        is_family = cell.drawn.split(",")[0].partition(":")[0] in load_families()
+        arguments = {
+            **sent(topology, asked.collectives[cell.collective], by_name=is_family),
+            "size": cell.size,
+            "method": cell.method,
+            "machine": self._machines[cell.drawn, cell.machine],
+            "seed": cell.seed,
+            "run": cell.run,
+            "effort": asked.effort,
+            "bounds": asked.bounds,
+            "routers": asked.routers,
+        }
+        limit = None if asked.time_limit is None else float(asked.time_limit)
+        return Task(cell.label, measure, arguments, cell.key, limit)

@@ -1,0 +1,182 @@
+"""A sweep: cells on workers, kept in a folder, and its table and plots."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from certree.api.settings import silent
+from certree.api.workers import Workers
+from certree.extras.sweeps.run.estimate import estimated_seconds
+from certree.extras.sweeps.run.measure import FAILED, INVALID
+from certree.extras.sweeps.run.plan import Cell, Plan
+from certree.extras.sweeps.run.specification import read_specification
+from certree.extras.sweeps.run.table import write_csv, write_parquet
+from certree.extras.workers.store import Store, claim, is_claimed
+from certree.extras.workers.task import Outcome
+from certree.models.common.files import write_atomically
+from certree.models.common.progress import Counted
+from certree.models.common.shown import Shown
+
+SPECIFICATION, TABLE, PARQUET, PLOTS = "specification.json", "table.csv", "table.parquet", "plots"
+WHAT = "a sweep"
+_SECONDS_BETWEEN_LINES = 1.0
+
+
+@dataclass(frozen=True, repr=False)
+class PlannedSweep(Shown):
+    """The cells of a sweep before it runs: how many are there already, and an estimate of the CPU seconds of the others.
+    `unmeasured`: cells whose estimate is a rough rule, since none like them was measured."""
+
+    plan: Plan
+    present: int
+    cpu_seconds: float
+    unmeasured: int
+
+    def title(self) -> str:
+        """That of the specification."""
+        return self.plan.specification.title
+
+    def facts(self) -> dict[str, object]:
+        """Number of cells, and of those that are there."""
+        return {"cells": len(self.plan.cells), "present": self.present}
+
+
+@dataclass(frozen=True, repr=False)
+class Swept(Shown):
+    """A sweep that is done. `counts`: cells by status; `cpu_seconds`: of all of them, those of earlier runs included; `ran`: cells
+    that this call computed; `has_parquet`: whether table.parquet was written."""
+
+    plan: Plan
+    folder: Path
+    counts: Mapping[str, int]
+    cpu_seconds: float
+    ran: int
+    has_parquet: bool
+
+    def title(self) -> str:
+        """That of the specification."""
+        return self.plan.specification.title
+
+    def facts(self) -> dict[str, object]:
+        """Cells by status."""
+        return {"cells": len(self.plan.cells), **self.counts}
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a cell failed, else 1 where a schedule is invalid, else 0."""
+        return 3 if self.counts.get(FAILED) else int(bool(self.counts.get(INVALID)))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The cells with their results, in the order of the specification, as in table.csv; no entry where there is no value."""
+        yield from _rows(self.plan, Store(self.folder))
+
+
+def plan_sweep(specification: str | Path | Mapping[str, Any], output: str | Path | None = None) -> PlannedSweep:
+    """The cells of a sweep, and an estimate of the time that those take that `output` does not hold yet. Raises InputError as
+    `sweep` does; nothing is written.
+
+    >>> import certree.api as ct
+    >>> ct.plan_sweep({"networks": ["ring:4", "ring:8"], "sizes": ["1KiB", "1MiB"], "methods": ["ring"]})
+    <PlannedSweep Sweep: cells 4, present 0>
+    """
+    plan = Plan(read_specification(specification))
+    if output is None or not is_claimed(Path(output), SPECIFICATION, plan.specification.document, WHAT):
+        return PlannedSweep(plan, 0, *estimated_seconds(plan, list(plan.by_key.values()), {}))
+    store = Store(Path(output))
+    left = [cell for key, cell in plan.by_key.items() if store.load(key) is None]
+    present = len(plan.by_key) - len(left)
+    return PlannedSweep(plan, present, *estimated_seconds(plan, left, store.cpu_seconds()))
+
+
+def sweep(
+    specification: str | Path | Mapping[str, Any],
+    output: str | Path,
+    *,
+    workers: int | Workers | None = None,
+    retry: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Swept:
+    """Make, verify and simulate a schedule for every combination of networks, collectives, sizes, methods and more.
+
+    `specification`: a TOML file (`sweep_example` is one), or its fields. `output`: a folder for table.csv, plots, table.parquet
+    where pyarrow is installed, and a file for each cell; the same call resumes from it after an interruption. `workers`: processes,
+    by default one for each core, or `Workers` of a cluster. Every cell has a process of its own: one that fails is a row with the
+    status "failed" and its message, and `retry` repeats those of earlier calls. All files but times.csv are the same bytes wherever
+    cells ran. `progress` receives a line now and then.
+
+    Raises InputError, before anything runs, for a specification that is malformed or has a combination that cannot work, a folder
+    with results of another one, and a scheduler that cannot be reached.
+
+    >>> import certree.api as ct
+    >>> ct.sweep({"networks": ["ring:4"], "sizes": ["1KiB"], "methods": ["ring", "hdrm"]}, "rings", workers=1)
+    <Swept Sweep: cells 2, not applicable 1, valid 1>
+    """
+    plan, folder, tell = Plan(read_specification(specification)), Path(output), progress or silent
+    store, asked = claim(folder, SPECIFICATION, plan.specification.document, WHAT), Workers.of(workers)
+    left = [cell for cell in plan.by_key.values() if _is_due(store.load(cell.key), retry=retry)]
+    _run(plan, left, asked, store, tell)
+    counts = Counter(row["status"] for row in _rows(plan, store))
+    tell("writing the table and plots")
+    has_parquet = _write(plan, store)
+    seconds = store.cpu_seconds()
+    total = sum(seconds.get(key, 0.0) for key in plan.by_key)
+    return Swept(plan, folder, dict(sorted(counts.items())), total, len(left), has_parquet)
+
+
+def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
+    return known is None or "status" not in known or (retry and known["status"] == FAILED)
+
+
+def _run(plan: Plan, cells: list[Cell], workers: Workers, store: Store, tell: Callable[[str], None]) -> None:
+    """Compute cells and keep their results."""
+    total, before = len(plan.by_key), len(plan.by_key) - len(cells)
+    if before:
+        tell(Counted(f"{before:,} of {total:,} cells are there already", before, total))
+    if not cells:
+        return
+    began = last = time.monotonic()
+    with closing(workers.at_most(len(cells)).run(map(plan.task, cells))) as outcomes:
+        for done, (task, outcome) in enumerate(outcomes, 1):
+            key = task.key
+            store.keep(key, _kept(plan.by_key[key], outcome), outcome)
+            now = time.monotonic()
+            if now - last >= _SECONDS_BETWEEN_LINES or done in (1, len(cells)) or outcome.error:
+                last = now
+                left = duration_words((now - began) / done * (len(cells) - done))
+                said = outcome.error or f"{outcome.cpu_seconds:.1f} CPU s"
+                tell(Counted(f"{before + done:,} of {total:,}, {left} left: {task.label}: {said}", before + done, total))
+
+
+def duration_words(seconds: float) -> str:
+    """`45 s`, `12 min`, `3.5 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _kept(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    """What a cell's file holds: nothing of the computer."""
+    found = outcome.result or {"status": FAILED, "message": outcome.error}
+    return {name: value for name, value in asdict(cell).items() if name != "key"} | found
+
+
+def _rows(plan: Plan, store: Store) -> Iterator[dict[str, Any]]:
+    for cell in plan.cells:
+        known = store.load(cell.key)
+        yield (known or {"status": FAILED, "message": "its file is gone"}) | asdict(cell)
+
+
+def _write(plan: Plan, store: Store) -> bool:
+    from certree.extras.reports.make.plots import figure_plot
+    from certree.extras.sweeps.run.figures import figures
+
+    write_csv(_rows(plan, store), store.folder / TABLE)
+    plots = store.folder / PLOTS
+    plots.mkdir(exist_ok=True)
+    for axis, (title, plot) in figures(_rows(plan, store)).items():
+        write_atomically(plots / f"{axis}.svg", figure_plot(plot, f"{plan.specification.title}: {title}", ".svg"), force=True)
+    return write_parquet(_rows(plan, store), store.folder / PARQUET)

@@ -1,0 +1,8 @@
+"""What training adds to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    provides={"timeline of a training run": "run.runs:timeline", "page of a training run": "pages.page:training_page"},
+    presets={"workloads": "model.workload_file:WORKLOADS.described"},
+)

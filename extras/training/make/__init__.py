@@ -1,0 +1,1 @@
+"""Pictures of training runs: the `timeline` as SVG."""

@@ -1,0 +1,180 @@
+"""Workloads: the layers of a network under training, what each computes, and what it communicates."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar
+
+from certree.models.common.errors import InputError
+from certree.models.common.shown import Shown
+from certree.models.schedule.collective import CollectiveKind
+
+EVERYWHERE = "all"  # the group of a collective of all nodes
+BITS = 62  # of cycles and bytes in files
+MOST = (1 << BITS) - 1
+
+
+class Phase(StrEnum):
+    """The three computations of a layer in a pass."""
+
+    FORWARD = "forward"
+    INPUT_GRADIENT = "input-gradient"
+    WEIGHT_GRADIENT = "weight-gradient"
+
+
+class Loop(StrEnum):
+    """The order in which a pass computes, asks for collectives and waits for them (`extras/training/model/passes.py`)."""
+
+    DATA = "data"
+    MODEL = "model"
+    HYBRID = "hybrid"
+    DLRM = "dlrm"
+    TRACE = "trace"  # that of a trace of one node, which a workload lists itself
+
+
+class Act(StrEnum):
+    """What an instruction does."""
+
+    COMPUTE = "compute"
+    ASK = "ask"
+    WAIT = "wait"
+    IDLE = "idle"  # as long as `times` times the micro-batch that has just ended: the pipeline fills and drains
+
+
+@dataclass(frozen=True, order=True)
+class Communication:
+    """A collective of the nodes of a group: bytes as `models/schedule/collective.py` counts those of a message."""
+
+    kind: CollectiveKind
+    bytes: int
+    group: str = EVERYWHERE
+
+
+@dataclass(frozen=True)
+class Part:
+    """A computation of a layer in cycles of the accelerator, and the collective that its result needs."""
+
+    cycles: int = 0
+    communication: Communication | None = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer. `update_cycles` pass between the end of each of its collectives and the use of the result."""
+
+    name: str
+    forward: Part
+    input_gradient: Part
+    weight_gradient: Part
+    update_cycles: int = 0
+
+    def part(self, phase: Phase) -> Part:
+        """The computation of a phase."""
+        return {
+            Phase.FORWARD: self.forward, Phase.INPUT_GRADIENT: self.input_gradient, Phase.WEIGHT_GRADIENT: self.weight_gradient,
+        }[phase]  # fmt: skip
+
+    @property
+    def cycles(self) -> int:
+        """Of all three."""
+        return self.forward.cycles + self.input_gradient.cycles + self.weight_gradient.cycles
+
+
+@dataclass(frozen=True, repr=False)
+class Workload(Shown):
+    """A workload of one node.
+
+    `samples`: of an iteration at a node, None where it is not known. `last_bottom`: of a DLRM loop, the number of the layer behind
+    which the all-to-all of layer 0 is waited for. `first_input_gradient`: whether the data loop computes that of layer 0.
+    `stages` and `micro_batches`: of a pipeline; the layers are those of one stage, for one micro-batch. `groups`: how many nodes
+    take part in a collective of each group; groups without an entry have all nodes. `acts`: of a trace loop, what is done in turn,
+    each on the forward part of the layer of that number.
+    """
+
+    shown: ClassVar[Mapping[str, str]] = {
+        "layers": "layers", "loop": "loop", "cycles": "cycles", "gradient bytes": "gradient_bytes",
+    }  # fmt: skip
+
+    name: str
+    loop: Loop
+    clock_hertz: Fraction
+    layers: tuple[Layer, ...]
+    source: str = ""
+    samples: int | None = None
+    last_bottom: int | None = None
+    first_input_gradient: bool = False
+    stages: int = 1
+    micro_batches: int = 1
+    groups: Mapping[str, int] = field(default_factory=dict)
+    acts: tuple[tuple[Act, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.layers:
+            raise InputError(f"{self.name}: no layers; a workload has 1 or more")
+        if (self.loop is Loop.DLRM) != (self.last_bottom is not None):
+            raise InputError(f"{self.name}: last_bottom is for the dlrm loop, which needs it; loop is {self.loop}")
+        if self.last_bottom is not None and not 0 < self.last_bottom < len(self.layers) - 1:
+            raise InputError(f"{self.name}: last_bottom is {self.last_bottom}; allowed: 1 to {len(self.layers) - 2}")
+        if self.loop is Loop.DATA:
+            self._require_weight_gradients_only()
+
+    def _require_weight_gradients_only(self) -> None:
+        for layer in self.layers:
+            if layer.forward.communication or layer.input_gradient.communication:
+                raise InputError(
+                    f"{self.name}: layer {layer.name}: the data loop has collectives of weight gradients only; take loop hybrid"
+                )
+
+    def facts(self) -> dict[str, object]:
+        """Layers, the loop, cycles and bytes of gradients."""
+        return super().facts() | {"layers": len(self.layers)}
+
+    @property
+    def cycles(self) -> int:
+        """Of an iteration of one stage, without what its loop leaves out."""
+        return self.micro_batches * sum(layer.cycles for layer in self.layers)
+
+    @property
+    def gradient_bytes(self) -> int:
+        """Bytes of the collectives of weight gradients."""
+        parts = (layer.weight_gradient.communication for layer in self.layers)
+        return sum(part.bytes for part in parts if part is not None)
+
+    def communications(self) -> Iterator[Communication]:
+        """The collectives of an iteration, layer by layer; several may be equal."""
+        for layer in self.layers:
+            for phase in Phase:
+                found = layer.part(phase).communication
+                if found is not None:
+                    yield found
+
+    def scaled(self, compute: Fraction) -> "Workload":
+        """The same where all computations take `compute` times as long."""
+        return replace(self, clock_hertz=self.clock_hertz / compute)
+
+    def all_at_the_end(self) -> "Workload":
+        """The same with one collective of each kind and group for all weight gradients, asked for behind the last computation of a
+        pass, by layers without computation in front of the others (in a DLRM loop by layer 0)."""
+        if self.loop is Loop.TRACE:
+            raise InputError(f"{self.name}: a trace has no gradients that could wait for the end; leave no-overlap out")
+        totals: dict[tuple[CollectiveKind, str], int] = {}
+        for layer in self.layers:
+            found = layer.weight_gradient.communication
+            if found is not None:
+                totals[found.kind, found.group] = totals.get((found.kind, found.group), 0) + found.bytes
+        merged = [Communication(kind, size, group) for (kind, group), size in totals.items()]
+        first, *others = [replace(layer, weight_gradient=Part(layer.weight_gradient.cycles)) for layer in self.layers]
+        if self.loop is Loop.DLRM:
+            if len(merged) > 1:
+                raise InputError(f"{self.name}: its weight gradients have {len(merged)} kinds of collectives; allowed: 1")
+            first = replace(first, weight_gradient=Part(first.weight_gradient.cycles, *merged))
+            return replace(self, layers=(first, *others))
+        computed = first.input_gradient.cycles if self.computes_input_gradient(0) else 0
+        first = replace(first, input_gradient=Part(computed))  # whose collective layer 0 of a pass does without
+        gathered = [Layer("all gradients", Part(), Part(), Part(0, communication)) for communication in merged]
+        return replace(self, layers=(*gathered, first, *others))
+
+    def computes_input_gradient(self, layer: int) -> bool:
+        """Whether a pass computes the input gradient of that layer."""
+        return layer > 0 or self.loop in (Loop.MODEL, Loop.HYBRID) or self.first_input_gradient

@@ -1,0 +1,174 @@
+"""Workload files: TOML with the cycles of each layer, or with shapes and the accelerator that they are computed on; and presets."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.extras.runtimes.model.chakra import SUFFIX, read_chakra
+from certree.extras.training.model.chakra_trace import trace_workload
+from certree.extras.training.model.imports import SUFFIXES, astra_workload, scale_sim_shapes
+from certree.extras.training.model.systolic import Accelerator, Shape, layers_of
+from certree.extras.training.model.transformer import TRANSFORMER, parse_transformer
+from certree.extras.training.model.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload
+from certree.models.common.errors import InputError, located, unknown_name
+from certree.models.common.fields import ABOVE_ZERO, Fields
+from certree.models.common.files import read_bytes
+from certree.models.common.presets import Presets, parse_toml
+from certree.models.schedule.collective import CollectiveKind
+
+FORMAT, VERSION = "certree-workload", 1
+WORKLOADS = Presets("certree.extras.training.model", "presets", "workload")
+_SHAPE = ("name", "height", "width", "filter height", "filter width", "channels", "filters", "stride")
+_LARGEST = 1 << 20  # of a number of a shape: products of six stay within what times can be
+
+
+def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Workload:
+    """A workload by name, of a file (.toml; .csv of SCALE-Sim; .txt of ASTRA-sim 1.0; .et of Chakra), or by formula
+    (`transformer:...`).
+
+    `accelerator`: fields of `systolic.Accelerator` as texts, in place of those of the file; for shapes only. InputError says what
+    is wrong and where.
+    """
+    changed = dict(accelerator or {})
+    if name.startswith(TRANSFORMER):
+        return parse_transformer(name, read_accelerator({}, changed, name))
+    if name.endswith(".csv"):
+        with located(name):
+            array = read_accelerator({}, changed, name)
+            shapes = scale_sim_shapes(read_bytes(Path(name)))
+            return _of_shapes(Path(name).stem, shapes, array, f"SCALE-Sim table {Path(name).name}")
+    if name.endswith(SUFFIX):
+        _no_accelerator(changed, name)
+        return trace_workload(read_chakra(read_bytes(Path(name)), name), Path(name).stem, name)
+    if name.endswith(".txt"):
+        _no_accelerator(changed, name)
+        with located(name):
+            return astra_workload(read_bytes(Path(name)), Path(name).stem)
+    if name not in WORKLOADS.names() and not name.endswith(".toml"):
+        besides = f"{TRANSFORMER}layers=N,..., or a file ending in .toml, {', '.join((*SUFFIXES, SUFFIX))}"
+        raise InputError(unknown_name("workload", name, WORKLOADS.names(), besides))
+    return read_workload(parse_toml(WORKLOADS.read(name), name), name, changed)
+
+
+def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | None = None) -> Workload:
+    """The workload of a parsed file; `accelerator` as in `load_workload`."""
+    found = Fields.of_format(document, FORMAT, VERSION, where)
+    name, source = found.text("name"), found.text("source", default="")
+    if ("shapes" in found) == ("layers" in found):
+        found.refuse("one of shapes and layers is needed")
+    if "shapes" in found:
+        array = read_accelerator(found.raw("accelerator", {}), dict(accelerator or {}), where)
+        first = found.choice("first_input_gradient", (True, False), default=False)
+        shapes = [_shape(found, number, row) for number, row in enumerate(found.entries("shapes"), 1)]
+        found.done()
+        return replace(_of_shapes(name, shapes, array, source), first_input_gradient=first)
+    _no_accelerator(dict(accelerator or {}), where)
+    workload = Workload(
+        name=name,
+        loop=Loop(found.choice("loop", (str(loop) for loop in Loop if loop is not Loop.TRACE))),
+        clock_hertz=found.exact("clock_hertz", ABOVE_ZERO),
+        layers=found.each("layers", _layer, least=1),
+        source=source,
+        samples=found.whole("samples", 1, MOST) if "samples" in found else None,
+        last_bottom=found.whole("last_bottom", 1, MOST) if "last_bottom" in found else None,
+        first_input_gradient=found.choice("first_input_gradient", (True, False), default=False),
+        stages=found.whole("stages", 1, 1 << 20, default=1),
+        micro_batches=found.whole("micro_batches", 1, 1 << 20, default=1),
+        groups=found.numbers("groups"),
+    )
+    found.done()
+    return workload
+
+
+def read_accelerator(table: Any, changed: Mapping[str, str], where: str) -> Accelerator:
+    """The accelerator of a table of a file, some fields of which are changed; InputError names the field."""
+    known = {entry.name for entry in fields(Accelerator)}
+    unknown = next((name for name in changed if name not in known), None)
+    if unknown is not None:
+        raise InputError(unknown_name("accelerator field", unknown, sorted(known)))
+    base = Fields(table, f"{where}: accelerator").read(Accelerator)
+    values: dict[str, Any] = dict(changed)
+    if values.get("double_buffered") in ("true", "false"):
+        values["double_buffered"] = values["double_buffered"] == "true"
+    return replace(base, **Fields(values, f"{where}: accelerator", quotes_optional=True).values(Accelerator))
+
+
+def _of_shapes(name: str, shapes: list[Shape], array: Accelerator, source: str) -> Workload:
+    return Workload(name, Loop.DATA, array.clock_hertz, layers_of(shapes, array), source, samples=array.batch)
+
+
+def _no_accelerator(changed: Mapping[str, str], where: str) -> None:
+    if changed:
+        raise InputError(f"{where} has cycles, not shapes; accelerator {', '.join(changed)} does not apply")
+
+
+def _shape(found: Fields, number: int, row: Any) -> Shape:
+    if not isinstance(row, list) or len(row) != len(_SHAPE) or not isinstance(row[0], str):
+        found.refuse(f"shapes {number}: expected a list of {', '.join(_SHAPE)}")
+    entry = found.inner(dict(zip(_SHAPE, row, strict=True)), f"shapes {number}")
+    sizes = [entry.whole(name, 1, _LARGEST) for name in _SHAPE[1:]]
+    return checked_shape(Shape(row[0], *sizes), entry)
+
+
+def checked_shape(shape: Shape, entry: Fields) -> Shape:
+    """The shape, unless its filter is larger than its input."""
+    if shape.filter_height > shape.height or shape.filter_width > shape.width:
+        entry.refuse(
+            f"a filter of {shape.filter_height}x{shape.filter_width} is larger than the input of {shape.height}x{shape.width}"
+        )
+    return shape
+
+
+def _layer(entry: Fields) -> Layer:
+    return Layer(
+        name=entry.text("name"),
+        forward=_part(entry, "forward"),
+        input_gradient=_part(entry, "input_gradient"),
+        weight_gradient=_part(entry, "weight_gradient"),
+        update_cycles=entry.whole("update_cycles", 0, MOST, default=0),
+    )
+
+
+def _part(entry: Fields, name: str) -> Part:
+    part = entry.table_of(name, {}).only(optional=("cycles", "collective", "bytes", "group"))
+    cycles = part.whole("cycles", 0, MOST, default=0)
+    if "collective" not in part:
+        for other in ("bytes", "group"):
+            if other in part:
+                part.refuse(f"{other} without a collective")
+        return Part(cycles)
+    kind = CollectiveKind(part.choice("collective", map(str, CollectiveKind)))
+    return Part(cycles, Communication(kind, part.size("bytes"), part.text("group", default=EVERYWHERE)))
+
+
+def workload_document(workload: Workload) -> dict[str, Any]:
+    """The workload with the cycles of each layer as a plain object, which `read_workload` reads; InputError for a trace."""
+    if workload.loop is Loop.TRACE:
+        raise InputError(f"{workload.name}: the workload of a trace has no file of its own; take the trace")
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": workload.name,
+        "source": workload.source,
+        "loop": str(workload.loop),
+        "clock_hertz": str(Fraction(workload.clock_hertz)),
+    }
+    optional = {"samples": workload.samples, "last_bottom": workload.last_bottom}
+    document |= {name: value for name, value in optional.items() if value is not None}
+    document |= {"first_input_gradient": workload.first_input_gradient, "stages": workload.stages}
+    document |= {"micro_batches": workload.micro_batches, "groups": dict(workload.groups)}
+    return document | {"layers": [_layer_document(layer) for layer in workload.layers]}
+
+
+def _layer_document(layer: Layer) -> dict[str, Any]:
+    parts = {"forward": layer.forward, "input_gradient": layer.input_gradient, "weight_gradient": layer.weight_gradient}
+    documents = {name: _part_document(part) for name, part in parts.items()}
+    return {"name": layer.name, **documents, "update_cycles": layer.update_cycles}
+
+
+def _part_document(part: Part) -> dict[str, Any]:
+    found = part.communication
+    asked = {} if found is None else {"collective": str(found.kind), "bytes": found.bytes, "group": found.group}
+    return {"cycles": part.cycles, **asked}

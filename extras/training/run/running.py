@@ -1,0 +1,91 @@
+"""Training: iterations of a workload on a network, with collectives that overlap with computing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.parsing import Network
+from certree.api.settings import Tell, machine_for, silent
+from certree.extras.training.model.queue import Order
+from certree.extras.training.model.workload import Workload
+from certree.extras.training.model.workload_file import load_workload
+from certree.extras.training.run.runs import TrainingRun, run_settings
+from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
+from certree.extras.training.run.timers import Known
+from certree.extras.training.run.what_if import alternatives, parse_changes
+from certree.hw.engines.framing import FRAMINGS
+from certree.models.common.errors import InputError, unknown_name
+from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.models.machine.machine import Machine
+
+
+def train(
+    workload: str | Path | Workload,
+    network: Network,
+    *,
+    groups: Mapping[str, Network] | None = None,
+    accelerator: Mapping[str, str] | None = None,
+    method: str | Sequence[str] = (),
+    timing: str = "closed-form",
+    flow: str = "message",
+    without_routers: bool = False,
+    system: str = "ace",
+    endpoint: str | Path | Endpoint = "ace",
+    machine: str | Path | Machine | None = None,
+    iterations: int = 2,
+    order: str = "fifo",
+    pieces: int = 1,
+    shared: bool = False,
+    overlap: bool = True,
+    compute: str | float | Fraction = 1,
+    what_if: Sequence[str] = (),
+    progress: Tell = silent,
+) -> TrainingRun:
+    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; exact, in seconds.
+
+    `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
+    a group of nodes, where it is not the whole one; groups have links of their own. `accelerator`: fields of the systolic arrays,
+    for workloads that state shapes. `method`: "ring", or for a kind of collective "all-to-all=ring-all-to-all"; by default `auto`,
+    and with endpoints ACE's. `timing`: "closed-form"; "slotted" or "paced", simulated (`flow` "message" or "packet"); "endpoints",
+    of the `system` of `endpoint`; "aggregate", added in switches. What cannot be paced is simulated in slots.
+
+    Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
+    of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links; without
+    it, as if none used a link of another. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
+    accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or
+    "bandwidth=2" (`certree.extras.training.run.what_if`). Raises InputError and UnsupportedError.
+
+    >>> import certree.api as ct
+    >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
+    <TrainingRun astra-resnet50 on torus:4x4: ms 6.258, exposed 82.7 %>
+    """
+    topology = parsing.topology(network)
+    chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
+    for what, name, allowed in (("timing", timing, TIMINGS), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
+        if name not in allowed:
+            raise InputError(unknown_name(what, name, allowed))
+    found = workload if isinstance(workload, Workload) else load_workload(str(workload), accelerator)
+    settings = Settings(
+        workload=found,
+        topology=topology,
+        machine=machine_for(topology, machine, progress),
+        networks={group: parsing.topology(one) for group, one in (groups or {}).items()},
+        methods=parse_methods([method] if isinstance(method, str) else list(method)),
+        timing=Timing(timing),
+        flow=flow,
+        without_routers=without_routers,
+        endpoint=chosen,
+        system=chosen.system(system).name,
+        iterations=iterations,
+        order=Order(order),
+        pieces=pieces,
+        shared=shared,
+        overlap=overlap,
+        speeds=Speeds(compute=parse_factor(compute, "compute")),
+    )
+    changes = [change for text in what_if for change in parse_changes(text, settings)]  # an unknown one is an error before any work
+    known = Known()
+    run = run_settings(settings, known, progress)
+    return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run

@@ -1,0 +1,103 @@
+"""Runs of training: what is found for settings."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from certree.api.reports.times import seconds_words
+from certree.api.settings import Tell, silent
+from certree.extras.training.make.timeline import training_picture
+from certree.extras.training.model.training import Training
+from certree.extras.training.model.training import train as run_training
+from certree.extras.training.model.workload import Act
+from certree.extras.training.run.settings import Settings, Timing
+from certree.extras.training.run.timers import Known, Timers
+from certree.models.common.extras import provided
+from certree.models.common.shown import Shown
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What-if: the run with one `change`; a `reason` where it cannot be."""
+
+    change: str
+    seconds: Fraction | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingRun(Shown):
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
+
+    picture: ClassVar[str | None] = "timeline of a training run"
+
+    settings: Settings
+    training: Training
+    alternatives: tuple[Alternative, ...] = ()
+
+    def plotted(self, suffix: str) -> bytes:
+        """The timeline as .svg or .png, for `draw`."""
+        svg = timeline(self)
+        if suffix == ".svg":
+            return svg.encode()
+        from certree.extras.reports.make.png import as_png
+
+        return as_png(svg)
+
+    def page(self, title: str | None = None) -> str:
+        """The HTML page, for `report`."""
+        page: str = provided("page of a training run")(self, title)
+        return page
+
+    def title(self) -> str:
+        """The workload and the network."""
+        return f"{self.settings.workload.name} on {self.settings.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Times in milliseconds of an iteration."""
+        return {"ms": f"{1000 * float(self.iteration_seconds):.4g}", "exposed": f"{100 * float(self.exposed_share):.1f} %"}
+
+    @property
+    def seconds(self) -> Fraction:
+        """Of all iterations, with the collectives of the last one."""
+        return self.training.seconds
+
+    @property
+    def iteration_seconds(self) -> Fraction:
+        """The mean."""
+        return self.seconds / self.settings.iterations
+
+    @property
+    def compute_seconds(self) -> Fraction:
+        """Of an iteration."""
+        return self.training.total(Act.COMPUTE) / self.settings.iterations
+
+    @property
+    def exposed_seconds(self) -> Fraction:
+        """Of an iteration: waiting for collectives."""
+        return self.training.total(Act.WAIT) / self.settings.iterations
+
+    @property
+    def exposed_share(self) -> Fraction:
+        """Of the time of an iteration."""
+        return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
+
+
+def timeline(run: TrainingRun) -> str:
+    """SVG of what the accelerator and the networks do over time."""
+    return training_picture(run.training, f"{run.title()}: {seconds_words(run.iteration_seconds)} an iteration")
+
+
+def run_settings(settings: Settings, known: Known | None = None, progress: Tell = silent) -> TrainingRun:
+    """The run that settings describe; `known`: what other runs have found, and what this one finds."""
+    workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
+    workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
+    used = replace(settings, workload=workload)
+    return TrainingRun(used, run_training(workload, Timers(used, known, progress).servers(), settings.iterations))
+
+
+def _training_share(settings: Settings) -> Fraction:
+    """The share of the accelerator that training has: all of it, unless endpoints take some of it for collectives."""
+    if settings.timing is not Timing.ENDPOINTS or settings.endpoint is None or settings.system is None:
+        return Fraction(1)
+    return settings.endpoint.system(settings.system).training_share

@@ -1,0 +1,157 @@
+"""Parameters of a training run, and changes of one of them at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+
+from certree.api.parsing import Entry, parse_entry
+from certree.extras.training.model.queue import Order
+from certree.extras.training.model.workload import Workload
+from certree.models.common.errors import InputError
+from certree.models.common.fields import exact_number
+from certree.models.machine.endpoint import Endpoint, LinkKind
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind, parse_kind
+
+AUTO = "auto"
+_SCALED = ("link_latency_cycles", "router_cycles", "ni_cycles", "ni_issue_cycles", "ni_start_cycles")
+
+
+class Timing(StrEnum):
+    """What the time of a collective is taken from."""
+
+    CLOSED_FORM = "closed-form"
+    SLOTTED = "slotted"  # simulated, in slots
+    PACED = "paced"  # simulated, each transfer as soon as it can
+    ENDPOINTS = "endpoints"  # simulated, with the costs of endpoints
+    AGGREGATE = "aggregate"  # simulated, added in switches
+    MEASURED = "measured"  # interpolated between times that were measured elsewhere
+
+
+#: those that are computed here
+TIMINGS = tuple(timing for timing in Timing if timing is not Timing.MEASURED)
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Factors: compute and links as many times as fast, latencies as many times as long."""
+
+    compute: Fraction = Fraction(1)
+    bandwidth: Fraction = Fraction(1)
+    latency: Fraction = Fraction(1)
+    free: bool = False  # collectives take no time
+
+
+FACTORS = ("compute", "bandwidth", "latency")
+
+
+def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
+    """The speeds with one of FACTORS multiplied."""
+    found = {known: getattr(speeds, known) * (factor if known == name else 1) for known in FACTORS}
+    return Speeds(**found, free=speeds.free)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A training run. `methods`: of a kind of collective, None for all others; `networks`: of groups; `flow`, in simulations:
+    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives. `measured`: (bytes, seconds) of all-reduces,
+    ascending, for the timing of that name."""
+
+    workload: Workload
+    topology: Topology
+    machine: Machine
+    networks: Mapping[str, Topology] = field(default_factory=lambda: MappingProxyType({}))
+    methods: Mapping[CollectiveKind | None, Entry] = field(default_factory=lambda: MappingProxyType({}))
+    timing: Timing = Timing.CLOSED_FORM
+    flow: str = "message"
+    without_routers: bool = False
+    endpoint: Endpoint | None = None
+    system: str | None = None
+    iterations: int = 2
+    order: Order = Order.FIFO
+    pieces: int = 1
+    shared: bool = False  # collectives of all groups take turns
+    overlap: bool = True
+    speeds: Speeds = Speeds()
+    measured: tuple[tuple[int, Fraction], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value in (("iterations", self.iterations), ("pieces", self.pieces)):
+            if not 1 <= value <= 1 << 20:
+                raise InputError(f"{name} is {value}; allowed: 1 to {1 << 20}")
+        groups = sorted({found.group for found in self.workload.communications()})
+        unknown = sorted(set(self.networks) - set(groups))
+        if unknown:
+            known = ", ".join(groups) or "none"
+            raise InputError(f"group {unknown[0]!r} has no collective in {self.workload.name}; groups that have: {known}")
+        for group in groups:
+            self._check_size(group)
+
+    def _check_size(self, group: str) -> None:
+        stated, network = self.workload.groups.get(group), self.network(group)
+        if stated is not None and stated != len(network.endpoints):
+            raise InputError(
+                f"group {group} has {stated} nodes, {network.name} has {len(network.endpoints)} endpoints; give the group a "
+                f"network of its own, {group}=TOPOLOGY"
+            )
+
+    def network(self, group: str) -> Topology:
+        """The network of a group: its own, or the whole one."""
+        return self.networks.get(group, self.topology)
+
+    def network_scaled(self, group: str) -> Topology:
+        """The network of a group with the factors of bandwidth and latency in the latencies that its links state.
+
+        In cycles: of the machine, whose clock is as many times as fast as links are; of endpoints, whose clock stays as it is."""
+        network, clock = self.network(group), Fraction(1) if self.timing is Timing.ENDPOINTS else self.speeds.bandwidth
+        factor = self.speeds.latency * clock
+        if factor == 1 or (network.latency < 0).all():
+            return network
+        cycles = [latency if latency < 0 else round(latency * factor) for latency in network.latency.tolist()]
+        return replace(network, latency=np.array(cycles, np.int32))
+
+    def method(self, kind: CollectiveKind) -> Entry | None:
+        """The method for a kind of collective; None where none was named."""
+        return self.methods.get(kind, self.methods.get(None))
+
+    def with_links_scaled(self) -> tuple[Machine, Endpoint | None]:
+        """Machine and endpoint with the factors of bandwidth and latency.
+
+        A machine gets a faster clock and as many more cycles of latency, rounded to whole cycles."""
+        faster, longer = self.speeds.bandwidth, self.speeds.latency
+        if faster == longer == 1:
+            return self.machine, self.endpoint
+        cycles = {name: round(getattr(self.machine, name) * faster * longer) for name in _SCALED}
+        machine = replace(self.machine, clock_hz=round(self.machine.clock_hz * faster), **cycles)
+        if self.endpoint is None:
+            return machine, None
+        kinds = (self.endpoint.intra_package, self.endpoint.inter_package)
+        intra, inter = (
+            LinkKind(kind.bytes_per_second * faster, kind.efficiency, round(kind.latency_cycles * longer)) for kind in kinds
+        )
+        return machine, replace(self.endpoint, intra_package=intra, inter_package=inter)
+
+
+def parse_methods(texts: str | list[str] | tuple[str, ...]) -> dict[CollectiveKind | None, Entry]:
+    """`ring` for all collectives, `all-to-all=ring-all-to-all` for those of a kind, each with `:option=value`; InputError."""
+    found: dict[CollectiveKind | None, Entry] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        first = text.split(":")[0]
+        kind = parse_kind(first.partition("=")[0]) if "=" in first else None
+        if kind in found:
+            raise InputError(f"method {text!r}: {kind or 'all collectives'} has one already")
+        found[kind] = parse_entry(text.partition("=")[2] if kind else text)
+    return found
+
+
+def parse_factor(text: str | float | Fraction, what: str) -> Fraction:
+    """A factor from 1/1000 to 1000, such as 1.2 or 4/5; InputError."""
+    value = exact_number(str(text))
+    if value is None or not Fraction(1, 1000) <= value <= 1000:
+        raise InputError(f"{what} {text!r}: expected a factor from 1/1000 to 1000, such as 1.2 or 4/5")
+    return value

@@ -1,0 +1,206 @@
+"""The candidates of a synthesis, for one seed or several, on many workers: the same schedule as by one worker, one after the other.
+
+What a method finds depends on those before it only where it leaves out what cannot be faster (`Method.compares`). All others run
+at once; those that compare run in rounds, each with the bar that it has when candidates run one after the other.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from certree.api.runs.runnable import form_of
+from certree.api.workers import Workers
+from certree.extras.workers.batch import outcomes_of
+from certree.extras.workers.networks import received, sent
+from certree.extras.workers.task import Task
+from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.models.common.progress import Counted
+from certree.models.machine.machine import machine_from_document
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
+from certree.synth.fine.paced import may_be_paced
+from certree.synth.method import METHODS, Form, Request
+from certree.synth.methods.auto import candidates, ended, none_applies, outcome_words, picked, require_valid
+from certree.synth.monitor import Monitor
+from certree.verify.order.agreement import waits_for_credits
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A method with options and a seed; `place`: of the candidates of that seed."""
+
+    seed: int
+    place: int
+    label: str
+    method: str
+    options: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """Of its task."""
+        return f"{self.label}, seed {self.seed}"
+
+
+@dataclass
+class Spread:
+    """A synthesis by one method or by auto, for the seeds from that of the request on; `run` as in `form_of`."""
+
+    request: Request
+    method: str
+    seeds: int
+    run: str
+    tell: Callable[[str], None]
+    _found: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+
+    def made_by(self, workers: Workers) -> tuple[AnySchedule | None, bool]:
+        """The schedule with the fewest cycles, of equal ones that of the first seed and candidate; and whether Ctrl-C ended the
+        search. The schedule is None where nothing was found until then; UnsupportedError where nothing can be."""
+        try:
+            self._run(workers)
+        except KeyboardInterrupt:
+            return self._best(interrupted=True), True
+        return self._best(interrupted=False), False
+
+    @property
+    def _seeds(self) -> range:
+        return range(self.request.seed, self.request.seed + self.seeds)
+
+    def _candidates(self, seed: int) -> list[_Candidate]:
+        """Those of one seed. An algorithm does not depend on it: it is a candidate of the first."""
+        if self.method != AUTO or self.request.collective.demand is not None:
+            return [_Candidate(seed, 0, self.method, self.method, self.request.options)]
+        return [_Candidate(seed, place, *one) for place, one in enumerate(candidates(self.request))]
+
+    def _run(self, workers: Workers) -> None:
+        seeds = {seed: self._candidates(seed) for seed in self._seeds}
+        first = self.request.seed
+        left = [one for seed, those in seeds.items() for one in those if seed == first or not METHODS[one.method].published]
+        total = len(left)
+        while left:
+            ready = [one for one in left if not self._waits(one, left)]
+            with closing(outcomes_of([self._task(one) for one in ready], workers)) as outcomes:
+                names = {one.name: one for one in ready}
+                for task, outcome in outcomes:
+                    one = names[task.label]
+                    self._found[one.seed, one.place] = found = outcome.value()
+                    said = found["reason"] if found["cycles"] is None else f"{found['cycles']} cycles"
+                    self.tell(Counted(f"{task.label}: {said}", len(self._found), total))
+            left = [one for one in left if one not in ready]
+
+    def _waits(self, one: _Candidate, left: Iterable[_Candidate]) -> bool:
+        """Whether a candidate needs the times of earlier ones that are not there."""
+        before = [other for other in left if other.place < one.place and other.seed in (one.seed, self.request.seed)]
+        return METHODS[one.method].compares and any(other.seed == one.seed or METHODS[other.method].published for other in before)
+
+    def _task(self, one: _Candidate) -> Task:
+        request = self.request
+        arguments = {
+            **sent(request.topology, request.collective),
+            "machine": request.machine.document(),
+            "size": request.message_bytes,
+            "chunks": request.chunks,
+            "steps": request.steps,
+            "effort": request.effort,
+            "seed": one.seed,
+            "method": one.method,
+            "options": dict(one.options),
+            "run": self.run,
+            "valid_only": self.method == AUTO,
+            "bar": self._bar(one) if METHODS[one.method].compares else None,
+        }
+        return Task(one.name, candidate, arguments)
+
+    def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
+        """What was found for one seed, by place; algorithms are those of the first."""
+        first = {place: found for (other, place), found in self._found.items() if other == self.request.seed}
+        own = {place: found for (other, place), found in self._found.items() if other == seed}
+        return dict(sorted({**{place: found for place, found in first.items() if found["published"]}, **own}.items()))
+
+    def _bar(self, one: _Candidate) -> int | None:
+        """The fewest cycles of all that earlier candidates came across."""
+        before = [found["least"] for place, found in self._of_seed(one.seed).items() if place < one.place]
+        return min((cycles for cycles in before if cycles is not None), default=None)
+
+    def _best(self, *, interrupted: bool) -> AnySchedule | None:
+        timed = [
+            (found["waits"], found["cycles"], seed, place)
+            for (seed, place), found in self._found.items()
+            if found["cycles"] is not None
+        ]
+        if not timed:
+            if interrupted:
+                return None
+            if self.method == AUTO:
+                labels = {(one.seed, one.place): one.label for seed in self._seeds for one in self._candidates(seed)}
+                raise none_applies({labels[key]: found["reason"] for key, found in self._found.items()})
+            raise UnsupportedError("; ".join(dict.fromkeys(found["reason"] for found in self._found.values())))
+        if self.method != AUTO or self.request.collective.demand is not None:
+            *_, seed, place = min(timed)
+            return _schedule(self._found[seed, place])
+        ends = [self._end(seed, interrupted=interrupted) for seed in self._seeds]
+        return min((end for end in ends if end is not None), key=lambda end: end[0])[1]
+
+    def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int], AnySchedule] | None:
+        """(rank, schedule) that auto picks for one seed; None where it has found nothing yet."""
+        labels = {one.place: one.label for one in self._candidates(seed)}
+        found = self._of_seed(seed)
+        considered = {
+            labels[place]: one["reason"] or outcome_words(one["cycles"], waits=one["waits"]) for place, one in found.items()
+        }
+        timed = {place: one for place, one in found.items() if one["cycles"] is not None}
+        if not timed:
+            return None
+        waits, least, place = min((one["waits"], one["cycles"], place) for place, one in timed.items())
+        times = {labels[other]: one["cycles"] for other, one in timed.items() if other == place or not one["waits"]}
+        best, request = ((waits, least), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
+        if not interrupted:
+            made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
+            equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
+            best = ended(request, considered, times, best, equal)
+        rank, label, schedule = best
+        form = request.form or Form("in slots", request.cycles)
+        return rank, picked(request, form, considered, times, label, schedule)
+
+
+def _schedule(found: Mapping[str, Any]) -> AnySchedule:
+    return any_schedule_from_document(found["schedule"], "the schedule of a worker")
+
+
+def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """On a worker: `cycles` and `schedule` of one candidate, or the `reason` why there is none; `least`, the fewest cycles of all
+    schedules that it came across."""
+    from certree.synth.method import load_methods
+
+    topology, collective = received(arguments)
+    machine = machine_from_document(arguments["machine"], "machine")
+    method, size = load_methods()[arguments["method"]], arguments["size"]
+    form = form_of(arguments["run"], len(topology.endpoints), size, machine)
+    names = ("chunks", "steps", "options", "effort", "seed")
+    monitor = Monitor(bar=arguments["bar"])
+    request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})
+    found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
+    try:
+        schedule = method(request)
+        if arguments["valid_only"]:
+            require_valid(schedule)
+        request.require_runnable(schedule)
+        found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
+        found["schedule"] = any_schedule_document(schedule)
+        if form is None:
+            found["waits"] = waits_for_credits(schedule, machine, size)
+            monitor.offer(schedule, cycles, waits=found["waits"])
+    except (UnsupportedError, UndecidedError) as error:
+        found |= {"cycles": None, "reason": str(error)}
+    except RejectedError as error:  # nothing that it came across counts
+        return found | {"reason": str(error), "least": arguments["bar"]}
+    return found | {"least": monitor.best_cycles}
+
+
+def made_by_workers(
+    request: Request, method: str, seeds: int, run: str, tell: Callable[[str], None], workers: Workers
+) -> tuple[AnySchedule | None, bool]:
+    """The schedule of a method, or of auto, by workers; see `Spread.made_by`."""
+    return Spread(request, method, seeds, run, tell).made_by(workers)

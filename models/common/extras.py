@@ -1,0 +1,79 @@
+"""Extras: what each folder of `certree.extras` adds to the kernel, as stated by its module `extra`.
+
+The kernel imports no extra by name. It asks here, and what an extra has stated is imported when it is used.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.registry import import_folder
+
+#: by name of what is added, the place `module:object`, the module relative to the extra
+Places = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What one extra adds to the kernel.
+
+    `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
+    that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
+    "network files", "artefacts") the modules or folders whose import registers entries of the kernel's registries.
+    """
+
+    provides: Places = field(default_factory=dict)
+    registries: Places = field(default_factory=dict)
+    presets: Places = field(default_factory=dict)
+    plug_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@cache
+def extras() -> dict[str, Extra]:
+    """The extras of this installation, by the name of their folder, in alphabetical order."""
+    try:
+        package = importlib.import_module("certree.extras")
+    except ModuleNotFoundError:
+        return {}
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg)
+    return {name: importlib.import_module(f"certree.extras.{name}.extra").EXTRA for name in names}
+
+
+def places(what: str) -> dict[str, str]:
+    """By name the places `certree.extras.X.module:object` that all extras state under `provides`, `registries` or `presets`."""
+    return dict(_places(what))
+
+
+def _places(what: str) -> Iterator[tuple[str, str]]:
+    for extra, stated in extras().items():
+        for name, place in getattr(stated, what).items():
+            yield name, f"certree.extras.{extra}.{place}"
+
+
+def object_at(place: str) -> Any:
+    """The object at a place `module:object`; its module is imported."""
+    module, _, name = place.partition(":")
+    return attrgetter(name)(importlib.import_module(module))
+
+
+def provided(name: str) -> Any:
+    """What an extra provides to the kernel under a name; UnsupportedError where no extra of this installation does."""
+    known = places("provides")
+    if name not in known:
+        raise UnsupportedError(f"no extra of this installation provides {name}")
+    return object_at(known[name])
+
+
+@cache
+def import_plug_ins(kind: str) -> None:
+    """Import the modules and folders in which extras register entries of this kind."""
+    for extra, stated in extras().items():
+        for name in stated.plug_ins.get(kind, ()):
+            module = importlib.import_module(f"certree.extras.{extra}.{name}")
+            if hasattr(module, "__path__"):
+                import_folder(module.__name__)

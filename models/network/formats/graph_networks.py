@@ -1,0 +1,50 @@
+"""Graphs of networkx: node-link JSON and GraphML. networkx is slow to load, and seldom needed."""
+
+import re
+from pathlib import Path
+
+from certree.models.common.files import read_json
+from certree.models.network.network_files import Given, NetworkFormat, network_format
+from certree.models.network.topology import Topology
+
+_NODE_LINK = re.compile(rb'\s*\{\s*"(?:directed|multigraph|graph|nodes)"\s*:')
+
+
+@network_format("graphml")
+class GraphMl(NetworkFormat):
+    """GraphML, as networkx writes it."""
+
+    suffixes = (".graphml", ".graphml.gz")
+
+    def matches(self, start: bytes) -> bool:
+        """By its root element."""
+        return b"<graphml" in start
+
+    def read(self, path: Path, options: Given) -> Topology:
+        """The network of the graph."""
+        from certree.models.network.topology_graph import read_graphml  # noqa: PLC0415
+
+        return read_graphml(path)
+
+    def written(self, topology: Topology) -> bytes:
+        """Neither link order nor drawing, bandwidth and clock are kept."""
+        from certree.models.network.topology_graph import graphml_bytes  # noqa: PLC0415
+
+        return graphml_bytes(topology)
+
+
+@network_format("node-link")
+class NodeLink(NetworkFormat):
+    """Node-link JSON of networkx."""
+
+    suffixes = (".json", ".json.gz")
+
+    def matches(self, start: bytes) -> bool:
+        """By the first key, as networkx writes them."""
+        return _NODE_LINK.match(start) is not None
+
+    def read(self, path: Path, options: Given) -> Topology:
+        """The network of the graph."""
+        from certree.models.network.topology_graph import from_node_link  # noqa: PLC0415
+
+        return from_node_link(read_json(path), str(path))

@@ -1,0 +1,107 @@
+"""Network files: one class for each format, registered by decorator in `formats` or in an extra."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar
+
+from certree.models.common.errors import TopologyError
+from certree.models.common.extras import import_plug_ins
+from certree.models.common.files import first_bytes, require_suffix, write_atomically
+from certree.models.common.registry import Registry, import_folder
+from certree.models.network.topology import Topology
+
+_START_BYTES = 1 << 12  # enough to show the format of a file
+
+#: (name, value) of options as typed behind the name of a file
+Given = Sequence[tuple[str, str]]
+
+
+class NetworkFormat:
+    """A format of network files; the class docstring is its help text.
+
+    `suffixes`: the ends of names of such files. `options`: by name the help texts of what may follow the name of a file, after
+    commas, for what such a file does not state.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, str]] = {}
+
+    def matches(self, start: bytes) -> bool:
+        """Whether a file that begins with these bytes has this format."""
+        raise NotImplementedError
+
+    def read(self, path: Path, options: Given) -> Topology:
+        """The network in a file; TopologyError or InputError says what is wrong and where, or which option is missing."""
+        raise NotImplementedError
+
+    def unit(self, path: Path, options: Given) -> Fraction | None:
+        """Bytes per second of a link of capacity 1, where it is chosen when the file is read."""
+        return None
+
+    def written(self, topology: Topology) -> bytes:
+        """The bytes of a file; TopologyError where this format is only read."""
+        raise TopologyError(f"{', '.join(self.suffixes)}: this format is read, not written")
+
+
+NETWORK_FORMATS: Registry[NetworkFormat] = Registry("format of networks")
+
+
+def network_format(name: str) -> Callable[[type[NetworkFormat]], type[NetworkFormat]]:
+    """Register the decorated class as a format of network files."""
+
+    def add(found: type[NetworkFormat]) -> type[NetworkFormat]:
+        NETWORK_FORMATS.register(name)(found())
+        return found
+
+    return add
+
+
+def load_network_formats() -> Registry[NetworkFormat]:
+    """The registry, with the formats of the kernel and of all extras imported."""
+    import_folder("certree.models.network.formats")
+    import_plug_ins("network files")
+    return NETWORK_FORMATS
+
+
+def network_suffixes(*, written: bool = False) -> tuple[str, ...]:
+    """The ends of names of network files; with `written`, of those that can be written."""
+    known = load_network_formats()
+    formats = [known[name] for name in known]
+    if written:
+        formats = [one for one in formats if type(one).written is not NetworkFormat.written]
+    return tuple(dict.fromkeys(suffix for one in formats for suffix in one.suffixes))
+
+
+def is_network_file(path: Path, start: bytes) -> bool:
+    """Whether a file that begins with these bytes is a network."""
+    known = load_network_formats()
+    return any(known[name].matches(start) for name in known)
+
+
+def format_of(path: Path) -> NetworkFormat | None:
+    """The format of a file by the end of its name, and where several have it by how the file begins; None for another name."""
+    known = load_network_formats()
+    named = [known[name] for name in known if path.name.lower().endswith(known[name].suffixes)]
+    if len(named) < 2:
+        return named[0] if named else None
+    start = first_bytes(path, _START_BYTES)
+    return next((one for one in named if one.matches(start)), named[0])
+
+
+def load_topology(path: Path, options: Given = ()) -> Topology:
+    """The network in a file; TopologyError or InputError says what is wrong and where."""
+    found = format_of(path)
+    if found is None:
+        raise TopologyError(f"{path}: the name of a network file must end in {', '.join(network_suffixes())}")
+    return found.read(path, options)
+
+
+def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Write a network in the format of the name's end; .gz compresses, with a fixed time stamp. GraphML keeps neither link order
+    nor drawing, bandwidth and clock. InputError for another end, and for a file that exists, unless `force`."""
+    require_suffix(path, network_suffixes(written=True), "a network file")
+    known = load_network_formats()
+    writers = [known[name] for name in known if type(known[name]).written is not NetworkFormat.written]
+    found = next(one for one in writers if path.name.lower().endswith(one.suffixes))
+    write_atomically(path, found.written(topology), force=force)

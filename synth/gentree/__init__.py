@@ -1,3 +1,0 @@
-"""GenTree: `plan` picks plan types switch by switch, `plan_family` finds the best plan by the times of
-`plan_timer`, `switch_tree` is the network as a tree. `along_trees` finds the best schedule along any trees on small networks, by
-`priced_trees`."""

@@ -1,0 +1,1 @@
+"""Programs for the checkout, which are not in the wheel: `demo` is `make demo`, `tables` write pages of the documentation."""
