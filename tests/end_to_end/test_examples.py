@@ -1,0 +1,23 @@
+"""Every file of examples/ runs, and the table of its README names all of them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+FILES = sorted(path.name for path in FOLDER.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_runs(name: str, tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, FOLDER / name], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout or list(tmp_path.iterdir())
+
+
+def test_the_table_names_all() -> None:
+    named = re.findall(r"^\| `(\w+\.py)` \|", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    assert sorted(named) == FILES
