@@ -19,7 +19,7 @@ NOT_SHIPPED = (".cpp", ".hpp", "CMakeLists.txt", "hw/core/README.md")
 
 #: what the program is asked, and a line that its answer must have
 COMMANDS = (
-    ("--help", "Commands:"),
+    ("--help", "Make schedules:"),
     ("list", "multitree"),
     ("list multitree", "Algorithm 1"),
     ("bound torus:4x4", "bandwidth"),
