@@ -217,7 +217,7 @@ def test_without_memory_it_is_undecided(folder, monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("certree.api.inputs.verify_schedule", fails)
+    monkeypatch.setattr("certree.api.checks.verdicts.verify_schedule", fails)
     told = certree("verify", folder / "ring.json", folder / "mine.csv", *FOR_CSV)
     assert told.code == 3
     assert told.out.count("undecided: it takes more memory than there is") == 2

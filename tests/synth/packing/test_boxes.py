@@ -17,7 +17,7 @@ from certree.synth.packing.splitting import SwitchedNetwork
 from tests.synth.execution import ask, certified, make
 from tests.synth.packing.rates import packed, slotted
 
-IMPORTS = Path(__file__).parents[2] / "models" / "network" / "imports"
+IMPORTS = Path(__file__).parents[2] / "extras" / "clusters" / "imports"
 BOX = f"{IMPORTS / 'dgx1.xml'},speed=NV:25GB/s,speed=SYS:19.2GB/s,unit=12.5GB/s"
 
 

@@ -19,7 +19,7 @@ from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, certified, make, valid
 
 DGX1 = (
-    f"{Path(__file__).parents[2] / 'models' / 'network' / 'imports' / 'dgx1.xml'},speed=NV:25GB/s,speed=SYS:19.2GB/s,unit=12.5GB/s"
+    f"{Path(__file__).parents[2] / 'extras' / 'clusters' / 'imports' / 'dgx1.xml'},speed=NV:25GB/s,speed=SYS:19.2GB/s,unit=12.5GB/s"
 )
 
 #: spec -> (boxes, places, boxes on a leaf switch)

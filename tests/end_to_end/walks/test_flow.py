@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "explanation" / "flow.md").read_text()
 COMMANDS = dict(re.findall(r"^## `certree (.*?)`\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 LEFT_OUT = ("models/common/", "cli/words/")

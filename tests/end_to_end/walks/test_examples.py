@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "examples"
+FOLDER = Path(__file__).parents[3] / "examples"
 FILES = sorted(path.name for path in FOLDER.glob("*.py"))
 
 
