@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -215,9 +216,10 @@ def _in_bundle(rng: Random, data: bytes) -> bytes:
     name = rng.choice([first, *others])
     members[name] = (_in_document if name.endswith(".json") else _in_lines)(rng, members[name])
     if name != first:
-        manifest = json.loads(members[first])
-        manifest["members"][name] = {"bytes": len(members[name]), "sha256": sha256(members[name])}
-        members[first] = canonical_json(manifest)
+        with suppress(ValueError, KeyError, TypeError):  # the manifest is damaged already
+            manifest = json.loads(members[first])
+            manifest["members"][name] = {"bytes": len(members[name]), "sha256": sha256(members[name])}
+            members[first] = canonical_json(manifest)
     return packed(members)
 
 
