@@ -25,6 +25,8 @@ def from_node_link(document: dict[str, Any], where: str) -> Topology:
     edges = next((key for key in ("links", "edges") if key in document), None)
     if edges is None:
         raise TopologyError(f'{where}: neither a "format" field nor node-link "links" or "edges"')
+    if not isinstance(document.get("graph", {}), dict):
+        raise TopologyError(f"{where}: graph is {short(document['graph'])}; expected an object")
     try:
         graph = nx.node_link_graph(document, edges=edges)
     except (nx.NetworkXException, KeyError, TypeError, ValueError, AttributeError) as error:
