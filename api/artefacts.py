@@ -119,17 +119,18 @@ class Checked:
 class Artefact:
     """One kind of artefact; the class docstring is its help text.
 
-    `refuses`: by the name of a field of `Asked` why it does not apply to this kind. `is_schedule`: whether it is a schedule or
-    tables, which can be drawn, timed and run. `is_network`: whether it is a network. `needs_network`: whether it is read only with
-    a network and a collective; `on_any_network`: whether it becomes a schedule on a network that is given. `in_folders`: whether
-    `verify` looks for it in folders. `imports`: the ends of names of what `certree import` writes of it; empty where it is not
-    imported. `rules`: rules that only its reports have, with their meaning. `endings`: of the names that such files usually have,
-    by which the nearest kind of an unknown file is found.
+    `refuses`: by the name of a field of `Asked` why it does not apply to this kind. `is_network`: whether it is a network; any
+    other kind is taken where a schedule is asked for, and says so if it has none. `is_more`: whether its verdict is on more than a
+    schedule. `needs_network`: whether it is read only with a network and a collective; `on_any_network`: whether it becomes a
+    schedule on a network that is given. `in_folders`: whether `verify` looks for it in folders. `imports`: the ends of names of
+    what `certree import` writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their
+    meaning. `endings`: of the names that such files usually have, by which the nearest kind of an unknown file is found;
+    `own_endings`: those that no other files have.
     """
 
     name: ClassVar[str]
     refuses: ClassVar[Mapping[str, str]] = {}
-    is_schedule: ClassVar[bool] = False
+    is_more: ClassVar[bool] = False
     is_network: ClassVar[bool] = False
     needs_network: ClassVar[bool] = False
     on_any_network: ClassVar[bool] = False
@@ -229,10 +230,11 @@ def opened_kind(path: str | Path) -> tuple[Opened, Artefact]:
 
 
 def holds_schedule(path: str | Path) -> bool:
-    """Whether a path holds a schedule or tables, and no network or anything else."""
+    """Whether a path is to be read as a schedule: it holds an artefact that is not a network, or is a folder. Else it is a
+    network."""
     opened = Opened(Path(path))
     kind = kind_of(opened)
-    return opened.is_folder if kind is None else kind.is_schedule
+    return opened.is_folder if kind is None else not kind.is_network
 
 
 def verify_artefact(path: str | Path, asked: Asked) -> Checked:

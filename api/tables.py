@@ -86,6 +86,6 @@ def import_tables(folder: str | Path) -> AnySchedule:
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
     opened, kind = opened_kind(folder)
-    if not kind.imports:
+    if not kind.imports or kind.on_any_network:
         raise InputError(f"{folder} is not a tables directory or a bundle")
     return kind.require_valid(kind.verify(opened, Asked()))

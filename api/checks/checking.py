@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from certree.api import parsing
-from certree.api.artefacts import Asked, verify_artefact
+from certree.api.artefacts import verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import add_certificate, found_time_bounds
-from certree.api.inputs import schedule_of
+from certree.api.inputs import asked_for, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import machine_for, setting
 from certree.models.common.errors import InputError
@@ -73,10 +73,9 @@ def verify(
     >>> ct.verify(ct.synthesize("ring:4", size="1MiB"))
     <Verdict valid: bandwidth time 3/4 M/B (bound 3/4), steps 18 (bound 3)>
     """
-    network = None if topology is None else parsing.topology(topology)
     if isinstance(source, str | Path):
-        asked = None if collective is None else parsing.collective(collective, root)
-        return verify_artefact(source, Asked(network, asked, root, route, size, machine, trust)).verdict
+        asked = replace(asked_for(topology, collective, root, route), size=size, machine=machine, trust=trust)
+        return verify_artefact(source, asked).verdict
     if trust is not None:
         raise InputError(f"trust {trust} is for bundles; for anything else everything is recomputed")
     if isinstance(source, Tables):
@@ -86,6 +85,7 @@ def verify(
         if not verdict.valid:
             return verdict
     schedule = schedule_of(source, collective=collective, root=root)
+    network = None if topology is None else parsing.topology(topology)
     return on_machine(schedule, verify_schedule(schedule, topology=network), size, machine)
 
 

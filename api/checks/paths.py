@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from certree.api import parsing
-from certree.api.artefacts import Artefact, Asked, Opened, kind_of, opened_kind
+from certree.api.artefacts import Artefact, Opened, kind_of, opened_kind
+from certree.api.inputs import asked_for
 from certree.api.parsing import Network
 from certree.api.settings import silent
 from certree.models.common.errors import InputError, UndecidedError
@@ -58,7 +58,7 @@ def _without_report(one: CheckedPath) -> dict[str, Any]:
 
 
 def is_batch(paths: Sequence[Path]) -> bool:
-    """Whether there are several things to verify: more than one path, or a folder that is no artefact by itself."""
+    """Whether there are several things to verify: more than one path, or a folder that is not itself an artefact."""
     return len(paths) != 1 or (paths[0].is_dir() and kind_of(Opened(paths[0])) is None and any(_found_in(paths[0])))
 
 
@@ -72,8 +72,7 @@ def verify_all(
     machine: str | Path | Machine | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Batch:
-    """Verify files, tables directories, and in other folders everything that starts as a schedule, frontier or bundle or is a
-    tables directory, sub-folders included.
+    """Verify files, tables directories, and in other folders every artefact that has a check, sub-folders included.
 
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
     them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
@@ -86,13 +85,11 @@ def verify_all(
     >>> [(str(one.path), one.valid) for one in ct.verify_all("ring4.json").checked]
     [('ring4.json', True)]
     """
-    network = None if topology is None else parsing.topology(topology)
-    asked = None if collective is None else parsing.collective(collective, root)
-    stated = Asked(network, asked, root, route, size, machine)
+    stated = replace(asked_for(topology, collective, root, route), size=size, machine=machine)
     checked, skipped = [], []
     for opened, kind in _all_paths([Path(path) for path in paths]):
         path = opened.path
-        if kind.needs_network and path not in map(Path, paths) and (network is None or asked is None):
+        if kind.needs_network and path not in map(Path, paths) and (stated.topology is None or stated.collective is None):
             skipped.append(path)
             continue
         if progress is not None:

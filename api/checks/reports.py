@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from certree.api.artefacts import load_artefacts
 from certree.api.checks.paths import Batch, CheckedPath
+from certree.api.reports.text import place_words
 from certree.hw.tables.directory import MANIFEST
 from certree.models.common.files import canonical_json, read_bytes
 from certree.models.common.shown import printable
@@ -71,7 +72,7 @@ def _kind(one: CheckedPath) -> str:
 
 
 def _subject(one: CheckedPath) -> str:
-    return _kind(one) if one.report is None else f"{one.report['collective']} on {one.report['topology']}"
+    return _kind(one) if one.report is None else f"{one.report['collective']} {place_words(one.report)}"
 
 
 def _violations(one: CheckedPath) -> list[Mapping[str, Any]]:

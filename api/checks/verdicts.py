@@ -4,13 +4,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from certree.api.artefacts import Asked, Checked
+from certree.api.artefacts import Asked, Checked, opened_kind, verify_artefact
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.settings import Tell, setting, silent
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.verdicts import verdict_on_machine
 from certree.verify.verdict import Verdict
@@ -20,6 +21,15 @@ def checked_schedule(schedule: AnySchedule, asked: Asked, then: tuple[object, ..
     """The verdict on a schedule by all rules, with freedom of deadlock on the machine; arguments as of `schedule_outcome`."""
     verdict = verify_schedule(schedule, topology=asked.topology)
     return schedule_outcome(schedule, on_machine(schedule, verdict, asked.size, asked.machine), asked, then=then)
+
+
+def checked_source(path: str | Path, asked: Asked) -> Checked:
+    """The check of the schedule or the tables that a path holds, whatever else is there; its verdict is a `Verdict`."""
+    opened, kind = opened_kind(path)
+    if not kind.is_more:
+        return verify_artefact(path, asked)
+    found = kind.schedule(opened, asked)
+    return checked_schedule(found.schedule if isinstance(found, Tables) else found, asked)
 
 
 def schedule_outcome(

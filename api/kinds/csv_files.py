@@ -14,7 +14,6 @@ from certree.models.schedule.schedule_csv import CSV_HEADER, load_schedule_csv
 class CsvFile(Artefact):
     """A schedule as CSV, for a network and a collective that must be given."""
 
-    is_schedule = True
     needs_network = True
     refuses: ClassVar[Mapping[str, str]] = {"trust": NO_TRUST}
     endings = (".csv",)

@@ -1,7 +1,7 @@
 """Networks in files."""
 
 from certree.api.artefacts import Artefact, Asked, Opened, artefact
-from certree.models.network.network_files import is_network_file
+from certree.models.network.network_files import starts_as_network
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 
@@ -15,7 +15,7 @@ class NetworkFile(Artefact):
 
     def matches(self, opened: Opened) -> bool:
         """By the beginning of the file, as the kinds of network files state it."""
-        return is_network_file(opened.path, opened.start)
+        return starts_as_network(opened.start)
 
     def load(self, opened: Opened, asked: Asked) -> Topology:
         """The network."""

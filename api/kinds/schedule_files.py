@@ -13,7 +13,6 @@ _ARCHIVE = b"PK\x03\x04"  # .npz files are archives of arrays
 
 
 class _ScheduleFile(Artefact):
-    is_schedule = True
     refuses: ClassVar[Mapping[str, str]] = {
         "route": "routes are asked for, which only a CSV may leave open; other schedules state theirs",
         "trust": NO_TRUST,

@@ -17,7 +17,6 @@ _MADE_FOR_ONE = "tables are made for one size and machine; others do not apply"
 class TablesFolder(Artefact):
     """A tables directory: the rows of all network interfaces, with a manifest."""
 
-    is_schedule = True
     imports = SUFFIXES
     refuses: ClassVar[Mapping[str, str]] = {
         "size": _MADE_FOR_ONE,

@@ -22,6 +22,11 @@ def collective_words(report: dict[str, Any]) -> str:
     return parse_collective(report["collective"], report["root"], report.get("members")).words
 
 
+def place_words(report: dict[str, Any]) -> str:
+    """The network of a report, or the ranks of a program that was verified without one."""
+    return f"on {one_line(report['topology'])}" if "topology" in report else f"of {report['ranks']} ranks"
+
+
 def counted(number: int | str, unit: str) -> str:
     """`1,024 steps`, `1 step`; a number as text stays as it is: `9/16 M/B`."""
     text = f"{number:,}" if isinstance(number, int) else number

@@ -79,9 +79,8 @@ def source_to_run(
     taken = given(source)
     if isinstance(taken, Tables):
         return tables_to_run(taken, size, machine, tell)
-    schedule = taken
-    used = setting(schedule, size, machine, tell)
-    return tables_or_plan(schedule, used.message_bytes, used.machine)
+    used = setting(taken, size, machine, tell)
+    return tables_or_plan(taken, used.message_bytes, used.machine)
 
 
 def tables_to_run(

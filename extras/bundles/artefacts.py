@@ -19,7 +19,7 @@ _OWN = "a bundle states its size and machine; others do not apply"
 class BundleFile(Artefact):
     """A bundle of evidence: a schedule or a frontier with everything that shows that it is right."""
 
-    is_schedule = True
+    is_more = True
     own_endings = (SUFFIX,)
     imports = SUFFIXES
     refuses: ClassVar[Mapping[str, str]] = {

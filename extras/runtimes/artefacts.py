@@ -5,21 +5,20 @@ from typing import Any, ClassVar
 
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
 from certree.api.checks.verdicts import schedule_outcome
-from certree.api.errors import InvalidProgramError
 from certree.extras.runtimes.kinds import PLAN, TRACES, XML, ProgramKind
 from certree.extras.runtimes.model import chakra, msccl, plan_file
-from certree.extras.runtimes.programs import CheckedProgram, import_program, verify_program
+from certree.extras.runtimes.programs import import_program, verify_program
 from certree.extras.runtimes.reports import program_report, program_words
 from certree.models.common.errors import InputError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import SUFFIXES
-from certree.models.schedule.symmetric.symmetric import AnySchedule
 
 
 class _Program(Artefact):
     """`kind`: how it is read and verified."""
 
     kind: ProgramKind
+    is_more = True
     on_any_network = True
     imports = SUFFIXES
     refuses: ClassVar[Mapping[str, str]] = {
@@ -47,13 +46,6 @@ class _Program(Artefact):
             then = ("verify", opened.path, "--topology", "NETWORK") if asked.topology is None else ()
             return Checked(checked, lambda tell: report, program_words, "program", then)
         return schedule_outcome(checked.schedule, checked.verdict, asked, before=program_words(report), whole=checked)
-
-    def require_valid(self, checked: Checked) -> AnySchedule:
-        """The schedule of a valid program; InvalidProgramError with the first violation."""
-        found: CheckedProgram = checked.verdict
-        if not found.program.valid:
-            raise InvalidProgramError(found.program.verdict.violations[0])
-        return super().require_valid(checked)
 
 
 @artefact(XML.name)

@@ -66,23 +66,28 @@ def load_network_formats() -> Registry[NetworkFormat]:
 
 def network_suffixes(*, written: bool = False) -> tuple[str, ...]:
     """The ends of names of network files; with `written`, of those that can be written."""
-    known = load_network_formats()
-    formats = [known[name] for name in known]
-    if written:
-        formats = [one for one in formats if type(one).written is not NetworkFormat.written]
+    formats = _writers() if written else _formats()
     return tuple(dict.fromkeys(suffix for one in formats for suffix in one.suffixes))
 
 
-def is_network_file(path: Path, start: bytes) -> bool:
-    """Whether a file that begins with these bytes is a network."""
+def _formats() -> list[NetworkFormat]:
     known = load_network_formats()
-    return any(known[name].matches(start) for name in known)
+    return [known[name] for name in known]
+
+
+def _writers() -> list[NetworkFormat]:
+    """The formats that can be written."""
+    return [one for one in _formats() if type(one).written is not NetworkFormat.written]
+
+
+def starts_as_network(start: bytes) -> bool:
+    """Whether a file that begins with these bytes is a network."""
+    return any(one.matches(start) for one in _formats())
 
 
 def format_of(path: Path) -> NetworkFormat | None:
     """The format of a file by the end of its name, and where several have it by how the file begins; None for another name."""
-    known = load_network_formats()
-    named = [known[name] for name in known if path.name.lower().endswith(known[name].suffixes)]
+    named = [one for one in _formats() if path.name.lower().endswith(one.suffixes)]
     if len(named) < 2:
         return named[0] if named else None
     start = first_bytes(path, _START_BYTES)
@@ -101,7 +106,5 @@ def save_topology(topology: Topology, path: Path, *, force: bool = False) -> Non
     """Write a network in the format of the name's end; .gz compresses, with a fixed time stamp. GraphML keeps neither link order
     nor drawing, bandwidth and clock. InputError for another end, and for a file that exists, unless `force`."""
     require_suffix(path, network_suffixes(written=True), "a network file")
-    known = load_network_formats()
-    writers = [known[name] for name in known if type(known[name]).written is not NetworkFormat.written]
-    found = next(one for one in writers if path.name.lower().endswith(one.suffixes))
+    found = next(one for one in _writers() if path.name.lower().endswith(one.suffixes))
     write_atomically(path, found.written(topology), force=force)

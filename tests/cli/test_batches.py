@@ -223,3 +223,13 @@ def test_without_memory_it_is_undecided(folder, monkeypatch):
     assert told.out.count("undecided: it takes more memory than there is") == 2
     told = certree("verify", folder / "ring.json")
     assert (told.code, told.err) == (3, "error: undecided: it takes more memory than there is\n")
+
+
+def test_programs_among_others(tmp_path):
+    """A program has no network; its line says how many ranks it has, in the words and in the reports."""
+    ct.save(ct.synthesize("ring:4", size="64KiB"), tmp_path / "ring.json")
+    ct.export_program(tmp_path / "ring.json", "msccl-xml", tmp_path / "ring.xml")
+    outcome = certree("verify", tmp_path, "--junit", tmp_path / "report.xml")
+    assert outcome.code == 0
+    assert f"valid: {tmp_path}/ring.xml: all-reduce of 4 ranks\n" in outcome.out
+    assert 'classname="all-reduce of 4 ranks"' in (tmp_path / "report.xml").read_text()

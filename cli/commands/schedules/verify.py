@@ -9,7 +9,7 @@ from certree.api.artefacts import Asked, opened_kind
 from certree.api.checks import reports
 from certree.api.checks.paths import Batch, is_batch, verify_all
 from certree.api.frontiers import write_proofs
-from certree.api.reports.text import collective_words, one_line
+from certree.api.reports.text import collective_words, one_line, place_words
 from certree.cli.words.parameters import (
     TOPOLOGY,
     check_output,
@@ -123,7 +123,7 @@ def _batch_words(document: dict[str, Any]) -> str:
             kind = "undecided" if file.get("undecided") else "unreadable"
             lines.append(f"{kind}: {name}: {one_line(file['error']).removeprefix(f'{name}: ')}")
             continue
-        what = f"{name}: {collective_words(file)} on {one_line(file['topology'])}"
+        what = f"{name}: {collective_words(file)} {place_words(file)}"
         lines.append(f"{'valid' if file['valid'] else 'invalid'}: {what}")
         lines += [f"  {one['rule']}: {one['message']}" for one in file.get("violations", [])]
     return "\n".join([*lines, f"{sum(file['valid'] for file in document['files'])} of {len(document['files'])} valid"])

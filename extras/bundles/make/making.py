@@ -7,12 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.artefacts import Asked, Opened, kind_of, verify_artefact
+from certree.api.artefacts import Opened, kind_of, verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.frontiers import FoundFrontier
-from certree.api.inputs import given, schedule_of
+from certree.api.inputs import asked_for, given, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting, silent
 from certree.extras.bundles.check.checking import BundleVerdict, verify_bundle
@@ -149,9 +149,7 @@ def _frontier_source(
         raise InputError("a frontier is of steps and rounds; size and machine do not apply")
     if isinstance(source, FoundFrontier):
         return Source(frontier=source.verdict.document)
-    network = None if topology is None else parsing.topology(topology)
-    asked = None if collective is None else parsing.collective(collective, root)
-    verdict = verify_artefact(source, Asked(network, asked)).verdict
+    verdict = verify_artefact(source, asked_for(topology, collective, root)).verdict
     if not verdict.valid:
         raise InputError(f"{source}: the frontier is invalid: {verdict.violations[0].rule}: {verdict.violations[0].message}")
     return Source(frontier=verdict.document)

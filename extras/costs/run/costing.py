@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.artefacts import Asked, Checked, holds_schedule, verify_artefact
+from certree.api.artefacts import Asked, Checked, holds_schedule
 from certree.api.checks.checking import verify
-from certree.api.checks.verdicts import schedule_outcome
+from certree.api.checks.verdicts import checked_source, schedule_outcome
 from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Entry, parse_entry
 from certree.api.reports.text import size_words
@@ -111,7 +111,7 @@ def _taken(subject: str | Path | AnySchedule | Tables | Topology) -> Topology | 
     if isinstance(subject, Topology) or (isinstance(subject, str) and not holds_schedule(subject)):
         return parsing.topology(subject)
     if isinstance(subject, str | Path):
-        return _Named(str(subject), verify_artefact(subject, Asked()))
+        return _Named(str(subject), checked_source(subject, Asked()))
     schedule = schedule_of(subject)
     return _Named(schedule.title(), schedule_outcome(schedule, verify(subject), Asked()))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from certree.api import parsing
-from certree.api.artefacts import Opened, kind_of
+from certree.api.artefacts import holds_schedule
 from certree.api.checks.checking import Bounds
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Graph, Network
@@ -97,7 +97,7 @@ def picture(
 
     if isinstance(subject, Bounds):
         return views.bounds_picture(subject, title, asked)
-    if isinstance(subject, Schedule | SymmetricSchedule | Tables) or (isinstance(subject, str | Path) and _has_schedule(subject)):
+    if isinstance(subject, Schedule | SymmetricSchedule | Tables) or (isinstance(subject, str | Path) and holds_schedule(subject)):
         schedule = schedule_of(subject, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)
     network = parsing.topology(subject)
@@ -108,13 +108,6 @@ def picture(
     from certree.extras.reports.pictures.network import network_picture
 
     return network_picture(network, undamaged(network))
-
-
-def _has_schedule(path: str | Path) -> bool:
-    """Whether a path holds a schedule, or what becomes one on a network; a network otherwise."""
-    opened = Opened(Path(path))
-    kind = kind_of(opened)
-    return opened.is_folder if kind is None else not kind.is_network
 
 
 def _plot(subject: "Plotted | Fit", suffix: str, title: str | None) -> bytes:

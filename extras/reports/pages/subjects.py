@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from certree.api.artefacts import Asked, verify_artefact
-from certree.api.checks.verdicts import on_machine
+from certree.api.artefacts import Asked, opened_kind, verify_artefact
+from certree.api.checks.verdicts import checked_source, on_machine
 from certree.api.inputs import schedule_of
 from certree.api.reports.schedules import schedule_report
 from certree.api.reports.text import one_line
@@ -69,19 +69,18 @@ def read_subject(
     machine: str | Path | Machine | None,
 ) -> Subject:
     """The schedule of a source with its verdict; InputError for what cannot be read."""
+    slot_cycles = None
     if isinstance(source, str | Path):
-        checked = verify_artefact(source, Asked(topology, collective, size=size, machine=machine))
-        schedule, slot_cycles, verdict = checked.schedule, checked.slot_cycles, checked.verdict
-        if not isinstance(verdict, Verdict):
-            verdict = verify_schedule(schedule, topology=topology)
+        checked = checked_source(source, Asked(topology, collective, size=size, machine=machine))
+        schedule, verdict, slot_cycles = checked.schedule, checked.verdict, checked.slot_cycles
     else:
-        schedule, slot_cycles = schedule_of(source), None
+        schedule = schedule_of(source)
         verdict = on_machine(schedule, verify_schedule(schedule, topology=topology), size, machine)
     used = setting(schedule, size, machine)
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
     subject = Subject(one_line(str(source)) if isinstance(source, str | Path) else None, schedule, verdict, used, report)
-    if isinstance(source, str | Path):
-        items = getattr(checked.verdict, "items", ())  # of a bundle
+    if isinstance(source, str | Path) and opened_kind(source)[1].name == "bundle":
+        items = verify_artefact(source, Asked(topology, collective)).verdict.items
         subject.evidence = [(item.name, str(item.status), one_line(item.text)) for item in items]
     return subject
 

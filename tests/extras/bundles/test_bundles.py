@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 import certree.api as ct
+from certree.api.artefacts import Asked
+from certree.api.checks.verdicts import checked_source
 from certree.api.errors import InvalidBundleError, InvalidScheduleError
 from certree.extras.bundles import reading
 from certree.extras.bundles.check.documents import bundle_report, bundle_words
@@ -16,6 +18,7 @@ from certree.extras.bundles.items import tla
 from certree.extras.bundles.model.bundle import FRONTIER, PAGE, SCHEDULE, Bundle, Item, bundle_of
 from certree.models.common.errors import InputError
 from certree.models.common.files import canonical_json
+from certree.verify.verdict import Verdict
 
 FEW = ["MCSchedule", "MCScheduleGather"]  # models of TLC, enough here
 
@@ -460,3 +463,15 @@ def test_refusals(folder, ring, frontier) -> None:
         ct.verify(folder / "ring.certree", trust="blind")
     with pytest.raises(InputError, match="trust none is for bundles"):
         ct.verify(good, trust="none")
+
+
+def test_the_verdict_of_costs_is_on_the_schedule(tmp_path) -> None:
+    """Not on the bundle: a damaged item says nothing about the transfers."""
+    schedule = ct.synthesize("ring:4", size="64KiB")
+    ct.bundle(schedule, tmp_path / "ring.certree", tla=False)
+    checked = checked_source(tmp_path / "ring.certree", Asked())
+    assert isinstance(checked.verdict, Verdict)
+    assert checked.verdict.valid
+    assert checked.verdict.quality is not None
+    (cell,) = ct.cost(tmp_path / "ring.certree").cells
+    assert cell["valid"]

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+import certree.api as ct
 from certree.extras.runtimes.check.algorithm_checker import verify_algorithm
 from certree.extras.runtimes.check.checker import verify_program
 from certree.extras.runtimes.check.plan_checker import verify_plan
@@ -17,7 +18,7 @@ from certree.extras.runtimes.model.msccl import read_msccl, written_msccl
 from certree.extras.runtimes.model.plan import OpName
 from certree.extras.runtimes.model.plan_file import read_plan
 from certree.extras.runtimes.model.plan_writer import written_plan
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.symmetric.symmetric import written_out
 from certree.verify.checker import verify_schedule
@@ -244,3 +245,16 @@ def test_programs_of_others_become_schedules(text):
     assert verify_schedule(schedule).valid
     assert schedule.steps == {4: 6, 3: 2}[checked.layout.ranks]
     assert read_msccl(written_msccl(checked.program), "x.xml") == checked.program
+
+
+def test_a_program_where_a_schedule_is_asked_for(tmp_path, monkeypatch) -> None:
+    """With its network it is reported on; without one, one line says that it needs one."""
+    monkeypatch.chdir(tmp_path)
+    ct.export_program(ct.synthesize("ring:4", size="64KiB"), "msccl-xml", "ring.xml")
+    assert ct.verify("ring.xml").valid
+    ct.report("ring.xml", "report.html", topology="ring:4", published=False)
+    for ask in (lambda: ct.report("ring.xml", "again.html"), lambda: ct.cost("ring.xml"), lambda: ct.draw("ring.xml", "ring.svg")):
+        with pytest.raises(InputError, match=r"ring\.xml: a program does not say its network"):
+            ask()
+    with pytest.raises(InputError, match="is not a tables directory or a bundle"):
+        ct.import_tables("ring.xml")
