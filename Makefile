@@ -47,6 +47,7 @@ docs: setup
 # Pages that are generated, and the outputs that pages show: tests compare them.
 pages: setup
 	$(BIN)/python -m tests.verify.rule_page
+	$(BIN)/python -m tests.verify.class_page
 	$(BIN)/python -m tests.verify.tables.traceability
 	$(BIN)/python -m tests.end_to_end.pages
 	$(BIN)/python -m tests.end_to_end.contributing

@@ -11,8 +11,10 @@ from certree.models.machine.speeds import contradiction
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.verify.bounds.classes import is_general
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
-from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.bounds.witness import Bound, WitnessError, check_bound, make_bound
 from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Findings, Verdict
@@ -36,9 +38,10 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     bounds = found_bounds(bare) if search and not is_simple else []
     instance, time_bounds = Instance.of(bare), []
     if bare.made_for is not None and verdict.quality is not None:
-        known = [bound for bound in (*bounds, *verdict.quality.witnesses) if bound["quantity"] == "bandwidth"]
-        best = max(known, key=lambda bound: Fraction(bound["value"]))
-        time_bounds = found_time_bounds(instance, [best], bare.made_for.message_bytes, bare.made_for.machine)[:1]
+        known = [dict(bound) for bound in (*bounds, *verdict.quality.bandwidth_witnesses) if bound["quantity"] == "bandwidth"]
+        best = best_of_each_class(instance, sorted(known, key=lambda bound: -Fraction(bound["value"])))
+        found = found_time_bounds(instance, best, bare.made_for.message_bytes, bare.made_for.machine)
+        time_bounds = best_of_each_class(instance, found)
     certified = bare.with_certificate(make_certificate(bare, bounds, fewest, time_bounds))
     findings = Findings()
     quality = check_certificate(certified, findings)
@@ -46,25 +49,26 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:
-    """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not apply to
-    this schedule's shares are left out; for unequal shares, a bound for all shares comes first."""
+    """Bounds found for the schedule's instance, each re-checked, with its class. For unequal shares the witnesses are those of
+    equal shares, each with what it proves for these shares and routes; those that prove nothing are left out."""
     instance = Instance.of(schedule)
-    equal = Instance(schedule.topology, schedule.collective, delay=schedule.delay)
+    is_equal = instance.shares == Instance(schedule.topology, schedule.collective).shares and not instance.passing
     bounds = []
     for bound in _bounds(schedule.topology, schedule.collective, schedule.delay):
         try:
-            check_bound(instance, bound)
+            if is_equal:
+                check_bound(instance, bound)
+            bounds.append(make_bound(instance, bound["kind"], bound["witness"]))
         except WitnessError as error:
-            if instance.shares == equal.shares and not instance.passing:
+            if is_equal:
                 raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
-            continue
-        bounds.append(bound)
-    if instance.shares != equal.shares:
-        from certree.synth.bounds.find import shares_bound
-
-        whatever = shares_bound(schedule.topology, schedule.collective)
-        return [*([whatever] if whatever else []), *bounds]
     return bounds
+
+
+def best_of_each_class(instance: Instance, bounds: Sequence[Bound]) -> list[Bound]:
+    """Of bounds on one quantity, largest first: the first, and, unless it is general, the first that holds for every schedule."""
+    general = next((bound for bound in bounds if is_general(instance, bound)), None)
+    return [*bounds[:1], *([general] if general is not None and general is not bounds[0] else [])]
 
 
 def found_time_bounds(instance: Instance, bounds: Sequence[Mapping[str, Any]], message_bytes: int, machine: Machine) -> list[Bound]:

@@ -8,7 +8,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
 
 
 def least_cycles(schedule: AnySchedule, message_bytes: int, machine: Machine) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,41 @@ class Quality:
     """The quality of a valid schedule; every value is recomputed.
 
     `bandwidth_time` and `bandwidth_bound` are rounds per chunk; times `scale` (Topology) they are coefficients of M/B;
-    `latency_steps` are the steps of one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound;
-    `gap` is value ÷ bound − 1; `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`:
-    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None. `time`: the
-    message size and the machine, and the cycles that every run takes for these, by re-checked bounds; None without.
+    `latency_steps` are the steps of one iteration, and `latency_bound` the fewest that there can be; both are None with fine slots,
+    which are no steps to be counted. The bounds are for the class of the schedule: its shares, its delay and its routes.
+    `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1; `witnesses` are the bound
+    documents that give the bounds, bandwidth first. `any_shares`: of an all-gather or reduce-scatter the document of the best
+    re-checked bandwidth bound that holds whatever parts of the message the endpoints root; None for others, whose bounds all do.
+    `fewest_steps`: the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
+    `time`: the bounds on the time of a run for a message size and a machine, re-checked; None without.
     """
 
     bandwidth_time: Fraction
     bandwidth_bound: Fraction
-    latency_steps: int
-    latency_bound: int
+    latency_steps: int | None
+    latency_bound: int | None
     optimal_in: tuple[str, ...]
     gap: Mapping[str, Fraction | None]
     witnesses: tuple[Mapping[str, Any], ...]
     fewest_steps: str | None = None
     scale: int = 1
-    time: tuple[MadeFor, int] | None = None
+    time: "ProvedTime | None" = None
+    any_shares: Mapping[str, Any] | None = None
+
+    @property
+    def bandwidth_witnesses(self) -> tuple[Mapping[str, Any], ...]:
+        """The documents of the best bandwidth bound, and of the best for any shares, where that is another one."""
+        first = self.witnesses[0]
+        return (first,) if self.any_shares is None or self.any_shares == first else (first, self.any_shares)
+
+
+class ProvedTime(NamedTuple):
+    """Bounds on the time of a run for a message size and a machine: `cycles` that every run of the schedule's class takes, and
+    `any_shares`, those that every run takes whatever the shares; None where these were not bounded."""
+
+    made_for: MadeFor
+    cycles: int
+    any_shares: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,9 +97,10 @@ class Verdict(Shown):
             first = {"first": self.violations[0].message} if self.violations else {}
             return {**self.counts, **first}
         quality = self.quality
+        steps = {} if quality.latency_steps is None else {"steps": f"{quality.latency_steps} (bound {quality.latency_bound})"}
         return {
             "bandwidth time": f"{quality.bandwidth_time * quality.scale} M/B (bound {quality.bandwidth_bound * quality.scale})",
-            "steps": f"{quality.latency_steps} (bound {quality.latency_bound})",
+            **steps,
         }
 
 

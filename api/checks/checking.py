@@ -9,7 +9,7 @@ from certree.api import parsing
 from certree.api.artefacts import verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.errors import InvalidScheduleError
-from certree.api.evidence import add_certificate, found_time_bounds
+from certree.api.evidence import add_certificate, best_of_each_class, found_time_bounds
 from certree.api.inputs import asked_for, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import machine_for, setting
@@ -22,7 +22,9 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Bound, Instance, best_bounds, check_bound
+from certree.verify.bounds.classes import is_shared
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, best_bounds, check_bound
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 
@@ -129,8 +131,9 @@ class Bounds(Shown):
     as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
     bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
     `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
-    root; None for others and where none was looked for (many endpoints). `time_cycles`: the cycles that every run takes for the
-    message size and the machine `made_for`, by `time_bounds`, the strongest first; None without a message size.
+    root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and the machine
+    `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise, for any
+    shares. The key `class` of each document says what it assumes.
     """
 
     topology: Topology
@@ -143,6 +146,7 @@ class Bounds(Shown):
     made_for: MadeFor | None = None
     time_cycles: int | None = None
     time_bounds: tuple[Bound, ...] = ()
+    time_cycles_any_shares: int | None = None
 
     @property
     def model(self) -> tuple[str, ...]:
@@ -184,7 +188,7 @@ def bound(
     >>> ct.bound("torus:8x8", size="1KiB").time_cycles
     1263
     """
-    from certree.synth.bounds.find import find_bounds, shares_bound
+    from certree.synth.bounds.find import find_bounds
 
     instance = Instance(parsing.topology(network), parsing.collective(collective, root), delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
@@ -193,13 +197,14 @@ def bound(
     best = best_bounds(instance, found)
     found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
     bandwidth = best["bandwidth"][0] * instance.topology.scale
-    free = shares_bound(instance.topology, instance.collective)
-    whatever = None if free is None else check_bound(instance, free) * instance.topology.scale
+    of_bandwidth = best_of_each_class(instance, [one for one in found if one["quantity"] == "bandwidth"])
+    whatever = values[id(of_bandwidth[-1])] * instance.topology.scale if is_shared(instance) else None
     timed: list[Bound] = []
     made_for = None if size is None else MadeFor(parsing.size(size), machine_for(instance.topology, machine))
     if made_for is not None:
-        timed = found_time_bounds(instance, [best["bandwidth"][1]], made_for.message_bytes, made_for.machine)
+        timed = found_time_bounds(instance, of_bandwidth, made_for.message_bytes, made_for.machine)
     return Bounds(
         instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever, made_for,
         int(timed[0]["value"]) if timed else None, tuple(timed),
+        int(best_of_each_class(instance, timed)[-1]["value"]) if timed and is_shared(instance) else None,
     )  # fmt: skip

@@ -9,7 +9,7 @@ VERSION = 1
 
 #: parts of documents
 PARTS = {
-    "bound": "kind quantity: text\nvalue: rational\nwitness: any",
+    "bound": "kind quantity: text\nvalue: rational\nclass: [text]\nwitness: any",
     "gaps": "bandwidth latency: rational?",
     "violation": "rule message: text\nrows: [count]",
     "item": "name status text: text",
@@ -43,8 +43,10 @@ PARTS = {
         valid? exact? data_ok?: bool
         steps? total_steps? delay? repeats? chunks? transfers?: count
         period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
-        time_bound_cycles?: count?
-        bandwidth_time? bandwidth_bound? bound_cycles? time_over_bound?: rational?
+        time_bound_cycles? time_bound_cycles_any_shares?: count?
+        bandwidth_time? bandwidth_bound? bandwidth_bound_any_shares? bound_cycles?: rational?
+        time_over_bound? time_over_bound_any_shares?: rational?
+        shares?: text
         seconds? bytes_per_second? simulated_seconds?: rational?
         optimal_in?: [text]
         gap?: gaps
@@ -59,12 +61,16 @@ PARTS = {
         from_is_exact fine_slots: bool
         method file: text
         time_cycles time_bound_cycles: count?
+        time_bound_cycles_any_shares?: count?
         time_over_bound: rational?
+        time_over_bound_any_shares?: rational?
         """,
     "tuned_at": """
         message_bytes time_cycles: count
         time_bound_cycles: count?
+        time_bound_cycles_any_shares?: count?
         time_over_bound: rational?
+        time_over_bound_any_shares?: rational?
         method: text
         file: text
         """,
@@ -118,7 +124,10 @@ DOCUMENTS = {
         least_slot_cycles? serialized_rounds?: count?
         skew_tolerance_cycles?: count?
         drift_tolerance?: rational?
-        bandwidth_bound_any_shares?: rational
+        bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
+        time_bound_cycles_any_shares?: count?
+        shares: text
+        witness_any_shares?: bound
         compared? time_unknown?: text
         router_effect?: text?
         violations?: [violation]
@@ -134,6 +143,7 @@ DOCUMENTS = {
         model: [text]
         bounds: [bound]
         time_bound_cycles? message_bytes?: count
+        time_bound_cycles_any_shares?: count?
         time_bounds?: [bound]
         seconds? bytes_per_second?: rational
         machine?: text

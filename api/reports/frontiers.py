@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from certree.api.reports.text import collective_words, gap_words, one_line
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.refutation import unpack
 from certree.verify.frontier.document import FrontierVerdict

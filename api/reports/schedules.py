@@ -1,11 +1,12 @@
 """Reports on schedules: the JSON document that scripts rely on, and the same in words."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from certree.api.evidence import found_time_bounds
+from certree.api.evidence import best_of_each_class, found_time_bounds
 from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
@@ -20,12 +21,15 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.classes import is_shared, shares_term
+from certree.verify.bounds.instance import Instance
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.deadlock.freedom import channels_of_schedule
 from certree.verify.order.agreement import agreement_of_schedule
 from certree.verify.rule import STRUCTURAL
 from certree.verify.verdict import Quality, Verdict
+
+TIME_BOUND, ANY_SHARES = "time_bound_cycles", "_any_shares"  # a key, and the end of those of bounds for any shares
 
 
 def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
@@ -81,8 +85,8 @@ def schedule_report(
         "transfers": schedule.transfers,
         **({} if schedule.slot_cycles is None else {"fine_slot_cycles": schedule.slot_cycles}),
         **_stored(schedule, verdict, machine),
-        **_quality(verdict.quality, fine=schedule.slot_cycles is not None),
-        **_any_shares(schedule, verdict),
+        "shares": None if verdict.quality is None else shares_term(Instance.of(schedule)),
+        **_quality(verdict.quality),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
         **_left_out(schedule),
         **(
@@ -90,12 +94,12 @@ def schedule_report(
             if verdict.valid
             else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
         ),
-        "time_bound_cycles": time_bound(schedule, verdict.quality, message_bytes, machine),
+        **time_bound(schedule, verdict.quality, message_bytes, machine),
         "router_effect": agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None,
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
-    document["time_over_bound"] = over_bound(document["time_cycles"], document["time_bound_cycles"])
+    document |= over_bounds(document["time_cycles"], document)
     if not verdict.valid:
         document["violations"] = [
             {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
@@ -122,20 +126,25 @@ def _stored(schedule: AnySchedule, verdict: Verdict, machine: Machine) -> dict[s
     return {} if enough is None else {"virtual_channels": enough}
 
 
-def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
-    """The cycles that any run takes, as the certificate proves them for this message and machine or by a search; None of an invalid
-    schedule, and where the network contradicts the machine."""
+def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> dict[str, int | None]:
+    """`time_bound_cycles` that every run of a schedule with the same shares takes, as the certificate proves them for this message
+    and machine or by a search; of an all-gather or reduce-scatter also `time_bound_cycles_any_shares`. None of an invalid schedule,
+    and where the network contradicts the machine."""
+    names = (TIME_BOUND, TIME_BOUND + ANY_SHARES) if is_shared(schedule) else (TIME_BOUND,)
     if quality is None or contradiction(schedule.topology, machine) is not None:
-        return None
-    if quality.time is not None and quality.time[0] == MadeFor(message_bytes, machine):
-        return quality.time[1]
-    found = found_time_bounds(Instance.of(schedule), quality.witnesses, message_bytes, machine)
-    return int(found[0]["value"]) if found else None
+        return dict.fromkeys(names)
+    instance = Instance.of(schedule)
+    proved = quality.time
+    if proved is not None and proved.made_for == MadeFor(message_bytes, machine) and (proved.any_shares or names[1:] == ()):
+        return dict(zip(names, (proved.cycles, proved.any_shares), strict=False))
+    found = best_of_each_class(instance, found_time_bounds(instance, quality.bandwidth_witnesses, message_bytes, machine))
+    return {name: int(bound["value"]) for name, bound in zip(names, (found[0], found[-1]), strict=False)}
 
 
-def over_bound(cycles: int | None, bound: int | None) -> str | None:
-    """A time divided by the time bound, exact; None without the two."""
-    return None if cycles is None or bound is None else str(Fraction(cycles, bound))
+def over_bounds(cycles: int | None, bounds: Mapping[str, Any]) -> dict[str, str | None]:
+    """A time divided by each of the bounds of `time_bound`, exact; None without the two."""
+    found = {"time_over_bound" + end: bounds[TIME_BOUND + end] for end in ("", ANY_SHARES) if TIME_BOUND + end in bounds}
+    return {name: None if cycles is None or bound is None else str(Fraction(cycles, bound)) for name, bound in found.items()}
 
 
 def stated_rounds(schedule: AnySchedule) -> int:
@@ -156,9 +165,9 @@ def _left_out(schedule: AnySchedule) -> dict[str, dict[str, str]]:
     return {"left_out": {str(label): str(reason) for label, reason in wrong.items()}} if isinstance(wrong, dict) and wrong else {}
 
 
-def _quality(quality: Quality | None, *, fine: bool) -> dict[str, Any]:
+def _quality(quality: Quality | None) -> dict[str, Any]:
     """The claims of the certificate, gaps and witnesses. With fine slots steps are times, and only the time bound says how good
-    they are: there is no bound on the latency in steps, nor a gap."""
+    they are: there is no latency in steps, nor a bound on it, nor a gap."""
     if quality is None:
         names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
         return dict.fromkeys(names) | {
@@ -168,25 +177,16 @@ def _quality(quality: Quality | None, *, fine: bool) -> dict[str, Any]:
             "witnesses": [],
         }
     claim = claim_document(quality)
-    for name in ("bandwidth_time", "bandwidth_bound"):  # rounds per chunk; M/B is of a full link
-        claim[name] = str(Fraction(claim[name]) * quality.scale)
-    gaps = dict(quality.gap)
-    if fine:
-        claim["latency_bound"] = gaps["latency"] = None
+    for name in claim:
+        if name.startswith("bandwidth"):  # rounds per chunk; M/B is of a full link
+            claim[name] = str(Fraction(claim[name]) * quality.scale)
     return {
         **claim,
-        "gap": {name: None if gap is None else str(gap) for name, gap in gaps.items()},
+        "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
         "fewest_steps": quality.fewest_steps,
         "witnesses": [dict(witness) for witness in quality.witnesses],
+        **({} if quality.any_shares is None else {"witness_any_shares": dict(quality.any_shares)}),
     }
-
-
-def _any_shares(schedule: AnySchedule, verdict: Verdict) -> dict[str, str]:
-    """`bandwidth_bound_any_shares`, where the certificate, which was re-checked, has a bound for any shares."""
-    if not verdict.valid or schedule.certificate is None:
-        return {}
-    values = [Fraction(bound["value"]) for bound in schedule.certificate["bounds"] if bound["kind"] == "subpartition"]
-    return {"bandwidth_bound_any_shares": str(max(values) * schedule.topology.scale)} if values else {}
 
 
 def schedule_words(report: dict[str, Any]) -> str:
@@ -202,15 +202,20 @@ def schedule_words(report: dict[str, Any]) -> str:
         return "\n".join([f"invalid: {what}: {counts}", *listed])
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
+    own = shares_words(report)
     for name, value, bound in (
-        ("bandwidth", report["bandwidth_time"], f"{report['bandwidth_bound']} ({kinds.get('bandwidth', 'none')})"),
+        (
+            "bandwidth",
+            report["bandwidth_time"],
+            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *own])})",
+        ),
         ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
         if bound is None:
             continue
         answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
-    if "bandwidth_bound_any_shares" in report:
+    if own:
         any_shares = Fraction(report["bandwidth_bound_any_shares"])
         gap = Fraction(report["bandwidth_time"]) / any_shares - 1
         lines.append(f"  with any shares: bandwidth time ≥ {any_shares} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
@@ -226,8 +231,8 @@ def schedule_words(report: dict[str, Any]) -> str:
         if report["router_effect"] is not None:
             lines.append(f"  without what routers may add, which `certree simulate` shows: {report['router_effect']}")
         if report["time_over_bound"] is not None:
-            over = float(Fraction(report["time_over_bound"]))
-            lines.append(f"  time bound: {report['time_bound_cycles']:,} cycles; time / time bound {over:.4g}")
+            lines.append(f"  time bound: {_time_bound_words(report, '', own)}")
+            lines += [f"  with any shares: {_time_bound_words(report, ANY_SHARES, [])}"] if own else []
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
@@ -237,6 +242,20 @@ def schedule_words(report: dict[str, Any]) -> str:
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")
     return "\n".join(lines)
+
+
+def shares_words(report: Mapping[str, Any]) -> list[str]:
+    """The shares that the bounds of a report on a schedule assume, where bounds for any shares are other ones."""
+    names = ("bandwidth_bound", TIME_BOUND)
+    if all(report.get(name + ANY_SHARES) in (None, report[name]) for name in names):
+        return []
+    return [report["shares"]]
+
+
+def _time_bound_words(report: dict[str, Any], end: str, shares: list[str]) -> str:
+    """A time bound, what it assumes, and the time divided by it."""
+    cycles, over = report[TIME_BOUND + end], float(Fraction(report["time_over_bound" + end]))
+    return f"{cycles:,} cycles{''.join(f' ({one})' for one in shares)}; time / time bound {over:.4g}"
 
 
 def _shape_words(report: dict[str, Any]) -> str:

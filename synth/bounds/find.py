@@ -12,13 +12,15 @@ from certree.synth.graphs.lengths import best_lengths
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
 from certree.synth.packing.spanning_trees import Network, network_of
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import make_bound, with_class
 
 Bound = dict[str, Any]
 
 
 def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
-    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
+    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, for an all-gather or reduce-scatter
+    the best subpartition, which is for any shares, then the cheap ones.
 
     All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); where links
     differ by direction, and where some endpoints take no part, lengths and tolls, which are found by linear programs and need not
@@ -26,17 +28,19 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
+    instance = Instance(topology, collective, delay=delay)
     if collective.is_rooted and collective.kind is not CollectiveKind.ALL_TO_ALL:
-        bounds.append(best_cut(topology, collective))
-    collective = collective.fitted(topology)
+        bounds.append(with_class(instance, best_cut(topology, collective)))
+    collective = instance.collective
     everyone = collective.members is None
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
-        bounds.append(partition_bound(network_of(topology)))
-    instance = Instance(topology, collective, delay=delay)
+        bounds.append(partition_bound(instance, network_of(topology)))
     if not bounds and (by_lengths := best_lengths(instance, weighted_lengths(instance))) is not None:
         bounds.append(by_lengths)
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)
+    if (whatever := shares_bound(topology, collective)) is not None:
+        bounds.append(whatever)
     bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
 
@@ -53,11 +57,6 @@ def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
     return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
 
 
-def partition_bound(network: Network) -> Bound:
+def partition_bound(instance: Instance, network: Network) -> Bound:
     """The tight partition of a full-duplex direct network as an all-reduce bound: rounds / K >= 1 / strength."""
-    return {
-        "kind": "partition",
-        "quantity": "bandwidth",
-        "value": str(1 / network.strength),
-        "witness": {"part": network.tight_partition.tolist()},
-    }
+    return make_bound(instance, "partition", {"part": network.tight_partition.tolist()})

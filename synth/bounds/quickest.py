@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth.bounds.copies import best_copies
+from certree.verify.bounds.classes import is_shared
 from certree.verify.bounds.timed import Int64, TimeInstance, make_time_bound
 from certree.verify.bounds.times.flow import granules_due, granules_taken
 from certree.verify.bounds.witness import Bound
@@ -30,13 +31,21 @@ _Candidate = tuple[list[int], list[int], Int64, Int64]
 
 def time_bounds(of: TimeInstance) -> list[Bound]:
     """Time bounds: the best flow that is found; where nodes add, the additions and the best receptions that are found; for a
-    broadcast the best copies. (A `load` follows from any bandwidth bound.)
+    broadcast the best copies; for an all-gather or reduce-scatter the radius. (A `load` follows from any bandwidth bound.)
 
     Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
     """
     start, end = _slowest_pair(of)
     additions = [make_time_bound(of, "additions", {})] if of.addition else []
-    return [_best_flow(of, start, end), *_best_receptions(of, end), *best_copies(of), *additions]
+    return [_best_flow(of, start, end), *_best_receptions(of, end), *best_copies(of), *_radius(of), *additions]
+
+
+def _radius(of: TimeInstance) -> list[Bound]:
+    """The radius bound for any shares, on networks with up to MOST_DISTANCES pairs of an endpoint and a node."""
+    topology = of.instance.topology
+    if not is_shared(of.instance) or len(topology.endpoints) * len(topology.kind) > MOST_DISTANCES:
+        return []
+    return [make_time_bound(of, "radius", {})]
 
 
 def _best_receptions(of: TimeInstance, end: int) -> list[Bound]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from certree.synth.graphs.lengths import roundings
 from certree.synth.packing.directed import MAX_WORK, Split
-from certree.verify.bounds.witness import Bound, Instance, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, make_bound
 
 _DEAREST = 1 << 16  # of the prices before they are rounded
 

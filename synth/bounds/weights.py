@@ -8,7 +8,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.synth import _native
 from certree.synth.graphs.lengths import owed_by
 from certree.synth.symmetric.cayley import Cayley, cayley_of
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH
 
 PASSES, PASS_WORK = 160, 1 << 26  # of multiplicative weights; endpoints times links that all of them may visit

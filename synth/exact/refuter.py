@@ -10,7 +10,8 @@ from math import ceil
 from certree.synth.bounds.find import find_bounds
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.prices import best_prices
-from certree.verify.bounds.witness import Instance, best_bounds
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import best_bounds
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows, payments
 from certree.verify.exact.refutations.refutation import Document, drat_proof

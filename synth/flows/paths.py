@@ -19,7 +19,7 @@ from certree.synth import _native
 from certree.synth.bounds.weights import weighted_lengths
 from certree.synth.graphs.lengths import best_rounded, length_value
 from certree.synth.symmetric.cayley import Cayley
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
 
 SWEEPS = 24  # of rerouting, for effort 1
 FEW_BLOCKS = 1 << 14  # up to so many first without a guide

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.witness import Bound, Instance, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, make_bound
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
 
 MAX_ITERATIONS = 150  # linear programs

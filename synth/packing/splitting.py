@@ -26,7 +26,7 @@ from certree.synth.packing.trees import NONE, TreeFamily, family_from_parents
 from certree.synth.packing.undirected import BothWays
 from certree.synth.phases import links_back
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
 
 REPAIRS = 40  # partitions that paths are rearranged for, in one packing
 REPAIR_MOVES = 200_000  # exchanges for each of them

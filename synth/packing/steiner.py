@@ -25,7 +25,7 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.graphs.lengths import best_lengths
 from certree.synth.packing.trees import NONE, TreeFamily
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
 
 TURNS = 40  # of laying trees again
 PERIODS = (1, 2, 3, 4, 6)  # for which the most trees are looked for

@@ -14,7 +14,8 @@ from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.unit_rounds import in_unit_rounds
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from certree.verify.bounds.witnesses.common import longest_distance
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.layers import layers_of

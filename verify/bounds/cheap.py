@@ -1,11 +1,13 @@
 """Bounds that need no search."""
 
-from certree.verify.bounds.witness import Bound, Instance, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, make_bound
 from certree.verify.bounds.witnesses import all_reduce, common
 
 
 def cheap_bounds(instance: Instance) -> list[Bound]:
-    """Bounds that need no search: the best single node, the number of messages (all-reduce), the largest distance.
+    """Bounds that need no search: the best single node, the number of messages (all-reduce, and all-gather or reduce-scatter with
+    any shares), the largest distance.
 
     O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency.
     """

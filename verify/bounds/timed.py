@@ -1,8 +1,9 @@
 """Lower bounds on the time of a run: a message, a machine, and witnesses that are re-checked exactly and without any solver.
 
-A time bound is a JSON document {"kind", "quantity": "time", "value", "witness"}; its value is a number of cycles, a whole number as
-text. It holds for all runs of all schedules of the instance, slotted and paced, through routers or without, whatever the chunks,
-buffers, roots and routes. All that the proofs use of a machine (docs/reference/tables.md):
+A time bound is a JSON document {"kind", "quantity": "time", "value", "class", "witness"}. Its value is a number of cycles, a whole
+number as text, and its class says of which schedules (`bounds.classes`). It holds for all runs of the schedules of that class,
+slotted and paced, through routers or without, whatever the chunks, buffers, roots and routes. All that the proofs use of a machine
+(docs/reference/tables.md):
 
 - No message is fired before `ni_start_cycles`. `inject` cycles after it is fired it stands before the first lane.
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
@@ -29,7 +30,9 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.timing import ceil_div, reduction_cycles
-from certree.verify.bounds.witness import Bound, Instance, WitnessError, malformed
+from certree.verify.bounds.classes import is_general, is_shared
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import CLASS, Bound, WitnessError, check_class, malformed, with_class
 from certree.verify.bounds.witnesses.metric import distances
 
 TIME = "time"
@@ -152,7 +155,7 @@ def load_time_witnesses() -> Registry[Callable[[TimeInstance, Mapping[str, Any]]
 
 def check_time_bound(of: TimeInstance, bound: Any) -> int:
     """The cycles of a time bound, once its witness proves exactly that number; WitnessError with the rules of `check_bound`."""
-    fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS), load_time_witnesses()
+    fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS, optional=[CLASS]), load_time_witnesses()
     kind, value = fields.text("kind", known=kinds), fields.text("value")
     fields.choice("quantity", (TIME,))
     if not value.isascii() or not value.isdecimal() or len(value) > 40 or str(int(value)) != value:
@@ -160,14 +163,24 @@ def check_time_bound(of: TimeInstance, bound: Any) -> int:
     shown = kinds[kind](of, fields.table_of("witness").table)
     if shown != int(value):
         raise WitnessError("witness-value", f"the {kind} witness shows a time bound of {shown} cycles, not {value}")
+    check_class(of.instance, kind, bound)
     return shown
 
 
 def make_time_bound(of: TimeInstance, kind: str, witness: Bound) -> Bound:
     """The time bound of a witness, with the cycles that it proves; WitnessError when it proves nothing."""
-    return {"kind": kind, "quantity": TIME, "value": str(load_time_witnesses()[kind](of, witness)), "witness": witness}
+    value = str(load_time_witnesses()[kind](of, witness))
+    return with_class(of.instance, {"kind": kind, "quantity": TIME, "value": value, "witness": witness})
 
 
 def best_time(of: TimeInstance, bounds: Sequence[Bound]) -> int:
     """The most cycles that one of the bounds proves, each re-checked (WitnessError); 0 without bounds."""
     return max((check_time_bound(of, bound) for bound in bounds), default=0)
+
+
+def best_general_time(of: TimeInstance, bounds: Sequence[Bound]) -> int | None:
+    """The most cycles that one of the bounds, which were checked, proves for any shares of an all-gather or reduce-scatter; None
+    where there is no such bound, and for other collectives."""
+    if not is_shared(of.instance):
+        return None
+    return max((int(bound["value"]) for bound in bounds if is_general(of.instance, bound)), default=None)

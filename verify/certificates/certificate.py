@@ -7,7 +7,8 @@ from typing import Any
 from certree.models.common.errors import InputError, short
 from certree.models.common.fields import Fields
 from certree.models.schedule.symmetric.symmetric import AnySchedule
-from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, WitnessError, check_bound, with_class
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.quality import quality_of
 from certree.verify.certificates.time import check_time, time_document
@@ -18,6 +19,7 @@ from certree.verify.verdict import Findings, Quality
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
 _FEWEST, TIME = "fewest_steps", "time"  # may be there too
+_ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
 
 
 def make_certificate(
@@ -33,9 +35,10 @@ def make_certificate(
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.
     """
-    quality = quality_of(schedule, bounds)
-    used = [dict(bound) for bound in bounds]
-    used += [dict(bound) for bound in quality.witnesses if bound not in used]
+    instance, quality = Instance.of(schedule), quality_of(schedule, bounds)
+    used = [with_class(instance, bound) for bound in bounds if quality.latency_bound is not None or bound["quantity"] != "latency"]
+    for bound in (*quality.witnesses, *quality.bandwidth_witnesses):
+        used += [dict(bound)] if bound not in used else []
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -45,18 +48,18 @@ def make_certificate(
         "claim": claim_document(quality),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
         **(
-            {TIME: time_document(Instance.of(schedule), schedule.made_for, time_bounds)}
-            if time_bounds and schedule.made_for is not None
-            else {}
+            {TIME: time_document(instance, schedule.made_for, time_bounds)} if time_bounds and schedule.made_for is not None else {}
         ),
     }
 
 
 def claim_document(quality: Quality) -> dict[str, Any]:
     """The claim that states a quality."""
+    any_shares = {} if quality.any_shares is None else {_ANY_SHARES: quality.any_shares["value"]}
     return {
         "bandwidth_time": str(quality.bandwidth_time),
         "bandwidth_bound": str(quality.bandwidth_bound),
+        **any_shares,
         "latency_steps": quality.latency_steps,
         "latency_bound": quality.latency_bound,
         "optimal_in": list(quality.optimal_in),
@@ -100,7 +103,10 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
         except WitnessError as error:
             findings.add(error.rule, end, (), f"certificate: bound {number}: {error.message}")
     quality = quality_of(schedule, proved)
-    _check_claim(document["claim"], claim_document(quality), end, findings)
+    true = claim_document(quality)
+    if schedule.slot_cycles is not None and document["claim"].get("latency_bound") is not None:
+        true = claim_document(quality_of(schedule, proved, counts_steps=True))  # earlier versions counted fine slots as steps
+    _check_claim(document["claim"], true, end, findings)
     if _FEWEST in document:
         try:
             quality = replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
@@ -134,11 +140,11 @@ def _check_form(document: Any) -> None:
 
 def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, findings: Findings) -> None:
     try:
-        Fields(claim, "certificate: claim").only(*true)
+        Fields(claim, "certificate: claim").only(*(key for key in true if key != _ANY_SHARES), optional={*true} & {_ANY_SHARES})
     except InputError as error:
         findings.add("certificate", end, (), str(error))
         return
-    for key, value in true.items():
+    for key, value in ((key, value) for key, value in true.items() if key in claim):
         if type(claim[key]) is not type(value) or claim[key] != value:
             message = f"certificate: claims {key} = {short(claim[key])}; what follows from schedule and bounds is {value!r}"
             findings.add("certificate-claim", end, (), message)

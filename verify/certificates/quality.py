@@ -9,7 +9,9 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import QUANTITIES, Bound, Instance, best_bounds
+from certree.verify.bounds.classes import is_general, is_shared
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import QUANTITIES, Bound, best_of, check_bound, with_class
 from certree.verify.rules.contention import repeats_for_ever
 from certree.verify.verdict import Quality
 
@@ -37,18 +39,25 @@ def _fine_time(schedule: Schedule) -> Fraction:
     return Fraction(cycles, schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes))
 
 
-def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = ()) -> Quality:
-    """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones."""
+def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_steps: bool | None = None) -> Quality:
+    """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones.
+
+    `counts_steps`: whether its steps are compared with a bound; by default unless it has fine slots, which are no whole steps.
+    """
     instance = Instance.of(schedule)
-    best = best_bounds(instance, [*bounds, *cheap_bounds(instance)])
-    values = {"bandwidth": sustained_time(schedule), "latency": Fraction(schedule.steps)}
+    checked = [(check_bound(instance, bound), bound) for bound in [*bounds, *cheap_bounds(instance)]]
+    best, values = best_of(checked), {"bandwidth": sustained_time(schedule)}
+    if schedule.slot_cycles is None if counts_steps is None else counts_steps:
+        values["latency"] = Fraction(schedule.steps)
+    general = best_of([one for one in checked if is_general(instance, one[1])]) if is_shared(instance) else {}
     return Quality(
         bandwidth_time=values["bandwidth"],
         bandwidth_bound=best["bandwidth"][0],
-        latency_steps=schedule.steps,
-        latency_bound=int(best["latency"][0]),
-        optimal_in=tuple(name for name in QUANTITIES if values[name] == best[name][0]),
-        gap={name: values[name] / best[name][0] - 1 for name in QUANTITIES},
-        witnesses=tuple(best[name][1] for name in QUANTITIES),
+        latency_steps=schedule.steps if "latency" in values else None,
+        latency_bound=int(best["latency"][0]) if "latency" in values else None,
+        optimal_in=tuple(name for name in values if values[name] == best[name][0]),
+        gap={name: values[name] / best[name][0] - 1 if name in values else None for name in QUANTITIES},
+        witnesses=tuple(with_class(instance, best[name][1]) for name in values),
+        any_shares=with_class(instance, general["bandwidth"][1]) if general else None,
         scale=schedule.topology.scale,
     )

@@ -25,7 +25,8 @@ from certree.models.network.topology_file import topology_document, topology_fro
 from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
-from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, WitnessError, check_bound
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import MAX_STEPS, Rows, rounds_per_chunk
 from certree.verify.exact.refutations.refutation import Document, check_refutation

@@ -1,5 +1,6 @@
 """`certree bound` (check): Lower bounds on step count, bandwidth time and time, each with its witness."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 
 
 @click.command("bound")
@@ -61,27 +63,42 @@ def _time_report(found: Bounds) -> dict[str, Any]:
         return {}
     size, machine = found.made_for.message_bytes, found.made_for.machine
     times = clock_times(found.time_cycles, size, machine)
-    known = {"time_bound_cycles": found.time_cycles, **times, "message_bytes": size, "machine": machine.name}
+    any_shares = {} if found.any_shares is None else {"time_bound_cycles_any_shares": found.time_cycles_any_shares}
+    known = {"time_bound_cycles": found.time_cycles, **any_shares, **times, "message_bytes": size, "machine": machine.name}
     return known | {"time_bounds": list(found.time_bounds)}
 
 
 def bounds_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """A report for people. Bounds for equal shares and those for any shares have lines of their own where they differ."""
     lines = [f"{collective_words(report)} on {one_line(report['topology'])}", *rounded_words(report)]
+    differ = any(
+        report.get(f"{name}_any_shares") not in (None, report.get(name)) for name in ("bandwidth_bound", "time_bound_cycles")
+    )
     for quantity, unit in UNITS.items():
-        lines.append(f"  {QUANTITIES[quantity]} ≥ {counted(report[f'{quantity}_bound'], unit)}")
-        for one in report["bounds"]:
-            if one["quantity"] == quantity:
-                value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
-                lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
-    if report["bandwidth_bound_any_shares"] is not None:
-        lines.append(f"  with any shares: {QUANTITIES['bandwidth']} ≥ {report['bandwidth_bound_any_shares']} {UNITS['bandwidth']}")
+        scale = report["scale"] if quantity == "bandwidth" else 1
+        of_quantity = [
+            one | {"shown": str(Fraction(one["value"]) * scale)} for one in report["bounds"] if one["quantity"] == quantity
+        ]
+        for shares, bounds in _by_shares(of_quantity, differ=differ and quantity == "bandwidth"):
+            lines.append(f"  {QUANTITIES[quantity]} ≥ {counted(bounds[0]['shown'], unit)}{shares}")
+            lines += [f"    {one['shown']:>8}  {one['kind']}: {witness_words(one)}" for one in bounds]
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
-        lines.append(f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
-        lines += [f"    {int(one['value']):>8,}  {one['kind']}: {witness_words(one)}" for one in report["time_bounds"]]
+        for shares, bounds in _by_shares(report["time_bounds"], differ=differ):
+            cycles = int(bounds[0]["value"])
+            clock = f" ({clock_words(report)})" if cycles == report["time_bound_cycles"] else ""
+            lines.append(f"  time ≥ {cycles:,} cycles{clock} for {size}, machine {machine}{shares}")
+            lines += [f"    {int(one['value']):>8,}  {one['kind']}: {witness_words(one)}" for one in bounds]
     lines.append(f"  model: {' · '.join(report['model'])}")
     return "\n".join(lines)
+
+
+def _by_shares(bounds: Sequence[dict[str, Any]], *, differ: bool) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Bounds on a quantity, those for equal shares first if there are any; together where they are not told apart."""
+    if not differ:
+        return [("", list(bounds))]
+    of = {shares: [one for one in bounds if one["class"][0] == shares] for shares in (EQUAL_SHARES, ANY_SHARES)}
+    return [(f", {shares}", those) for shares, those in of.items() if those]
 
 
 def witness_words(bound: dict[str, Any]) -> str:
@@ -96,6 +113,8 @@ def witness_words(bound: dict[str, Any]) -> str:
     if "set" in witness:
         ids = witness["set"]
         return f"the set of {len(ids)} node{'s' * (len(ids) != 1)}: {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
+    if "sets" in witness:
+        return f"{counted(len(witness['sets']), 'sets')} of {counted(sum(map(len, witness['sets'])), 'nodes')}"
     if "length" in witness:
         return f"{len(witness['length'])} links of lengths {min(witness['length'])} to {max(witness['length'])}"
     if "hops" in witness:
@@ -112,4 +131,6 @@ def _time_words(kind: str, witness: dict[str, Any]) -> str:
         return f"contributions of {counted(len(witness['from']), 'nodes')} received by node {witness['to']}, alone or added"
     if kind == "copies":
         return f"copies for {counted(len(witness['to']), 'nodes')} of what leaves the root {witness['late']:,} cycles late"
+    if kind == "radius":
+        return "some node is that far from any root"
     return f"the bandwidth bound by {witness['bound']['kind']}" if kind == "load" else "all reduction units"

@@ -1,6 +1,7 @@
 """The schedule, its bounds, and the proof that no schedule has fewer steps: one file, and one verdict of the checker."""
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from certree.api.reports.text import counted, gap_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
@@ -107,6 +108,8 @@ def _result(name: str, found: list[Violation], told: str) -> ItemResult:
 def _words(schedule: AnySchedule, quality: Quality) -> str:
     """Both quantities with their bounds."""
     kinds = {witness["quantity"]: witness["kind"] for witness in quality.witnesses}
+    if quality.any_shares is not None and Fraction(quality.any_shares["value"]) != quality.bandwidth_bound:
+        kinds["bandwidth"] += f", {quality.witnesses[0]['class'][0]}"
     values = (
         (
             "bandwidth",
@@ -118,8 +121,14 @@ def _words(schedule: AnySchedule, quality: Quality) -> str:
         ("latency", "latency", quality.latency_steps, quality.latency_bound, "steps"),
     )
     told = []
-    for key, name, value, bound, unit in values[: 1 if schedule.slot_cycles is not None else 2]:  # fine slots: steps are times
+    for key, name, value, bound, unit in values:
+        if value is None:  # fine slots are no steps to be counted
+            continue
         gap = quality.gap[key]
         answer = "optimal" if key in quality.optimal_in else f"gap {gap_words(None if gap is None else str(gap))}"
         told.append(f"{name} {counted(value, unit)}, bound {bound} ({kinds[key]}): {answer}")
+    if quality.any_shares is not None and Fraction(quality.any_shares["value"]) != quality.bandwidth_bound:
+        least = Fraction(quality.any_shares["value"])
+        over = gap_words(str(quality.bandwidth_time / least - 1))
+        told.insert(1, f"with any shares bound {least * quality.scale} M/B: gap {over}")
     return "; ".join(told)

@@ -6,14 +6,15 @@ from certree.api.reports.text import size_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.extras.bundles.model.bundle import Item
 from certree.models.schedule.symmetric.symmetric import AnySchedule
-from certree.verify.bounds.witness import Instance
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import with_class
 from certree.verify.certificates.certificate import TIME
 from certree.verify.certificates.time import check_time
 
 
 @EVIDENCE.register("time-bound")
 class TimeBoundEvidence(Evidence):
-    """no run of any schedule for this message size and machine, slotted or paced, takes fewer cycles"""
+    """no run of any schedule of these shares for this message size and machine, slotted or paced, takes fewer cycles"""
 
     needs = ("bounds",)
     by_hand = "`time` of the certificate in schedule.json; docs/explanation/bounds.md says what its witnesses have to show"
@@ -31,8 +32,12 @@ class TimeBoundEvidence(Evidence):
             yield ItemResult(name, Status.FAILED, reason)
             return
         document = (schedule.certificate or {})[TIME]
-        made_for, least = check_time(Instance.of(schedule), document)
-        told = f"{least:,} cycles ({document['bounds'][0]['kind']}) for {size_words(made_for.message_bytes)}"
+        made_for, least, any_shares = check_time(Instance.of(schedule), document)
+        best = with_class(Instance.of(schedule), document["bounds"][0])
+        kind = (
+            best["kind"] if any_shares in (None, least) else f"{best['kind']}, {best['class'][0]}; {any_shares:,} with any shares"
+        )
+        told = f"{least:,} cycles ({kind}) for {size_words(made_for.message_bytes)}"
         yield ItemResult(name, Status.RECHECKED, f"{told}, machine {made_for.machine.name}")
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:

@@ -50,11 +50,11 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
             _draw(left, right, shown, "" if index else f"{len(slow)} slower at {size_words(last)}", None)
         for index, (names, shown) in enumerate(lines):
             _draw(left, right, shown, "\n".join(wrap(", ".join(names), WIDEST)), index)
-        bounds = {cell["message_bytes"]: cell["time_bound_cycles"] for cell in timed}
+        bounds, name = {cell["message_bytes"]: _bound(cell) for cell in timed}, bound_words(timed)
         left.plot(sorted(bounds), [bounds[size] for size in sorted(bounds)], color="#999999", linewidth=4, alpha=0.5,
-            label="time bound", zorder=0,
+            label=name, zorder=0,
         )  # fmt: skip
-        for axes, label in ((left, "cycles"), (right, "time / time bound")):
+        for axes, label in ((left, "cycles"), (right, f"time / {name}")):
             _scale(axes, sorted({cell["message_bytes"] for cell in timed}), label)
         right.axhline(1, color="#999999", linewidth=4, alpha=0.5, zorder=0)
         figure.suptitle(title, fontsize=11)
@@ -67,16 +67,16 @@ def _bars(timed: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
     """One size: a bar for each method, the fastest first; the time bound as a line."""
     shown = sorted(timed, key=lambda cell: int(cell["time_cycles"]), reverse=True)
     names, places = ["\n".join(wrap(cell["method"], WIDEST)) for cell in shown], range(len(shown))
-    bound = max(cell["time_bound_cycles"] for cell in shown)
+    bound, name = max(_bound(cell) for cell in shown), bound_words(shown)
     with mpl.rc_context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(11, 1.8 + 0.34 * len(shown)), layout="constrained", sharey=True)
         for axes, values, least, label in (
             (left, [cell["time_cycles"] for cell in shown], bound, "cycles"),
-            (right, [float(Fraction(cell["time_over_bound"])) for cell in shown], 1.0, "time / time bound"),
+            (right, [_over(cell) for cell in shown], 1.0, f"time / {name}"),
         ):
             bars = axes.barh(places, values, 0.62, color=COLOURS[0])
             axes.bar_label(bars, [f"{value:,.4g}" if value < 1000 else f"{value:,.0f}" for value in values], padding=3, fontsize=8)
-            axes.axvline(least, color="#999999", linewidth=3, alpha=0.6, zorder=0, label="time bound")
+            axes.axvline(least, color="#999999", linewidth=3, alpha=0.6, zorder=0, label=name)
             axes.set_xlim(0, 1.18 * max(values))
             axes.set_yticks(places, names)
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
@@ -87,6 +87,21 @@ def _bars(timed: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
         figure.suptitle(f"{title}, {size_words(shown[0]['message_bytes'])}", fontsize=11)
         left.legend(loc="lower right", frameon=False)
         return _bytes(figure, suffix)
+
+
+def _bound(cell: dict[str, Any]) -> Any:
+    """The time bound that holds for all methods: in an all-gather or reduce-scatter the one for any shares."""
+    return cell.get("time_bound_cycles_any_shares", cell["time_bound_cycles"])
+
+
+def _over(cell: dict[str, Any]) -> float:
+    """The time over that bound."""
+    return float(Fraction(cell.get("time_over_bound_any_shares", cell["time_over_bound"])))
+
+
+def bound_words(cells: Sequence[dict[str, Any]]) -> str:
+    """The name of that bound."""
+    return "time bound" + " (any shares)" * any("time_bound_cycles_any_shares" in cell for cell in cells)
 
 
 def _differs(cell: dict[str, Any]) -> bool:
@@ -204,7 +219,7 @@ def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index:
     style = {"color": "#bbbbbb", "linewidth": 0.8} if index is None else _style(index)
     sizes = [cell["message_bytes"] for cell in cells]
     left.plot(sizes, [cell["time_cycles"] for cell in cells], label=label, **style)
-    right.plot(sizes, [float(Fraction(cell["time_over_bound"])) for cell in cells], **style)
+    right.plot(sizes, [_over(cell) for cell in cells], **style)
     other = [cell for cell in cells if _differs(cell)]
     left.plot(
         [cell["message_bytes"] for cell in other], [cell["simulated_cycles"] for cell in other], "x", color=style["color"]

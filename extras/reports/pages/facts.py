@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from certree.api.reports.bounds import bound_words, claim_words
-from certree.api.reports.schedules import schedule_words
+from certree.api.reports.schedules import schedule_words, shares_words
 from certree.api.reports.text import QUANTITIES, UNITS, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_words, seconds_words
 from certree.extras.reports.pages.subjects import Subject
@@ -22,6 +22,7 @@ from certree.models.machine.machine import MACHINES, Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.tables.tables import Tables
+from certree.verify.bounds.classes import ANY_SHARES
 from certree.verify.deadlock.freedom import Freedom
 
 Rows = list[tuple[str, str]]
@@ -103,7 +104,7 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
     """Value, bound, witness and gap of the two quantities, and of the time."""
     if not report["valid"]:
         return []
-    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    kinds, own = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}, shares_words(report)
     rows = []
     for name, value, bound in (
         ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
@@ -113,17 +114,29 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
             continue
         gap = report["gap"][name]
         answer = "optimal: equal to the bound" if name in report["optimal_in"] else f"gap {gap_words(gap)}"
+        kind = ", ".join([kinds.get(name, "none"), *(own if name == "bandwidth" else [])])
         rows.append(
             {"quantity": QUANTITIES[name], "value": counted(value, UNITS[name]), "bound": counted(bound, UNITS[name]),
-             "witness": kinds.get(name, "none"), "answer": answer}
+             "witness": kind, "answer": answer}
+        )  # fmt: skip
+    if own:
+        least = Fraction(report["bandwidth_bound_any_shares"])
+        gap = Fraction(report["bandwidth_time"]) / least - 1
+        rows.append(
+            {"quantity": "", "value": "", "bound": counted(str(least), UNITS["bandwidth"]),
+             "witness": f"{report['witness_any_shares']['kind']}, {ANY_SHARES}", "answer": f"gap {gap_words(str(gap))}"}
         )  # fmt: skip
     if report["time_cycles"] is not None:
         least = report["time_bound_cycles"]
         over = "" if not least else f"{100 * (report['time_cycles'] / least - 1):.2f} % over the bound"
         rows.append(
             {"quantity": "time", "value": f"{report['time_cycles']:,} cycles ({clock_words(dict(report))})",
-             "bound": "-" if least is None else f"{least:,} cycles", "witness": timed[0]["kind"] if timed else "-", "answer": over}
+             "bound": "-" if least is None else f"{least:,} cycles",
+             "witness": ", ".join([timed[0]["kind"] if timed else "-", *own]), "answer": over}
         )  # fmt: skip
+        if own and (least := report["time_bound_cycles_any_shares"]):
+            over = f"{100 * (report['time_cycles'] / least - 1):.2f} % over the bound"
+            rows.append({"quantity": "", "value": "", "bound": f"{least:,} cycles", "witness": ANY_SHARES, "answer": over})
     return rows
 
 

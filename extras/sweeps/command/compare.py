@@ -71,7 +71,8 @@ def compare_command(
 ) -> None:
     """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
 
-    `time / bound` is the closed form divided by the time bound, the cycles that every run takes.
+    `time / bound` is the closed form divided by the time bound, the cycles that every run takes. In an all-gather or reduce-scatter
+    `time / bound` and `gap` are for bounds of the shares that the method chose, and a column more has the bound for any shares.
     """
     check_output(output, force=force, suffixes=PICTURES, what="a picture")
     simulated = run != NO_RUN
@@ -103,9 +104,14 @@ def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
+def _ratio(over: str | None) -> str:
+    return "-" if over is None else f"{float(Fraction(over)):.4f}"
+
+
 def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
     header = ["size", "method", ">cycles", ">time", ">GB/s"] + ([">simulated", ">contention"] if simulated else [])
-    header += [">time / bound", ">bandwidth time", ">gap", ">steps"]
+    shared = any("time_over_bound_any_shares" in cell for cell in cells)
+    header += ["shares"] * shared + [">time / bound"] + [">with any shares"] * shared + [">bandwidth time", ">gap", ">steps"]
     rows = []
     for cell in cells:
         if "not_applicable" in cell:
@@ -114,11 +120,11 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
         if not cell["valid"]:
             rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue
-        over = cell["time_over_bound"]
         row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
         row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
         row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
-        row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
+        row += [cell["shares"].removesuffix(" shares")] * shared + [_ratio(cell["time_over_bound"])]
+        row += [_ratio(cell["time_over_bound_any_shares"])] * shared
         row += [
             cell["bandwidth_time"],
             gap_words(cell["gap"]["bandwidth"]),

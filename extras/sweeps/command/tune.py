@@ -27,6 +27,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
+_RATIOS = ("time_over_bound", "time_over_bound_any_shares")
 _LEFT_OUT_FIRST = ("time at", "file")  # in a narrow terminal
 
 
@@ -78,17 +79,18 @@ def tune_command(
         emit(found.table)
         return
     say("\n".join([f"{found.title()}, machine {found.machine.name}", *rounded_words(found.table)]))
-    header = ["sizes", "method", "file", ">time at", ">cycles", ">time / bound"]
+    shared = any("time_over_bound_any_shares" in one for one in found.ranges)
+    header = ["sizes", "method", "file", ">time at", ">cycles", ">time / bound", *[">with any shares"] * shared]
     say_table(header, [_row(one) for one in found.ranges], optional=_LEFT_OUT_FIRST)
 
 
 def _row(one: dict[str, Any]) -> list[str]:
-    over, cycles = one["time_over_bound"], one["time_cycles"]
+    cycles = one["time_cycles"]
     return [
         f"{size_words(one['from'])} to {size_words(one['to'])}",
         one["method"],
         one["file"],
         size_words(one["time_bytes"]),
         "-" if cycles is None else f"{cycles:,}",
-        "-" if over is None else f"{float(Fraction(over)):.4f}",
+        *("-" if one[key] is None else f"{float(Fraction(one[key])):.4f}" for key in _RATIOS if key in one),
     ]

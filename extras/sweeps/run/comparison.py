@@ -11,7 +11,7 @@ from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import certified_or_fail
 from certree.api.parsing import Entry, Network, parse_entry
-from certree.api.reports.schedules import closed_form, over_bound, schedule_report, time_bound
+from certree.api.reports.schedules import closed_form, over_bounds, schedule_report, time_bound
 from certree.api.reports.text import size_words
 from certree.api.reports.times import clock_times
 from certree.api.runs.deadlocks import require_free, require_in_time
@@ -38,6 +38,7 @@ KEPT = (
     "valid", "steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers", "bandwidth_time", "bandwidth_bound",
     "latency_steps", "latency_bound", "optimal_in", "gap",
 )  # fmt: skip
+KEPT_OF_SHARED = ("shares", "bandwidth_bound_any_shares")  # of an all-gather and reduce-scatter
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,8 +81,9 @@ def compare(
     `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
     "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `workers`: as in `sweep`, but one by
     default, which is this process; a method with its sizes is a task. `time_over_bound` of a cell is its closed form divided by
-    `time_bound_cycles`, which no run can undercut. `progress` receives a line for each cell. Raises
-    InputError for anything malformed; a cell that a method does not cover has `not_applicable`.
+    `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather or reduce-scatter
+    `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell. Raises InputError
+    for anything malformed; a cell that a method does not cover has `not_applicable`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
@@ -155,11 +157,11 @@ class Comparison:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
             return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
         times = closed_form(schedule, size, self.machine)
-        cell |= {key: report[key] for key in KEPT} | times
+        cell |= {key: report[key] for key in (*KEPT, *KEPT_OF_SHARED) if key in report} | times
         bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
         cell["bound_cycles"] = str(bound)
-        cell["time_bound_cycles"] = time_bound(schedule, quality, size, self.machine)
-        cell["time_over_bound"] = over_bound(times["time_cycles"], cell["time_bound_cycles"])
+        cell |= time_bound(schedule, quality, size, self.machine)
+        cell |= over_bounds(times["time_cycles"], cell)
         return cell | self._simulation(schedule, size)
 
     def _check(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from certree.api.reports.schedules import TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
 from certree.models.fine.slots import fine_times
@@ -14,6 +14,8 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.verify.bounds.instance import Instance
+from certree.verify.certificates.quality import quality_of
 
 #: crossovers next to a schedule with fine slots, which is booked anew for each size, are found to this part of the size
 PRECISION = 32
@@ -40,22 +42,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Point:
-    """A size of the grid: the fastest of the schedules, its cycles there, and the cycles that every run takes."""
+    """A size of the grid: the fastest of the schedules, its cycles there, and the bounds on its time (`time_bound`)."""
 
     message_bytes: int
     found: Found
     cycles: int
-    bound: int | None
+    bounds: Mapping[str, int | None]
 
     def document(self) -> dict[str, Any]:
         """Its entry in the table, without the file."""
-        over = None if self.bound is None else str(Fraction(self.cycles, self.bound))
         return {
             "message_bytes": self.message_bytes,
             "method": self.found.method,
             "time_cycles": self.cycles,
-            "time_bound_cycles": self.bound,
-            "time_over_bound": over,
+            **self.bounds,
+            **over_bounds(self.cycles, self.bounds),
         }
 
 
@@ -96,8 +97,19 @@ def spread(points: Sequence[Point], machine: Machine) -> list[Point]:
                 continue
             cycles = cycles_at(other.schedule, here.message_bytes, machine)
             if cycles is not None and cycles <= here.cycles:
-                result[index] = replace(here, found=other, cycles=cycles)
+                bounds = _bounds_of(other, here, machine)
+                result[index] = replace(here, found=other, cycles=cycles, bounds=bounds)
     return result
+
+
+def _bounds_of(found: Found, point: Point, machine: Machine) -> Mapping[str, int | None]:
+    """The bounds on the time of a schedule at the size of a point: those of the point, if its schedule has the same shares."""
+    instances = [Instance.of(schedule) for schedule in (found.schedule, point.found.schedule)]
+    if instances[0].shares == instances[1].shares:
+        return point.bounds
+    certificate = found.schedule.certificate
+    quality = quality_of(found.schedule, [] if certificate is None else certificate["bounds"])
+    return time_bound(found.schedule, quality, point.message_bytes, machine)
 
 
 def ranges(points: Sequence[Point], machine: Machine, tell: Callable[[str], None]) -> list[Range]:
@@ -133,12 +145,12 @@ def crossover(here: Point, there: Point, machine: Machine) -> tuple[int, bool]:
 
 def entries(found: Sequence[Range], points: Sequence[Point], files: Mapping[Found, str], machine: Machine) -> list[dict[str, Any]]:
     """The ranges as a table has them: with the times at both ends, and those at the largest size of the grid in the range."""
-    bounds = {point.message_bytes: point.bound for point in points}
+    bounds = {point.message_bytes: point.bounds for point in points}
     rows = []
     for one in found:
         sizes = [point.message_bytes for point in points if one.first <= point.message_bytes <= one.last] or [one.last]
         size = one.found.message_bytes if one.found.message_bytes in sizes else sizes[-1]
-        cycles, bound = cycles_at(one.found.schedule, size, machine), bounds.get(size)
+        cycles, bound = cycles_at(one.found.schedule, size, machine), bounds.get(size, {TIME_BOUND: None})
         rows.append(
             {
                 "from": one.first,
@@ -150,8 +162,8 @@ def entries(found: Sequence[Range], points: Sequence[Point], files: Mapping[Foun
                 "fine_slots": one.found.has_fine_slots,
                 "time_cycles": cycles,
                 "time_bytes": size,
-                "time_bound_cycles": bound,
-                "time_over_bound": None if cycles is None or bound is None else str(Fraction(cycles, bound)),
+                **bound,
+                **over_bounds(cycles, bound),
             }
         )
     return rows

@@ -13,7 +13,7 @@ from certree.synth.method import Request, load_methods
 
 
 def point(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`schedule` of method auto for one size, the `method` that made it, its `time_cycles` and the `time_bound_cycles`."""
+    """`schedule` of method auto for one size, the `method` that made it, its `time_cycles` and the bounds on its time."""
     topology, collective = received(arguments)
     machine = machine_from_document(arguments["machine"], "machine")
     size = arguments["size"]
@@ -23,6 +23,6 @@ def point(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "method": picked,
         "time_cycles": cycles_at(schedule, size, machine),
-        "time_bound_cycles": time_bound(schedule, verdict.quality, size, machine),
+        "time_bounds": time_bound(schedule, verdict.quality, size, machine),
         "schedule": any_schedule_document(schedule),
     }

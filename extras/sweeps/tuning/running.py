@@ -145,7 +145,7 @@ def _points(sizes: list[int], done: tuple[Mapping[str, Any], ...]) -> list[Point
     for size, result in zip(sizes, done, strict=True):
         schedule = any_schedule_from_document(result["schedule"], f"the schedule for {size} bytes")
         found = known.setdefault(schedule.digest, Found(schedule, result["method"], size))
-        points.append(Point(size, found, result["time_cycles"], result["time_bound_cycles"]))
+        points.append(Point(size, found, result["time_cycles"], result["time_bounds"]))
     return points
 
 

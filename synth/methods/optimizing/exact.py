@@ -18,7 +18,8 @@ from certree.synth.method import Options, Request, Tier, flag, method
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
 from certree.synth.solvers.cpsat import Budget, Status
-from certree.verify.bounds.witness import Instance, best_bounds
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import best_bounds
 from certree.verify.certificates.certificate import make_certificate
 
 TOTAL_BUDGET = 20  # deterministic seconds at effort 1

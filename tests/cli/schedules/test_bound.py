@@ -7,7 +7,8 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from tests.cli.running import certree, json_of
 
 
@@ -93,4 +94,5 @@ def test_model_of_the_bounds():
     assert ring["bandwidth_bound_any_shares"] is None
     assert certree("bound", "switch:4", "--json").document["model"] == ["results usable 1 step after send"]
     words = certree("bound", "mesh:3x3", "--collective", "all-gather").out
-    assert "  with any shares: bandwidth time ≥ 3/8 M/B\n  model: " in words
+    assert "  bandwidth time ≥ 4/9 M/B, equal shares\n" in words
+    assert "  bandwidth time ≥ 3/8 M/B, any shares\n" in words

@@ -7,8 +7,8 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.quickest import time_bounds
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, check_time_bound
-from certree.verify.bounds.witness import Instance
 from tests.verify.bounds.test_shortest_runs import QUICK
 from tests.verify.build import network
 

@@ -15,7 +15,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, parse_collective
 from certree.synth.graphs import cuts
 from certree.synth.graphs.cuts import best_cut
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from tests.drawn import examples, rngs
 from tests.networks import one_way
 from tests.verify.build import network

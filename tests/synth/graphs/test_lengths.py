@@ -20,7 +20,8 @@ from certree.synth.graphs.lengths import (
     length_value,
     roundings,
 )
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from tests.verify.build import network
 from tests.verify.exact.small import barbell
 

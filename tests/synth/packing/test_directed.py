@@ -15,7 +15,8 @@ from certree.synth.methods.optimizing.packing import fabrics_of
 from certree.synth.packing.directed import OpposedNetwork
 from certree.synth.packing.spanning_trees import Network
 from certree.synth.packing.undirected import BothWays
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from tests.drawn import examples, given_at_least
 from tests.networks import one_way
 from tests.synth.execution import ask, certified, make, valid

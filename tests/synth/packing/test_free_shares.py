@@ -16,7 +16,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import shares_bound
 from certree.synth.packing.root_shares import FreeRoots
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.checker import verify_schedule
 from tests.cli.running import certree
 from tests.drawn import examples, given_at_least

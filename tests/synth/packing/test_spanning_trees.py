@@ -18,7 +18,8 @@ from certree.synth.bounds.find import find_bounds
 from certree.synth.packing import spanning_trees as packing
 from certree.synth.packing.slotting import SlotRules, assign_slots
 from certree.synth.packing.spanning_trees import Network
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from tests.drawn import examples
 from tests.networks import both_ways
 from tests.synth.execution import certified, make, valid

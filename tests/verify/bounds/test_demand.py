@@ -14,7 +14,8 @@ from certree.synth.bounds.find import find_bounds
 from certree.synth.graphs import lengths
 from certree.synth.method import load_methods
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 from tests.verify.bounds.test_members import ENOUGH, capacities, networks

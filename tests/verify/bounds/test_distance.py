@@ -6,7 +6,8 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.verify.bounds.witness import Instance, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound, make_bound
 from certree.verify.bounds.witnesses import common
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.schedules import random_collective, random_network

@@ -11,7 +11,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, WITH_TARGETS, Collective, CollectiveKind
 from certree.synth.bounds.find import find_bounds
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.certificates.quality import quality_of
 from tests.verify.bounds.trees import least_flow, least_time
 from tests.verify.build import build

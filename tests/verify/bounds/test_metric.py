@@ -12,7 +12,8 @@ import pytest
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, WITH_TARGETS, Collective, CollectiveKind
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.bounds.witnesses import metric
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality

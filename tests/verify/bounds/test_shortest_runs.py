@@ -18,8 +18,9 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time
-from certree.verify.bounds.witness import Bound, Instance
+from certree.verify.bounds.witness import Bound
 
 #: a message over h links arrives whole 2h + 2 cycles and its granules after it is fired; an addition takes 2 cycles
 QUICK = replace(

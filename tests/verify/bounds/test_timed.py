@@ -17,8 +17,9 @@ from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.synth.bounds.find import find_bounds
 from certree.synth.bounds.quickest import time_bounds
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, check_time_bound, load_time_witnesses, make_time_bound
-from certree.verify.bounds.witness import Bound, Instance, WitnessError
+from certree.verify.bounds.witness import Bound, WitnessError
 from certree.verify.checker import verify_schedule
 from tests.verify.build import COPY, REDUCE, build, network
 
@@ -70,8 +71,8 @@ def test_torus(size: int, cycles: int) -> None:
         # two links, a header, half of the message, an addition
         ("ring:4", "reduce", 64, 0, {"flow": 331, "receptions": 331, "load": 161, "additions": 177}),
         # 3 blocks of 2 granules through two links, or one over the distance of two
-        ("ring:4", "all-gather", 128, None, {"flow": 311 + 1 + 1, "load": 162}),
-        ("ring:4", "reduce-scatter", 128, None, {"flow": 330, "receptions": 330, "load": 162, "additions": 177}),
+        ("ring:4", "all-gather", 128, None, {"flow": 311 + 1 + 1, "radius": 313, "load": 162}),
+        ("ring:4", "reduce-scatter", 128, None, {"flow": 330, "receptions": 330, "radius": 330, "load": 162, "additions": 177}),
         ("ring:4", "all-gather", 1 << 14, None, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "scatter", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "gather", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
@@ -171,8 +172,11 @@ def with_load(**changed: Any) -> dict[str, Any]:
 def test_the_correct_ones() -> None:
     of = of_instance("ring:2", size=64)
     assert [check_time_bound(of, bound) for bound in (FLOW, LOAD, ADDITIONS)] == [180, 163, 177]
-    assert [make_time_bound(of, bound["kind"], bound["witness"]) for bound in (FLOW, LOAD, ADDITIONS)] == [FLOW, LOAD, ADDITIONS]
-    assert list(load_time_witnesses()) == ["additions", "copies", "flow", "load", "receptions"]
+    for bound in (FLOW, LOAD, ADDITIONS):
+        made = make_time_bound(of, bound["kind"], bound["witness"])
+        assert made == bound | {"class": made["class"]}
+        assert made["class"][0] == "any shares"
+    assert list(load_time_witnesses()) == ["additions", "copies", "flow", "load", "radius", "receptions"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, load_witnesses, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, load_witnesses, make_bound
 from certree.verify.bounds.witnesses import metric
 from certree.verify.certificates.quality import quality_of
 from tests.drawn import examples, given_at_least, rngs
@@ -73,7 +74,7 @@ REFUSED: list[tuple[str, str, str, list[Any]]] = [
     *((rule, "ring:4", collective, [bound_of(kind, "1/2", set=ids) for ids in sets])
       for kind, collective in (("direction", "all-reduce"), ("cut", "all-gather"))
       for rule, sets in ((MALFORMED, ([], [0, 0], [4], [-1], [True], 0)), (WRONG, ([0, 1, 2, 3],)))),
-    (FOREIGN, "ring:4", "all-gather", [bound_of("partition", "1/2", part=ONE_EACH), bound_of("counting", "1/2"),
+    (FOREIGN, "ring:4", "all-gather", [bound_of("partition", "1/2", part=ONE_EACH),
         bound_of("tolls", "3/4", part=ONE_EACH, price=[1] * 8)]),
     (FOREIGN, "ring:4", "reduce-scatter", [bound_of("direction", "1/2", set=[0])]),
     (FOREIGN, "ring:4", "all-reduce", [bound_of("cut", "1/2", set=[0])]),
@@ -142,7 +143,27 @@ SHOWN = [
 def test_right_witnesses_show_their_value(spec: str, collective: str, bound: dict[str, Any]) -> None:
     of = instance(spec, collective)
     assert check_bound(of, bound) == Fraction(bound["value"])
-    assert make_bound(of, bound["kind"], bound["witness"]) == bound
+    made = make_bound(of, bound["kind"], bound["witness"])
+    assert {name: value for name, value in made.items() if name != "class"} == bound
+    assert check_bound(of, made) == Fraction(bound["value"])
+    with pytest.raises(WitnessError) as caught:
+        check_bound(of, made | {"class": [*made["class"], "delay 2"]})
+    assert caught.value.rule == "witness-class"
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "kind", "witness", "terms"),
+    [
+        ("mesh:4x4", "all-gather", "degree", {"node": 0}, ["equal shares"]),
+        ("mesh:4x4", "all-gather", "counting", {}, ["any shares"]),
+        ("mesh:4x4", "all-gather", "subpartition", {"sets": [[0], [3]]}, ["any shares"]),
+        ("mesh:4x4", "all-reduce", "degree", {"node": 0}, ["any shares"]),
+        ("mesh:4x4", "all-reduce", "counting", {}, ["any shares", "no coding"]),
+        ("switch:3", "all-reduce", "counting", {}, ["any shares", "no coding", "switches only forward"]),
+    ],
+)
+def test_class_by_hand(spec: str, collective: str, kind: str, witness: dict[str, Any], terms: list[str]) -> None:
+    assert make_bound(instance(spec, collective), kind, witness)["class"] == terms
 
 
 def test_partition_of_a_damaged_torus_leaves_out_removed_nodes() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from certree.models.schedule.schedule import Schedule
-from certree.verify.bounds.witness import Instance, WitnessError, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, make_bound
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make

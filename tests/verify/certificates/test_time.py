@@ -10,7 +10,8 @@ from certree.api.evidence import add_certificate, found_time_bounds
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.verify.bounds.witness import Instance, WitnessError
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
@@ -33,7 +34,7 @@ def test_stated_and_read(schedule: Schedule) -> None:
     assert (time["message_bytes"], time["bound_cycles"], time["bounds"][0]["kind"]) == (1024, 306 + 5 + 1 + 64 + 17, "flow")
     quality = verify_schedule(schedule).quality
     assert quality is not None
-    assert quality.time == (MadeFor(1024, MULTITREE), 393)
+    assert quality.time == (MadeFor(1024, MULTITREE), 393, None)
 
 
 def test_without_a_message_size() -> None:

@@ -12,7 +12,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.checker import verify_schedule
 from certree.verify.rules.shares import check_shares
 from certree.verify.verdict import Findings, Verdict

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.classes import assumes, machine, no_coding, only_forwarding
 from certree.verify.bounds.timed import TIME_WITNESSES, Int64, TimeInstance
 from certree.verify.bounds.times.flow import endpoints_of
 from certree.verify.bounds.witness import WitnessError, malformed, only_fields
@@ -16,6 +17,7 @@ MAX_LATE = 1 << 60
 
 
 @TIME_WITNESSES.register("copies")
+@assumes("copies", machine, no_coding, only_forwarding)
 def copies(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"to": [ids], "late": cycles}: the fewest cycles in which a broadcast sends what leaves its root late to each of "to".
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from certree.models.common.columns import whole_column
 from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.classes import assumes, machine, no_coding, shares
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TIME_WITNESSES, Int64, TimeInstance
 from certree.verify.bounds.witness import WitnessError, malformed, node_id, only_fields
 from certree.verify.bounds.witnesses.metric import distances
@@ -15,7 +17,13 @@ from certree.verify.bounds.witnesses.metric import distances
 MAX_LABEL = 1 << 60
 
 
+def coding_of_sums(instance: Instance, witness: Mapping[str, Any]) -> str | None:
+    """Where contributions are added, the proof follows them; without sums it is a cut, and holds with coding."""
+    return no_coding(instance, witness) if instance.collective.reduces else None
+
+
 @TIME_WITNESSES.register("flow")
+@assumes("flow", shares, machine, coding_of_sums)
 def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"from": [ids], "to": [ids], "label": [cycle for each node id, -1 for removed ids]}: the last label of "to" + leave (+ add).
 

@@ -4,11 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from certree.models.schedule.timing import ceil_div
+from certree.verify.bounds.classes import assumes, class_of, machine, no_coding, only_forwarding
+from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TIME_WITNESSES, TimeInstance
 from certree.verify.bounds.witness import WitnessError, check_bound, only_fields
 
 
+def _of_bound(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
+    """What the bandwidth bound assumes."""
+    return class_of(instance, witness["bound"]["kind"], witness["bound"]["witness"])
+
+
 @TIME_WITNESSES.register("load")
+@assumes("load", _of_bound, machine)
 def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"bound": a bandwidth bound}: start + the shortest path + scale · (header + value · granules of the message).
 
@@ -27,6 +35,7 @@ def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
 
 @TIME_WITNESSES.register("additions")
+@assumes("additions", machine, no_coding, only_forwarding)
 def additions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{}: the first message complete + start of an addition + quanta of all additions / nodes that can add.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.classes import assumes, machine, no_coding, only_forwarding, shares
 from certree.verify.bounds.timed import TIME_WITNESSES, Int64, TimeInstance
 from certree.verify.bounds.times.flow import endpoints_of
 from certree.verify.bounds.witness import WitnessError, only_fields
@@ -15,6 +16,7 @@ from certree.verify.bounds.witnesses.metric import FAR
 
 
 @TIME_WITNESSES.register("receptions")
+@assumes("receptions", shares, machine, no_coding, only_forwarding)
 def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """{"to": id, "from": [ids]}: the fewest cycles in which the lanes into "to" take the contributions of "from", alone or in sums.
 

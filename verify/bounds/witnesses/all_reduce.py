@@ -1,4 +1,4 @@
-"""Witnesses that bound an all-reduce: partition, tolls, direction, counting.
+"""Witnesses that bound an all-reduce: partition, tolls, direction, and counting, which also bounds all-gather and reduce-scatter.
 
 In an all-reduce each chunk ends at every endpoint as the sum of one contribution from each, so information of every endpoint must
 reach every endpoint, chunk by chunk. In a collective of some endpoints only (`Collective.members`) *endpoint* means in this module
@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, node_numbers, node_set, only_fields
+from certree.verify.bounds.classes import assumes, is_shared, no_coding, only_forwarding
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WITNESSES, WitnessError, node_numbers, node_set, only_fields
 from certree.verify.bounds.witnesses.metric import MAX_LENGTH, link_numbers, total
 
 
@@ -22,6 +24,7 @@ def _require_all_reduce(instance: Instance, kind: str) -> None:
 
 
 @WITNESSES.register("partition")
+@assumes("partition", no_coding)
 def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"part": [part of each node id, -1 for removed ids]}: 2(p − 1) / capacity of all links between parts.
 
@@ -46,6 +49,7 @@ def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
 
 
 @WITNESSES.register("tolls")
+@assumes("tolls", no_coding)
 def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"part": [as in `partition`], "price": [of each link, in link order]}: the sum of the tolls of all parts that hold an
     endpoint, except the largest toll / sum of capacity · price over all links.
@@ -84,10 +88,12 @@ def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
 
 
 @WITNESSES.register("direction")
+@assumes("direction")
 def direction(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"set": [ids]}: 1 / the smaller of the capacities out of the set and into it.
 
-    Proof. With endpoints on both sides each chunk needs at least one message out of the set and one into it.
+    Proof. With endpoints on both sides each chunk needs at least one message out of the set and one into it. This is the amount of
+    information that crosses, so coding does not make it less.
     """
     _require_all_reduce(instance, "direction")
     only_fields("direction", witness, ["set"])
@@ -100,23 +106,46 @@ def crossing_once(instance: Instance, inside: np.ndarray) -> Fraction:
 
 
 def counting_applies(instance: Instance) -> bool:
-    """Whether the number of transfers bounds this instance: an all-reduce in which only endpoints add and copy."""
-    return instance.collective.kind is CollectiveKind.ALL_REDUCE and not bool(instance.topology.reducing.any())
+    """Whether the number of messages bounds this instance: an all-gather, a reduce-scatter, or an all-reduce where only endpoints
+    add and copy."""
+    return is_shared(instance) or (
+        instance.collective.kind is CollectiveKind.ALL_REDUCE and not bool(instance.topology.reducing.any())
+    )
+
+
+def _of_transfers(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
+    """What the proof of `counting` assumes: with shares nothing, since it is that of a subpartition."""
+    if is_shared(instance):
+        return []
+    return [term for term in (no_coding(instance, witness), only_forwarding(instance, witness)) if term is not None]
 
 
 @WITNESSES.register("counting")
+@assumes("counting", _of_transfers)
 def counting(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
-    """{}: 2(N − 1) / the smaller of the capacities of all links into endpoints and of all links out of endpoints.
+    """{}: all-reduce 2(N − 1) / the smaller of the capacities of all links into endpoints and of all links out of endpoints;
+    all-gather (N − 1) / the capacity of all links into the endpoints that take part; reduce-scatter out of them, for any shares.
 
-    Proof. Treat each endpoint, whether it takes part or not, as a part of the partition proof: each chunk needs at least 2(N − 1)
-    transfers, N being the number of those that take part. Where switches only forward, a transfer leaves one endpoint and enters
-    another, so it uses a link out of an endpoint and a link into an endpoint, of all endpoints. With reducing switches one message
-    of an endpoint can serve many endpoints, so such topologies are refused.
+    Proof for an all-gather and a reduce-scatter. It is the subpartition bound of sets of one endpoint each.
+
+    Proof for an all-reduce. Treat each endpoint, whether it takes part or not, as a part of the partition proof: each chunk needs
+    at least 2(N − 1) transfers, N being the number of those that take part. Where switches only forward, a transfer leaves one
+    endpoint and enters another, so it uses a link out of an endpoint and a link into an endpoint, of all endpoints. With reducing
+    switches one message of an endpoint can serve many endpoints, so such topologies are refused.
     """
-    _require_all_reduce(instance, "counting")
     only_fields("counting", witness, [])
+    if is_shared(instance):
+        return "bandwidth", Fraction(instance.count - 1, _capacity_of_members(instance))
+    _require_all_reduce(instance, "counting")
     if not counting_applies(instance):
         raise WitnessError("witness-foreign", "a counting witness does not apply to a topology with reducing switches")
     everything = instance.exists
     capacity = min(instance.capacity(instance.is_endpoint, everything), instance.capacity(everything, instance.is_endpoint))
     return "bandwidth", Fraction(2 * (instance.count - 1), capacity)
+
+
+def _capacity_of_members(instance: Instance) -> int:
+    """The capacity of all links into the endpoints that take part (all-gather), or out of them (reduce-scatter)."""
+    topology = instance.topology
+    ends = topology.dst if instance.collective.gathers else topology.src
+    return int(topology.capacity[instance.is_member[ends]].sum(dtype=np.int64))

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from certree.models.common.budget import spend
 from certree.models.common.errors import short
-from certree.models.network.topology import Topology
-from certree.verify.bounds.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
+from certree.models.network.topology import NodeKind, Topology
+from certree.verify.bounds.classes import assumes, shares, shares_term
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WITNESSES, Bound, WitnessError, malformed, node_id, node_numbers, only_fields
 from certree.verify.bounds.witnesses.all_reduce import crossing_once
 from certree.verify.bounds.witnesses.rooted import crossing_share, positive
 
@@ -21,6 +23,7 @@ TURNS = 8  # searches where that is too little
 
 
 @WITNESSES.register("degree")
+@assumes("degree", shares)
 def degree(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"node": id}: the better of the bounds of one endpoint (that takes part) alone and of all other endpoints together.
 
@@ -91,7 +94,17 @@ def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
     return arriving[instance.members].tolist(), leaving[instance.members].tolist()
 
 
+def _of_steps(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
+    """What the proof of `distance` assumes: of a single hop nothing but that a transfer takes a step."""
+    if witness["hops"] == 1:
+        return ["whole steps"]
+    topology = instance.topology
+    within = bool((topology.forwards & (topology.kind == NodeKind.ENDPOINT)).any())
+    return [shares_term(instance), f"delay {instance.delay}", *["no routes through endpoints"] * within, "whole steps"]
+
+
 @WITNESSES.register("distance")
+@assumes("distance", _of_steps)
 def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"from", "to", "hops", "label": [label of each node id, -1 for removed ids]}: (hops − 1)·delay + 1 steps.
 

@@ -11,7 +11,9 @@ from certree.models.common.budget import hold, spend
 from certree.models.common.columns import int_column
 from certree.models.demand import Demand
 from certree.models.network.topology import Topology
-from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, malformed, only_fields
+from certree.verify.bounds.classes import assumes, no_coding, only_forwarding
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WITNESSES, WitnessError, malformed, only_fields
 
 MAX_LENGTH = 1 << 20  # of a link: sums over all nodes stay within 64 bits
 MAX_DISTANCES = 1 << 25  # that are kept at once
@@ -22,7 +24,13 @@ _BLOCK = 1 << 19  # numbers that one sweep over the links may hold
 Int64 = NDArray[np.int64]
 
 
+def _switches(instance: Instance, witness: Mapping[str, Any]) -> str | None:
+    """What the proof assumes of switches: nothing with targets, where each transfer brings a chunk on towards one sink."""
+    return None if instance.collective.has_targets else only_forwarding(instance, witness)
+
+
 @WITNESSES.register("metric")
+@assumes("metric", no_coding, _switches)
 def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"length": [length of each link, in link order]}: the distance each chunk must travel / sum of capacity · length.
 

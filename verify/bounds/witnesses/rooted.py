@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, malformed, node_id, node_set, only_fields
+from certree.verify.bounds.classes import assumes, shares
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WITNESSES, WitnessError, malformed, node_id, node_set, only_fields
 
 _NO_SET = -1
 
 
 @WITNESSES.register("cut")
+@assumes("cut", shares)
 def cut(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"set": [ids]}: the share rooted outside the set / the capacity into it (all-gather, broadcast) or out of it
     (reduce-scatter, reduce); what is addressed from outside the set to its inside / the capacity into it (with targets).
@@ -24,7 +27,8 @@ def cut(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     Proof. The set S holds an endpoint. All-gather, broadcast: each chunk rooted outside S is due at that endpoint, so it enters
     S at least once. Reduce-scatter, reduce: that endpoint contributes to each chunk rooted outside S, so at least one message of it
     leaves S. With targets: a chunk from outside S to its inside enters S at least once. This holds for any capacities and for
-    switches of any kind: nodes add and multicast, and neither moves data across the boundary without a message.
+    switches of any kind: nodes add and multicast, and neither moves data across the boundary without a message. It is the amount
+    of information that crosses, so coding does not make it less.
     """
     if not instance.collective.is_rooted:
         raise WitnessError("witness-foreign", f"a cut witness bounds collectives with roots, not an {instance.collective.kind}")
@@ -33,6 +37,7 @@ def cut(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
 
 
 @WITNESSES.register("subpartition")
+@assumes("subpartition")
 def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"sets": [[ids], ...]}: (t − 1) / the sum of the capacities into t ≥ 2 sets (all-gather) or out of them (reduce-scatter).
 
@@ -41,7 +46,8 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
     Proof. The endpoint that roots a chunk lies in at most one of the sets. Each of the other sets (t − 1 or more) holds an endpoint
     at which the chunk is due (all-gather) or that contributes to it (reduce-scatter), so at least one message of the chunk enters
     that set, or leaves it. No link enters two disjoint sets, and none leaves two. The shares of the endpoints do not matter, so
-    this bounds all schedules of the collective, however the message is shared out.
+    this bounds all schedules of the collective, however the message is shared out; with coding, too, since all sets together take
+    at least (t − 1) times the information of the message.
     """
     if instance.collective.kind not in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
         raise WitnessError(

@@ -15,7 +15,8 @@ from certree.models.common.errors import UnsupportedError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
 from certree.models.common.registry import Registry, import_folder
-from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import check_bound
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof, malformed

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from certree.verify.bounds.witness import Instance, node_id, node_set
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import node_id, node_set
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import REFUTATIONS, only_fields
 from certree.verify.exact.rup import ProofError

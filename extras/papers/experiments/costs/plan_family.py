@@ -26,7 +26,8 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
 from certree.synth.graphs.switch_tree import SwitchTree, switch_tree
 from certree.synth.method import Request, load_methods
-from certree.verify.bounds.witness import Instance, best_bounds
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import best_bounds
 
 
 @dataclass(frozen=True)

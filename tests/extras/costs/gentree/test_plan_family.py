@@ -16,7 +16,8 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
 from certree.synth.graphs.switch_tree import switch_tree
 from certree.synth.ranks.group_plans import direct_plan
-from certree.verify.bounds.witness import Instance, WitnessError, best_bounds, make_bound
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, best_bounds, make_bound
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
