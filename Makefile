@@ -69,6 +69,7 @@ verify-all: specs
 	$(BIN)/certree model-check --edits
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.end_to_end.draws.every_method 0 300
+	$(BIN)/python -m tests.end_to_end.draws.bounded 0 300
 	$(BIN)/python -m tests.verify.deadlock.drawn 0 1000
 
 bench: setup

@@ -1,6 +1,7 @@
 """Evidence for every schedule: a search for bounds, a certificate, and verification of both."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, make_bound
 from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest
+from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Findings, Verdict
 
@@ -63,6 +65,11 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
             if is_equal:
                 raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
     return bounds
+
+
+def with_found_bounds(schedule: AnySchedule, verdict: Verdict) -> Verdict:
+    """The verdict on a schedule without a certificate, such as that of tables, with the bounds that its certificate would have."""
+    return verdict if verdict.quality is None else replace(verdict, quality=quality_of(schedule, found_bounds(schedule)))
 
 
 def best_of_each_class(instance: Instance, bounds: Sequence[Bound]) -> list[Bound]:

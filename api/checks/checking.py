@@ -9,7 +9,7 @@ from certree.api import parsing
 from certree.api.artefacts import verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.errors import InvalidScheduleError
-from certree.api.evidence import add_certificate, best_of_each_class, found_time_bounds
+from certree.api.evidence import add_certificate, best_of_each_class, found_time_bounds, with_found_bounds
 from certree.api.inputs import asked_for, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import machine_for, setting
@@ -88,7 +88,10 @@ def verify(
             return verdict
     schedule = schedule_of(source, collective=collective, root=root)
     network = None if topology is None else parsing.topology(topology)
-    return on_machine(schedule, verify_schedule(schedule, topology=network), size, machine)
+    verdict = verify_schedule(schedule, topology=network)
+    if isinstance(source, Tables):
+        verdict = with_found_bounds(schedule, verdict)
+    return on_machine(schedule, verdict, size, machine)
 
 
 def certify(

@@ -38,7 +38,9 @@ class TablesFolder(Artefact):
     schedule = load
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """The rules of tables, those of the schedule that the rows execute, and the golden trace where there is one."""
+        """The rules of tables, those of the schedule that the rows execute, and the golden trace where there is one. Bounds are
+        searched for as for a certificate."""
+        from certree.api.evidence import with_found_bounds
         from certree.hw.formats.systemverilog import TRACE_FILE
         from certree.hw.golden import check_trace
         from certree.verify.tables.checker import verify_tables
@@ -50,4 +52,5 @@ class TablesFolder(Artefact):
             check_trace(tables, opened.path / TRACE_FILE)
         if verdict.valid and asked.topology is not None:
             verdict = verify_schedule(tables.schedule, topology=asked.topology)
+        verdict = with_found_bounds(tables.schedule, verdict)
         return schedule_outcome(tables.schedule, verdict, asked, slot_cycles=tables.slot_cycles, then=("simulate", opened.path))

@@ -79,7 +79,7 @@ def bounds_words(report: dict[str, Any]) -> str:
         of_quantity = [
             one | {"shown": str(Fraction(one["value"]) * scale)} for one in report["bounds"] if one["quantity"] == quantity
         ]
-        for shares, bounds in _by_shares(of_quantity, differ=differ and quantity == "bandwidth"):
+        for shares, bounds in _by_shares(of_quantity, differ=differ):
             lines.append(f"  {QUANTITIES[quantity]} ≥ {counted(bounds[0]['shown'], unit)}{shares}")
             lines += [f"    {one['shown']:>8}  {one['kind']}: {witness_words(one)}" for one in bounds]
     if "time_bound_cycles" in report:

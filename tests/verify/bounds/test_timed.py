@@ -73,7 +73,7 @@ def test_torus(size: int, cycles: int) -> None:
         # 3 blocks of 2 granules through two links, or one over the distance of two
         ("ring:4", "all-gather", 128, None, {"flow": 311 + 1 + 1, "radius": 313, "load": 162}),
         ("ring:4", "reduce-scatter", 128, None, {"flow": 330, "receptions": 330, "radius": 330, "load": 162, "additions": 177}),
-        ("ring:4", "all-gather", 1 << 14, None, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
+        ("ring:4", "all-gather", 1 << 14, None, {"flow": 158 + 1 + 384, "radius": 313, "load": 158 + 1 + 384}),
         ("ring:4", "scatter", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "gather", 1 << 14, 1, {"flow": 158 + 1 + 384, "load": 158 + 1 + 384}),
         ("ring:4", "all-to-all", 1 << 14, None, {"flow": 158 + 1 + 384, "load": 158 + 1 + 512}),

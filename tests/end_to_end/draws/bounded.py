@@ -1,0 +1,113 @@
+"""Draws of schedules of every method: none is better than a bound whose class it belongs to.
+
+Networks, machines and requests are those of `every_method`. For each valid schedule bounds are searched for its own instance, and
+for equal shares, delay 1 and no routes through endpoints, of which those count whose class the schedule belongs to. Compared are
+bandwidth time, steps, the time in closed form, and the cycles of simulated runs, slotted and paced.
+`python -m tests.end_to_end.draws.bounded FIRST COUNT` draws COUNT networks, with seeds from FIRST on, and prints what was compared;
+each violation is printed with its seed.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from certree.api.errors import InvalidScheduleError
+from certree.api.evidence import found_bounds, found_time_bounds
+from certree.api.reports.schedules import closed_form
+from certree.hw.engines.runs import Options
+from certree.hw.run import run, tables_or_plan
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.synth.bounds.find import find_bounds
+from certree.synth.method import load_methods
+from certree.verify.bounds.classes import EQUAL_SHARES, STATED_SHARES, restrictions
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound
+from certree.verify.certificates.quality import sustained_time
+from certree.verify.checker import verify_schedule
+from tests.end_to_end.draws.every_method import Case, cases
+
+
+def belongs(schedule: AnySchedule, terms: Sequence[str], *, own: bool) -> bool:
+    """Whether a schedule belongs to a class. `own`: the bound is for the shares of this schedule."""
+    instance = Instance.of(schedule)
+    met = {
+        EQUAL_SHARES: instance.shares_are_equal,
+        STATED_SHARES: own,
+        "no routes through endpoints": not instance.passing,
+        "whole steps": schedule.slot_cycles is None,
+    }
+    return all(met[term] if term in met else schedule.delay >= int(term.removeprefix("delay ")) for term in restrictions(terms))
+
+
+def violations(case: Case, schedule: AnySchedule, compared: Counter[str]) -> Iterator[str]:
+    """The bounds that a valid schedule is better than; `compared` counts bounds by quantity and kind."""
+    size, machine = case.request.message_bytes, case.request.machine
+    own, usual = Instance.of(schedule), Instance(schedule.topology, schedule.collective)
+    bounds = [(one, True) for one in found_bounds(schedule)]
+    bounds += [(one, False) for one in find_bounds(usual.topology, usual.collective)]
+    times = [(one, True) for one in found_time_bounds(own, _bandwidth(bounds, own=True), size, machine)]
+    times += [(one, False) for one in found_time_bounds(usual, _bandwidth(bounds, own=False), size, machine)]
+    values: dict[str, list[tuple[str, Fraction]]] = {
+        "bandwidth": [("bandwidth time", sustained_time(schedule))],
+        "latency": [("steps", Fraction(schedule.steps))],
+        "time": [(name, Fraction(cycles)) for name, cycles in runs(case, schedule)],
+    }
+    for bound, is_own in (*bounds, *times):
+        if belongs(schedule, bound["class"], own=is_own):
+            for name, value in values[bound["quantity"]]:
+                compared[f"{name} with {bound['kind']}"] += 1
+                if value < Fraction(bound["value"]):
+                    yield f"{name} {value} is below the {bound['kind']} bound {bound['value']}, {', '.join(bound['class'])}"
+
+
+def _bandwidth(bounds: Sequence[tuple[Bound, bool]], *, own: bool) -> list[Bound]:
+    return [one for one, is_own in bounds if is_own == own and one["quantity"] == "bandwidth"]
+
+
+def runs(case: Case, schedule: AnySchedule) -> Iterator[tuple[str, int]]:
+    """The time in closed form and those of simulated runs, as far as there are such."""
+    size, machine = case.request.message_bytes, case.request.machine
+    cycles = closed_form(schedule, size, machine)["time_cycles"]
+    if cycles is not None:
+        yield "closed form", cycles
+    for mode in ("slotted", "paced"):
+        try:
+            result = run(tables_or_plan(schedule, size, machine), Options(mode=mode))
+        except (InputError, UnsupportedError, UndecidedError, InvalidScheduleError):
+            continue
+        if result.data_ok:
+            yield f"{mode} run", result.cycles
+
+
+def check(case: Case, compared: Counter[str]) -> list[str]:
+    """The violations of one request; none where the method refuses, or makes the schedule as published and that is invalid."""
+    try:
+        made = load_methods()[case.method](case.request)
+    except (InputError, UndecidedError):
+        compared["requests refused"] += 1
+        return []
+    if not verify_schedule(made).valid:
+        compared["schedules invalid"] += 1
+        return []
+    compared["schedules"] += 1
+    compared[f"schedules of {case.method}"] += 1
+    return list(violations(case, made, compared))
+
+
+def main(first: int, count: int) -> int:
+    """Run draws; violations are listed. The exit code is 1 where there are any."""
+    compared, found = Counter[str](), 0
+    for seed in range(first, first + count):
+        for case in cases(seed):
+            for line in check(case, compared):
+                found += 1
+                sys.stdout.write(f"{case.text}\n  {line}\n")
+    sys.stdout.write("".join(f"{number:>8,} {name}\n" for name, number in sorted(compared.items())))
+    sys.stdout.write(f"{found:>8,} violations\n")
+    return min(1, found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
