@@ -123,8 +123,9 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
         row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
         row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
         row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
-        row += [cell["shares"].removesuffix(" shares")] * shared + [_ratio(cell["time_over_bound"])]
-        row += [_ratio(cell["time_over_bound_any_shares"])] * shared
+        row += [cell["shares"].removesuffix(" shares")] if shared else []
+        row += [_ratio(cell["time_over_bound"])]
+        row += [_ratio(cell["time_over_bound_any_shares"])] if shared else []
         row += [
             cell["bandwidth_time"],
             gap_words(cell["gap"]["bandwidth"]),
