@@ -203,11 +203,12 @@ def schedule_words(report: dict[str, Any]) -> str:
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
     own = shares_words(report)
+    of_bandwidth = report["witnesses"][0]["class"][:1] if own else []
     for name, value, bound in (
         (
             "bandwidth",
             report["bandwidth_time"],
-            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *own])})",
+            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *of_bandwidth])})",
         ),
         ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
