@@ -52,7 +52,8 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:
     """Bounds found for the schedule's instance, each re-checked, with its class. For unequal shares the witnesses are those of
-    equal shares, each with what it proves for these shares and routes; those that prove nothing are left out."""
+    equal shares, each with what it proves for these shares and routes; those that prove nothing are left out, and those for any
+    shares come first."""
     instance = Instance.of(schedule)
     is_equal = instance.shares == Instance(schedule.topology, schedule.collective).shares and not instance.passing
     bounds = []
@@ -64,7 +65,7 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
         except WitnessError as error:
             if is_equal:
                 raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
-    return bounds
+    return bounds if is_equal else sorted(bounds, key=lambda bound: not is_general(instance, bound))
 
 
 def with_found_bounds(schedule: AnySchedule, verdict: Verdict) -> Verdict:

@@ -202,13 +202,12 @@ def schedule_words(report: dict[str, Any]) -> str:
         return "\n".join([f"invalid: {what}: {counts}", *listed])
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
-    own = shares_words(report)
-    of_bandwidth = report["witnesses"][0]["class"][:1] if own else []
+    own, timed = (shares_words(report, name) for name in ("bandwidth_bound", TIME_BOUND))
     for name, value, bound in (
         (
             "bandwidth",
             report["bandwidth_time"],
-            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *of_bandwidth])})",
+            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *own])})",
         ),
         ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
@@ -232,8 +231,8 @@ def schedule_words(report: dict[str, Any]) -> str:
         if report["router_effect"] is not None:
             lines.append(f"  without what routers may add, which `certree simulate` shows: {report['router_effect']}")
         if report["time_over_bound"] is not None:
-            lines.append(f"  time bound: {_time_bound_words(report, '', own)}")
-            lines += [f"  with any shares: {_time_bound_words(report, ANY_SHARES, [])}"] if own else []
+            lines.append(f"  time bound: {_time_bound_words(report, '', timed)}")
+            lines += [f"  with any shares: {_time_bound_words(report, ANY_SHARES, [])}"] if timed else []
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
@@ -245,12 +244,10 @@ def schedule_words(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def shares_words(report: Mapping[str, Any]) -> list[str]:
-    """The shares that the bounds of a report on a schedule assume, where bounds for any shares are other ones."""
-    names = ("bandwidth_bound", TIME_BOUND)
-    if all(report.get(name + ANY_SHARES) in (None, report[name]) for name in names):
-        return []
-    return [report["shares"]]
+def shares_words(report: Mapping[str, Any], name: str) -> list[str]:
+    """The shares that a bound of a report on a schedule assumes (`bandwidth_bound`, `time_bound_cycles`), where the bound for any
+    shares is another one."""
+    return [] if report.get(name + ANY_SHARES) in (None, report[name]) else [report["shares"]]
 
 
 def _time_bound_words(report: dict[str, Any], end: str, shares: list[str]) -> str:

@@ -104,7 +104,8 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
     """Value, bound, witness and gap of the two quantities, and of the time."""
     if not report["valid"]:
         return []
-    kinds, own = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}, shares_words(report)
+    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    own, of_time = (shares_words(report, name) for name in ("bandwidth_bound", "time_bound_cycles"))
     rows = []
     for name, value, bound in (
         ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
@@ -132,9 +133,9 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
         rows.append(
             {"quantity": "time", "value": f"{report['time_cycles']:,} cycles ({clock_words(dict(report))})",
              "bound": "-" if least is None else f"{least:,} cycles",
-             "witness": ", ".join([timed[0]["kind"] if timed else "-", *own]), "answer": over}
+             "witness": ", ".join([timed[0]["kind"] if timed else "-", *of_time]), "answer": over}
         )  # fmt: skip
-        if own and (least := report["time_bound_cycles_any_shares"]):
+        if of_time and (least := report["time_bound_cycles_any_shares"]):
             over = f"{100 * (report['time_cycles'] / least - 1):.2f} % over the bound"
             rows.append({"quantity": "", "value": "", "bound": f"{least:,} cycles", "witness": ANY_SHARES, "answer": over})
     return rows

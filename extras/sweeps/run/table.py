@@ -17,9 +17,9 @@ COLUMNS = {
     "total_steps": COUNT, "delay": COUNT, "period": COUNT, "repeats": COUNT, "transfers": COUNT, "bandwidth_time": TEXT,
     "bandwidth_bound": TEXT, "gap_bandwidth": TEXT, "latency_steps": COUNT, "latency_bound": COUNT, "gap_latency": TEXT,
     "optimal_in": TEXT, "time_cycles": COUNT, "seconds": TEXT, "bytes_per_second": TEXT, "time_unknown": TEXT,
-    "bound_cycles": TEXT, "time_bound_cycles": COUNT, "time_over_bound": TEXT, "shares": TEXT, "bandwidth_bound_any_shares": TEXT,
-    "time_bound_cycles_any_shares": COUNT, "time_over_bound_any_shares": TEXT, "simulated_cycles": COUNT, "simulated_seconds": TEXT,
+    "bound_cycles": TEXT, "time_bound_cycles": COUNT, "time_over_bound": TEXT, "simulated_cycles": COUNT, "simulated_seconds": TEXT,
     "contention_cycles": COUNT, "late": COUNT, "data_ok": FLAG, "exact": FLAG, "engine": TEXT, "not_simulated": TEXT, "key": TEXT,
+    "shares": TEXT, "bandwidth_bound_any_shares": TEXT, "time_bound_cycles_any_shares": COUNT, "time_over_bound_any_shares": TEXT,
 }  # fmt: skip
 _GROUP = 10_000  # rows of Parquet that are written at once
 

@@ -151,21 +151,6 @@ def test_right_witnesses_show_their_value(spec: str, collective: str, bound: dic
     assert caught.value.rule == "witness-class"
 
 
-@pytest.mark.parametrize(
-    ("spec", "collective", "kind", "witness", "terms"),
-    [
-        ("mesh:4x4", "all-gather", "degree", {"node": 0}, ["equal shares"]),
-        ("mesh:4x4", "all-gather", "counting", {}, ["any shares"]),
-        ("mesh:4x4", "all-gather", "subpartition", {"sets": [[0], [3]]}, ["any shares"]),
-        ("mesh:4x4", "all-reduce", "degree", {"node": 0}, ["any shares"]),
-        ("mesh:4x4", "all-reduce", "counting", {}, ["any shares", "no coding"]),
-        ("switch:3", "all-reduce", "counting", {}, ["any shares", "no coding", "switches only forward"]),
-    ],
-)
-def test_class_by_hand(spec: str, collective: str, kind: str, witness: dict[str, Any], terms: list[str]) -> None:
-    assert make_bound(instance(spec, collective), kind, witness)["class"] == terms
-
-
 def test_partition_of_a_damaged_torus_leaves_out_removed_nodes() -> None:
     of = instance("torus:4x4,without-node=5,without-link=1-2")
     part = [-1 if node == 5 else node for node in range(16)]
