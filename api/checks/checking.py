@@ -156,7 +156,7 @@ class Bounds(Shown):
         """The schedules that the bounds cover, where these are not all."""
         words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
         if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
-            words.append("every endpoint roots an equal share")
+            words.append("every endpoint roots an equal share, except in bounds for any shares")
         if self.topology.is_direct:
             words.append("latency: no routes through endpoints")
         return tuple(words)

@@ -1,4 +1,4 @@
-"""Draws: no schedule of any method is better than a bound whose class it belongs to, and one that is better is found (`bounded`)."""
+"""Draws: no schedule of any method is better than a bound whose class it belongs to; one that is would be found (`bounded`)."""
 
 from collections import Counter
 
