@@ -1,9 +1,8 @@
 """Runtimes: schedules as programs of communication libraries, programs as schedules, and execution with real data.
 
 - `model`: programs of MSCCL, plans of MSCCL++ and Chakra traces, with their files; `check`: what programs of any tool do
-- `make`: from a schedule to a program and back; its `formats` are those that `export` writes
+- `make`: from a schedule to a program and back; `formats`: what is read and written, one file for each format
 - `run`: execution by one process for each rank
-- `kinds`, `programs`, `reports`: the kinds of programs, what the API does with them, and the results in words
-- `artefacts`: programs among the artefacts that every command reads; `exporting`: programs among the formats of export
-- `command`: execute
+- `programs`, `reports`: what the API does with programs, and the results in words
+- `command`: execute, and the formats of programs of export
 """

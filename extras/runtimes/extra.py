@@ -4,9 +4,9 @@ from certree.models.common.extras import Extra
 
 EXTRA = Extra(
     provides={
-        "formats of programs": "make.formats:load_runtime_formats",
+        "formats of programs": "formats.program_format:load_program_formats",
         "export of programs": "command.exporting:export_as_program",
     },
-    registries={"runtime formats": "make.formats:load_runtime_formats"},
-    plug_ins={"artefacts": ("artefacts",), "rules": ("check",)},
+    registries={"runtime formats": "formats.program_format:load_program_formats"},
+    plug_ins={"artefacts": ("formats",), "rules": ("check",)},
 )

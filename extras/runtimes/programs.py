@@ -1,58 +1,25 @@
 """Programs of communication runtimes: exported from schedules, verified, and read back as schedules."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from certree.api import parsing
-from certree.api.artefacts import opened_kind
-from certree.api.errors import DisagreementError, InvalidProgramError, InvalidScheduleError
+from certree.api.artefacts import Asked, Opened, opened_kind
+from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
-from certree.extras.runtimes.kinds import KINDS, AnyVerdict, ProgramKind
-from certree.extras.runtimes.make.formats import Sizes, load_runtime_formats
-from certree.extras.runtimes.make.raising import schedule_of_program
-from certree.extras.runtimes.model.msccl import MAX_MESSAGE as MAX_XML_MESSAGE
-from certree.extras.runtimes.model.plan_file import MAX_MESSAGE as MAX_PLAN_MESSAGE
+from certree.extras.runtimes.formats.program_format import AnyVerdict, CheckedProgram, ProgramFormat, Sizes, load_program_formats
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.common.files import check_writable, new_folder, read_json, write_atomically
-from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
-from certree.verify.verdict import Verdict
 
 TABLE = "table.json"  # in a folder that `tune` wrote: its ranges of sizes
-#: how the largest size says that there is none
-_NO_END = {"msccl-xml": MAX_XML_MESSAGE, "mscclpp": MAX_PLAN_MESSAGE}
-
-
-@dataclass(frozen=True, repr=False)
-class CheckedProgram(Shown):
-    """A program's verdict and, where a network was given and the program is valid, its schedule there with the verdict on that."""
-
-    program: AnyVerdict
-    schedule: Schedule | None = None
-    verdict: Verdict | None = None
-
-    def title(self) -> str:
-        """Whether it is valid."""
-        return "valid" if self.valid else "invalid"
-
-    def facts(self) -> dict[str, object]:
-        """The collective and the ranks, and the first fault."""
-        layout, violations = self.program.layout, self.program.verdict.violations
-        facts: dict[str, object] = {"collective": str(layout.kind), "ranks": layout.ranks}
-        return facts if not violations else facts | {"first": violations[0].message}
-
-    @property
-    def valid(self) -> bool:
-        """Whether the program is valid, and its schedule on the network where one was given."""
-        return self.program.valid and (self.verdict is None or self.verdict.valid)
 
 
 def export_program(
@@ -79,32 +46,33 @@ def export_program(
     >>> ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml").valid
     True
     """
-    entry = load_runtime_formats()[format]
+    entry = load_program_formats()[format]
     output = Path(path)
-    if entry.write is not None:
+    if entry.suffix:
         check_writable(output, force=force)
     schedule = written_out(schedule_of(source))
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    if sizes is not None and (entry.write is None or not 0 <= sizes[0] <= sizes[1]):
-        raise InputError(f"sizes {sizes[0]} to {sizes[1]}: " + ("the smallest comes first" if entry.write else f"not for {format}"))
-    if entry.write_folder is not None:
+    if sizes is not None and (not entry.suffix or not 0 <= sizes[0] <= sizes[1]):
+        raise InputError(
+            f"sizes {sizes[0]} to {sizes[1]}: " + ("the smallest comes first" if entry.suffix else f"not for {format}")
+        )
+    if not entry.suffix:
         used = setting(schedule, size, machine)
         files = entry.write_folder(schedule, used.message_bytes, used.machine, str(output))
         with new_folder(output) as folder:
             for name, data in files.items():
                 (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_bytes(data)
-            return _checked(format, folder, schedule, output)
+            return _checked(entry, folder, schedule, output)
     if size is not None or machine is not None:
         raise InputError(f"a program for {format} is for any size; size and machine do not apply")
-    assert entry.write is not None
     written = entry.write(schedule, sizes)
     with TemporaryDirectory() as temporary:
         copy = Path(temporary) / f"program{entry.suffix}"
         copy.write_bytes(written)
-        checked = _checked(format, copy, schedule, output)
+        checked = _checked(entry, copy, schedule, output)
     write_atomically(output, written, force=force)
     return checked
 
@@ -117,15 +85,15 @@ def export_programs(
     The first range begins at 0 bytes, and the last has no end. Errors as in `export_program`, with the schedule that has no
     program, and InputError for a folder without table.json of `tune`; nothing is written then.
     """
-    entry, source = load_runtime_formats()[format], Path(tuned)
+    entry, source = load_program_formats()[format], Path(tuned)
     table = Fields.of_format(read_json(source / TABLE), "certree-tune-report", 1, str(source / TABLE))
     rows = [(row.whole("from", 0), row.whole("to", 0), row.text("file")) for row in table.tables("ranges", least=1)]
-    if entry.write is None:
+    if not entry.suffix:
         raise InputError(f"{format} is for one size; export the schedules one by one")
     found = []
     with new_folder(Path(folder)) as fresh:
         for number, (smallest, largest, file) in enumerate(rows):
-            limits = (0 if number == 0 else smallest, _NO_END[format] if number + 1 == len(rows) else largest)
+            limits = (0 if number == 0 else smallest, entry.no_end if number + 1 == len(rows) else largest)
             name = f"{number}_{Path(file).stem}{entry.suffix}"
             try:
                 checked = export_program(source / Path(file).name, format, fresh / name, sizes=limits)
@@ -135,10 +103,10 @@ def export_programs(
     return found
 
 
-def _checked(format: str, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:
+def _checked(entry: ProgramFormat, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:
     """The verdict on what was written for a schedule; DisagreementError where it is wrong."""
-    kind, root = KINDS[format], schedule.collective.root
-    checked = kind.verify(kind.read(path), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
+    root = schedule.collective.root
+    checked = entry.execute(entry.read(path), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
     return checked
@@ -159,26 +127,9 @@ def verify_program(
     >>> ct.verify_program("ring4.xml", topology="ring:4").schedule
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
-    file = Path(path)
-    kind = getattr(opened_kind(file)[1], "kind", None)
-    if not isinstance(kind, ProgramKind):
-        raise InputError(f"{path}: no program: neither MSCCL XML (.xml), a plan of MSCCL++ (.json) nor Chakra traces (.et)")
-    program = kind.read(file)
+    opened, kind = _opened(path)
     network = None if topology is None else parsing.topology(topology)
-    asked = None if collective is None else parsing.collective(collective, root)
-    if asked is not None:
-        asked.require_everyone(f"{file}: programs")
-        if program.kind not in (asked.kind, None):
-            raise InputError(f"{file}: the collective is {program.kind}, not {asked.kind}")
-        root = asked.root
-    if root is not None and network is not None:
-        Collective(program.kind, root).require_fits(network)
-        root = int(network.rank[root])
-    checked = kind.verify(program, None if asked is None else asked.kind, root)
-    if network is None or not checked.valid:
-        return CheckedProgram(checked)
-    schedule = schedule_of_program(checked, network, kind.name)
-    return CheckedProgram(checked, schedule, verify_schedule(schedule))
+    return kind.checked(opened.path, topology=network, collective=collective, root=root)
 
 
 def import_program(path: str | Path, topology: Network, *, root: int | None = None) -> Schedule:
@@ -192,9 +143,13 @@ def import_program(path: str | Path, topology: Network, *, root: int | None = No
     >>> ct.verify(ct.import_program("ring4.xml", "ring:4")).valid
     True
     """
-    checked = verify_program(path, topology=topology, root=root)
-    if checked.schedule is None or checked.verdict is None:
-        raise InvalidProgramError(checked.program.verdict.violations[0])
-    if not checked.verdict.valid:
-        raise DisagreementError(f"the schedule of a valid program is invalid: {checked.verdict.violations[0].message}")
-    return checked.schedule
+    opened, kind = _opened(path)
+    return kind.schedule(opened, Asked(topology=parsing.topology(topology), root=root))
+
+
+def _opened(path: str | Path) -> tuple[Opened, ProgramFormat]:
+    """A program and its format; InputError for anything else."""
+    opened, kind = opened_kind(path)
+    if not isinstance(kind, ProgramFormat):
+        raise InputError(f"{path}: no program; formats of programs: {', '.join(load_program_formats())}")
+    return opened, kind

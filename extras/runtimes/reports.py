@@ -4,8 +4,8 @@ from typing import Any
 
 from certree.api.reports.text import counted, one_line
 from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
+from certree.extras.runtimes.check.checker import ProgramVerdict
 from certree.extras.runtimes.check.plan_checker import PlanVerdict
-from certree.extras.runtimes.kinds import AnyVerdict
 from certree.extras.runtimes.model.algorithm import Algorithm
 from certree.extras.runtimes.model.chakra import NodeType
 from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
@@ -14,10 +14,10 @@ from certree.extras.runtimes.model.program import Program
 from certree.models.schedule.collective import parse_collective
 
 
-def program_report(checked: AnyVerdict) -> dict[str, Any]:
-    """A JSON document: size of the program, and violations where there are any."""
-    verdict = checked.verdict
-    report: dict[str, Any] = {"valid": verdict.valid, "collective": str(checked.layout.kind), "root": checked.layout.root}
+def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kind: str) -> dict[str, Any]:
+    """A JSON document: the format `kind` and the size of the program, and violations where there are any."""
+    verdict, layout = checked.verdict, checked.layout
+    report: dict[str, Any] = {"valid": verdict.valid, "collective": str(layout.kind), "root": layout.root, "kind": kind}
     if isinstance(checked, PlanVerdict):
         report |= _plan_sizes(checked.plan)
     elif isinstance(checked, AlgorithmVerdict):
@@ -33,7 +33,6 @@ def program_report(checked: AnyVerdict) -> dict[str, Any]:
 def _program_sizes(program: Program) -> dict[str, Any]:
     blocks = [block for rank in program.ranks for block in rank.blocks]
     return {
-        "kind": "msccl-xml",
         "name": program.name,
         "ranks": len(program.ranks),
         "chunks": program.chunks_per_loop,
@@ -54,7 +53,6 @@ def _plan_sizes(plan: Plan) -> dict[str, Any]:
     blocks = [block for rank in plan.ranks for block in rank.blocks]
     signals = [(rank, channel) for rank, _, _, one in plan.operations() if one.name.signals for channel in one.channels]
     return {
-        "kind": "mscclpp",
         "name": plan.name,
         "ranks": len(plan.ranks),
         "chunks": plan.chunks_per_loop,
@@ -75,7 +73,6 @@ def _plan_sizes(plan: Plan) -> dict[str, Any]:
 def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
     sizes = [act.bytes for acts in algorithm.ranks for act in acts if act.type is NodeType.SEND]
     return {
-        "kind": "chakra",
         "ranks": len(algorithm.ranks),
         "chunks": None if algorithm.layout is None else algorithm.layout.chunks,
         "in_place": False,

@@ -15,9 +15,11 @@ PROGRAMS = Path(sys.executable).parent
 def test_there_is_a_recipe_for_each_kind_of_addition() -> None:
     kinds = (
         "topology family",
+        "format of network files",
         "synthesis method",
         "checker rule",
-        "export format",
+        "format of tables",
+        "format of programs",
         "cost model",
         "TLA+ model",
         "reproduction target",

@@ -7,8 +7,7 @@ from certree.api.settings import setting
 from certree.cli.words.parameters import check_output
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, say, show
-from certree.extras.runtimes.make.formats import load_runtime_formats
-from certree.extras.runtimes.model.msccl import MAX_MESSAGE
+from certree.extras.runtimes.formats.program_format import load_program_formats
 from certree.extras.runtimes.programs import TABLE, export_program, export_programs
 from certree.extras.runtimes.reports import program_report, program_words
 from certree.models.common.errors import InputError
@@ -28,12 +27,12 @@ def export_as_program(
 ) -> int:
     """Write the program of a schedule, or the programs of a folder that `tune` wrote. `limits`: the smallest and the largest
     message for which the runtime takes the file."""
-    if load_runtime_formats()[format_name].suffix and (size is not None or machine is not None):
+    if load_program_formats()[format_name].suffix and (size is not None or machine is not None):
         raise InputError(f"a program for {format_name} is for any size; --size and --params do not apply")
     if (schedule / TABLE).is_file():
         return _export_tuned(schedule, format_name, output)
     smallest, largest = limits
-    sizes = None if smallest is largest is None else (smallest or 0, largest or MAX_MESSAGE)
+    sizes = None if smallest is largest is None else (smallest or 0, largest or load_program_formats()[format_name].no_end)
     return _export_program(schedule, format_name, output, size, machine, sizes, force=force, as_json=as_json)
 
 
@@ -49,7 +48,7 @@ def _export_program(
     as_json: bool,
 ) -> int:
     """Write the program of a schedule."""
-    suffix = load_runtime_formats()[format_name].suffix
+    suffix = load_program_formats()[format_name].suffix
     if not suffix and output.exists():
         raise InputError(f"{output} exists; name a new folder")
     check_output(output, force=force, folder=not suffix, suffixes=(suffix,) if suffix else (), what=f"a {format_name} file")
@@ -58,7 +57,7 @@ def _export_program(
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
     note(f"wrote {output}")
-    show(program_report(checked), program_words, kind="program", as_json=as_json, then=("verify", output))
+    show(program_report(checked, format_name), program_words, kind="program", as_json=as_json, then=("verify", output))
     return 0
 
 

@@ -6,5 +6,4 @@
   `switched`: all-reduces in a switch
 - `algorithms`: to Chakra traces, and the configuration with which ASTRA-sim executes them
 - `raising`, `registers`, `staging`: from what a program does to a schedule on a network
-- `formats`: what `certree export --format` writes of them, one module each
 """

@@ -1,0 +1,168 @@
+"""What a format of programs does: a class for each, which is also a kind of artefact that every command reads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from certree.api import parsing
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.checks.verdicts import schedule_outcome
+from certree.api.errors import DisagreementError, InvalidProgramError
+from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
+from certree.extras.runtimes.check.checker import ProgramVerdict
+from certree.extras.runtimes.check.plan_checker import PlanVerdict
+from certree.extras.runtimes.make.raising import schedule_of_program
+from certree.extras.runtimes.reports import program_report, program_words
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import read_bytes
+from certree.models.common.registry import Registry, import_folder
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import SUFFIXES
+from certree.verify.checker import verify_schedule
+from certree.verify.verdict import Verdict
+
+#: the smallest and the largest message, in bytes
+Sizes = tuple[int, int]
+#: the verdict on a program of any format
+AnyVerdict = ProgramVerdict | PlanVerdict | AlgorithmVerdict
+
+
+@dataclass(frozen=True, repr=False)
+class CheckedProgram(Shown):
+    """A program's verdict and, where a network was given and the program is valid, its schedule there with the verdict on that."""
+
+    program: AnyVerdict
+    schedule: Schedule | None = None
+    verdict: Verdict | None = None
+
+    def title(self) -> str:
+        """Whether it is valid."""
+        return "valid" if self.valid else "invalid"
+
+    def facts(self) -> dict[str, object]:
+        """The collective and the ranks, and the first fault."""
+        layout, violations = self.program.layout, self.program.verdict.violations
+        facts: dict[str, object] = {"collective": str(layout.kind), "ranks": layout.ranks}
+        return facts if not violations else facts | {"first": violations[0].message}
+
+    @property
+    def valid(self) -> bool:
+        """Whether the program is valid, and its schedule on the network where one was given."""
+        return self.program.valid and (self.verdict is None or self.verdict.valid)
+
+
+class ProgramFormat(Artefact):
+    """A format of programs; the class docstring is its help text.
+
+    `suffix`: the end of the name of a file that `export` writes, or empty where it writes a folder, for one size of message and
+    one machine. `no_end`: of files, how the largest size of message says that there is none. `most_bytes`: of a file that is read.
+    """
+
+    suffix: ClassVar[str]
+    no_end: ClassVar[int] = 0
+    most_bytes: ClassVar[int] = 0
+
+    is_more = True
+    on_any_network = True
+    imports = SUFFIXES
+    refuses: ClassVar[Mapping[str, str]] = {
+        "route": "routes are asked for, which only a CSV may leave open; a program has none",
+        "trust": NO_TRUST,
+    }
+
+    def parse(self, data: bytes, where: str) -> Any:
+        """The program in the bytes of a file; InputError, one line, where they are not a program of this format."""
+        raise NotImplementedError
+
+    def read(self, path: Path) -> Any:
+        """The program on a path, which is that of a file unless the format says otherwise."""
+        if path.is_file() and path.stat().st_size > self.most_bytes:
+            raise InputError(f"{path}: {path.stat().st_size} bytes; allowed: up to {self.most_bytes}")
+        return self.parse(read_bytes(path), str(path))
+
+    def execute(self, program: Any, collective: CollectiveKind | None, root: int | None) -> AnyVerdict:
+        """What the program does: the verdict on it; `collective` where one is given, `root` a rank."""
+        raise NotImplementedError
+
+    def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
+        """The bytes of a file for messages of some sizes (None: any); UnsupportedError for what the format cannot say."""
+        raise UnsupportedError(f"{self.name}: programs of this format are read, not written")
+
+    def write_folder(self, schedule: Schedule, message_bytes: int, machine: Machine, path: str) -> dict[str, bytes]:
+        """Where `suffix` is empty: by name the files of a folder that will be at `path`; UnsupportedError likewise."""
+        raise UnsupportedError(f"{self.name}: programs of this format are read, not written")
+
+    def load(self, opened: Opened, asked: Asked) -> Any:
+        """The program."""
+        return self.read(opened.path)
+
+    def schedule(self, opened: Opened, asked: Asked) -> Schedule:
+        """The schedule that it executes on the network that is asked for."""
+        if asked.topology is None:
+            raise InputError(f"{opened}: a program does not say its network; give it with --topology, or import the program first")
+        checked = self.checked(opened.path, topology=asked.topology, root=asked.root)
+        if checked.schedule is None or checked.verdict is None:
+            raise InvalidProgramError(checked.program.verdict.violations[0])
+        if not checked.verdict.valid:
+            raise DisagreementError(f"the schedule of a valid program is invalid: {checked.verdict.violations[0].message}")
+        return checked.schedule
+
+    def verify(self, opened: Opened, asked: Asked) -> Checked:
+        """What it does when it is executed; with a network also the schedule that it executes there."""
+        if asked.topology is None and (asked.size is not None or asked.machine is not None):
+            raise InputError(f"{opened}: times need a network; give --topology with --size and --params")
+        checked = self.checked(opened.path, topology=asked.topology, collective=asked.collective, root=asked.root)
+        report = program_report(checked.program, self.name)
+        if checked.schedule is None or checked.verdict is None:
+            then = ("verify", opened.path, "--topology", "NETWORK") if asked.topology is None else ()
+            return Checked(checked, lambda tell: report, program_words, "program", then)
+        return schedule_outcome(checked.schedule, checked.verdict, asked, before=program_words(report), whole=checked)
+
+    def checked(
+        self,
+        file: Path,
+        *,
+        topology: Topology | None = None,
+        collective: str | Collective | None = None,
+        root: int | None = None,
+    ) -> CheckedProgram:
+        """What a program does and, on a network, the schedule that it executes there, with the verdicts on both."""
+        program = self.read(file)
+        asked = None if collective is None else parsing.collective(collective, root)
+        if asked is not None:
+            asked.require_everyone(f"{file}: programs")
+            if program.kind not in (asked.kind, None):
+                raise InputError(f"{file}: the collective is {program.kind}, not {asked.kind}")
+            root = asked.root
+        if root is not None and topology is not None:
+            Collective(program.kind, root).require_fits(topology)
+            root = int(topology.rank[root])
+        found = self.execute(program, None if asked is None else asked.kind, root)
+        if topology is None or not found.valid:
+            return CheckedProgram(found)
+        schedule = schedule_of_program(found, topology, self.name)
+        return CheckedProgram(found, schedule, verify_schedule(schedule))
+
+
+PROGRAM_FORMATS: Registry[ProgramFormat] = Registry("runtime format")
+
+
+def program_format(name: str) -> Callable[[type[ProgramFormat]], type[ProgramFormat]]:
+    """Register the decorated class as a format of programs and as a kind of artefact."""
+
+    def add(found: type[ProgramFormat]) -> type[ProgramFormat]:
+        PROGRAM_FORMATS.register(name)(found())
+        return artefact(name)(found)  # type: ignore[return-value]
+
+    return add
+
+
+def load_program_formats() -> Registry[ProgramFormat]:
+    """The registry, with every format imported."""
+    import_folder("certree.extras.runtimes.formats")
+    return PROGRAM_FORMATS
