@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -28,6 +30,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     pages = {"reference/cli.md": command_line(), "reference/api.md": python_api()}
     for name, page in ROOT_PAGES.items():
         pages[page] = re.sub(r"\]\(docs/", "](", (ROOT / name).read_text())
+    pages["changelog.md"] = pages["changelog.md"].replace("## Unreleased\n", news())
     for schema in schemas():
         pages[f"reference/schemas/{schema.name}"] = schema.read_text()
     pages |= {f"images/{name}.svg": _picture(network) for name, network in PICTURES.items()}
@@ -35,6 +38,13 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def news() -> str:
+    """The news fragments as a section of the changelog, as `towncrier build` will write them."""
+    command = [Path(sys.executable).with_name("towncrier"), "build", "--draft", "--version", "Unreleased"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return re.sub(r"\]\(docs/", "](", done.stdout.lstrip())
 
 
 def schemas() -> list[Path]:
