@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from certree.cli.words.terminal import emit_error, note
-from certree.models.common.errors import CertreeError, OutputError, UndecidedError, unknown_name
+from certree.models.common.errors import CertreeError, OutputError, UndecidedError, internal_error, unknown_name
 from certree.models.common.extras import extras
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
@@ -121,10 +121,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:  # of click, which writes help by itself
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return fail(f"cannot write to standard output: {error.strerror}", OutputError.exit_code, "OutputError")
-        if os.environ.get("CERTREE_DEBUG"):
-            raise
-        hint = "this is a bug in certree; CERTREE_DEBUG=1 shows where"
-        return fail(f"internal error: {type(error).__name__}: {error} ({hint})", INTERNAL_ERROR, "InternalError")
+        return fail(f"internal error: {internal_error(error)}", INTERNAL_ERROR, "InternalError")
     return code if isinstance(code, int) else 0
 
 

@@ -10,7 +10,7 @@ from certree.api.artefacts import Artefact, Opened, kind_of, opened_kind
 from certree.api.inputs import asked_for
 from certree.api.parsing import Network
 from certree.api.settings import silent
-from certree.models.common.errors import InputError, UndecidedError
+from certree.models.common.errors import CertreeError, InputError, UndecidedError, internal_error
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 
@@ -18,17 +18,24 @@ from certree.models.schedule.collective import Collective
 @dataclass(frozen=True)
 class CheckedPath:
     """A path with the report on what it holds, as `certree verify --json` has it for one path, or with the `error` why there is
-    none; exactly one of them. `undecided`: it was read, and the check ended without an answer (`models.common.budget`)."""
+    none; exactly one of them. `undecided`: it was read, and the check ended without an answer (`models.common.budget`).
+    `internal`: a bug in certree ended the check."""
 
     path: Path
     report: dict[str, Any] | None = None
     error: str | None = None
     undecided: bool = False
+    internal: bool = False
 
     @property
     def valid(self) -> bool:
         """Whether it was read and breaks no rule."""
         return self.report is not None and bool(self.report["valid"])
+
+    @property
+    def reason(self) -> str:
+        """Why there is no report, in a word or two."""
+        return "internal error" if self.internal else "undecided" if self.undecided else "unreadable"
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,10 @@ class Batch:
 
     @property
     def exit_code(self) -> int:
-        """2 where something could not be read, else 1 where something is invalid, else 3 where something is undecided, else 0."""
+        """70 where a bug in certree ended a check, else 2 where something could not be read, else 1 where something is invalid,
+        else 3 where something is undecided, else 0."""
+        if any(one.internal for one in self.checked):
+            return CertreeError.exit_code
         if any(one.error is not None and not one.undecided for one in self.checked):
             return 2
         if any(one.report is not None and not one.valid for one in self.checked):
@@ -54,7 +64,8 @@ class Batch:
 
 
 def _without_report(one: CheckedPath) -> dict[str, Any]:
-    return {"valid": False, "error": one.error, **({"undecided": True} if one.undecided else {})}
+    why = {name: True for name in ("undecided", "internal") if getattr(one, name)}
+    return {"valid": False, "error": one.error, **why}
 
 
 def is_batch(paths: Sequence[Path]) -> bool:
@@ -78,7 +89,8 @@ def verify_all(
     them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
     deadlock, by default those that each was made for.
     `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one whose check would take
-    more steps or memory than the budget of a file has. Raises InputError for a folder with nothing to verify.
+    more steps or memory than the budget of a file has, or is ended by a bug in certree. Raises InputError for a folder with nothing
+    to verify.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -102,6 +114,8 @@ def verify_all(
             checked.append(CheckedPath(path, error=f"{path}: {error}", undecided=True))
         except MemoryError:
             checked.append(CheckedPath(path, error=f"{path}: undecided: it takes more memory than there is", undecided=True))
+        except Exception as error:
+            checked.append(CheckedPath(path, error=internal_error(error), internal=True))
     return Batch(tuple(checked), tuple(skipped))
 
 

@@ -14,7 +14,11 @@ from certree.models.common.shown import printable
 from certree.verify.rule import load_rules
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_UNREADABLE, _UNDECIDED = "unreadable", "undecided"
+_UNANSWERED = {
+    "unreadable": "the file cannot be read",
+    "undecided": "the check takes more steps or memory than its budget has",
+    "internal error": "a bug in certree ended the check",
+}
 
 
 def junit(batch: Batch) -> bytes:
@@ -32,7 +36,7 @@ def junit(batch: Batch) -> bytes:
     for one in batch.checked:
         case = SubElement(suite, "testcase", {"name": one.path.as_posix(), "classname": printable(_subject(one))})
         if one.error is not None:
-            SubElement(case, "error", {"type": _kind(one), "message": printable(one.error)})
+            SubElement(case, "error", {"type": one.reason, "message": printable(one.error)})
         elif not one.valid:
             found = _violations(one)
             failure = SubElement(case, "failure", {"type": found[0]["rule"], "message": printable(found[0]["message"])})
@@ -56,8 +60,7 @@ def sarif(batch: Batch) -> bytes:
 
     results = [result for one in batch.checked for result in _results(one)]
     used, rules = sorted({result["ruleId"] for result in results}), load_rules()
-    others = {_UNREADABLE: "the file cannot be read", _UNDECIDED: "the check takes more steps or memory than its budget has"}
-    kinds = load_artefacts()
+    others, kinds = dict(_UNANSWERED), load_artefacts()
     for name in kinds:
         others |= kinds[name].rules
     meaning = {name: rules[name].meaning if name in rules else others[name] for name in used}
@@ -67,12 +70,8 @@ def sarif(batch: Batch) -> bytes:
     return canonical_json(log)
 
 
-def _kind(one: CheckedPath) -> str:
-    return _UNDECIDED if one.undecided else _UNREADABLE
-
-
 def _subject(one: CheckedPath) -> str:
-    return _kind(one) if one.report is None else f"{one.report['collective']} {place_words(one.report)}"
+    return one.reason if one.report is None else f"{one.report['collective']} {place_words(one.report)}"
 
 
 def _violations(one: CheckedPath) -> list[Mapping[str, Any]]:
@@ -81,7 +80,7 @@ def _violations(one: CheckedPath) -> list[Mapping[str, Any]]:
 
 def _results(one: CheckedPath) -> Iterator[dict[str, Any]]:
     if one.error is not None:
-        yield _result(_kind(one), one.error, one.path, None, 1)
+        yield _result(one.reason, one.error, one.path, None, 1)
     lines = _csv_lines(one.path) if one.path.suffix == ".csv" and one.error is None else []
     for violation in _violations(one):
         rows = violation.get("rows", [])

@@ -74,7 +74,7 @@ PARTS = {
         method: text
         file: text
         """,
-    "checked": "path: text\nvalid: bool\nerror? topology? collective?: text",
+    "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
     "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
     "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
     "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
@@ -177,6 +177,7 @@ DOCUMENTS = {
         valid: bool
         topology collective: text
         root: count?
+        rounded?: rounded
         max_chunks? memory? scratch? least_steps?: count?
         model?: text
         points? step_bounds?: [any]
@@ -264,7 +265,14 @@ DOCUMENTS = {
         """,
     "model-check": "models: [model]",
     "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
-    "sweep": "title: text\ncells: [swept]\nfolder?: text\npresent? unmeasured?: count\nestimated_cpu_seconds?: number",
+    "sweep": """
+        title: text
+        rounded?: {rounded}
+        cells: [swept]
+        folder?: text
+        present? unmeasured?: count
+        estimated_cpu_seconds?: number
+        """,
     "tune": "topology collective machine: text\nroot: count?\nrounded?: rounded\nranges: [tuned]\npoints: [tuned_at]",
     "gallery": "folder: text\nexamples: [{text}]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",

@@ -5,6 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.text import collective_words, gap_words, one_line
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import check_bound
@@ -27,6 +28,7 @@ def frontier_report(verdict: FrontierVerdict, known: Mapping[str, Point] = Mappi
         "topology": verdict.topology.name,
         "collective": str(verdict.collective.kind),
         "root": verdict.collective.root,
+        **rounded_of(verdict.topology),
         "max_chunks": document["max_chunks"],
         "memory": document["memory"],
         "scratch": document["scratch"],
@@ -85,7 +87,8 @@ def frontier_words(report: dict[str, Any]) -> str:
         return "\n".join([f"invalid: frontier of {what}", *listed])
     reach = "for any number of chunks" if report["all_chunks"] else f"for up to {report['max_chunks']} chunks per node"
     state = f"complete {reach}" if report["complete"] else f"undecided, up to {report['max_chunks']} chunks per node"
-    lines = [f"frontier of {what}: {state}", f"  {'chunks':>6} {'steps':>6} {'rounds':>6} {'rounds per chunk':>17}"]
+    lines = [f"frontier of {what}: {state}", *rounded_words(report)]
+    lines.append(f"  {'chunks':>6} {'steps':>6} {'rounds':>6} {'rounds per chunk':>17}")
     for chunks, steps, rounds in report["points"]:
         lines.append(f"  {chunks:>6} {steps:>6} {rounds:>6} {Fraction(rounds, chunks)!s:>17}")
     lines.append(f"  bounds: {report['least_steps']} steps; {report['rate_bound']} rounds per chunk ({report['bound']['kind']})")

@@ -1,5 +1,6 @@
 """Errors named by condition; each carries the exit code that the command line gives it."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -57,6 +58,13 @@ class UndecidedError(CertreeError):
     """A search ended without an answer: neither a result nor a refutation."""
 
     exit_code = 3
+
+
+def internal_error(error: Exception) -> str:
+    """What is said of a bug in certree; the error itself is raised where the environment variable CERTREE_DEBUG is set."""
+    if os.environ.get("CERTREE_DEBUG"):
+        raise error
+    return f"{type(error).__name__}: {error} (this is a bug in certree; CERTREE_DEBUG=1 shows where)"
 
 
 def short(value: object) -> str:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import certree.api as ct
+from certree.api.kinds import schedule_files
 from certree.models.common import budget
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree
@@ -97,6 +98,34 @@ def test_what_exceeds_its_budget_is_undecided_and_does_not_hide_the_rest(folder,
     told = certree("verify", folder / "all-to-all.json")
     assert (told.code, told.out) == (3, "")
     assert told.err.startswith("error: undecided: contents after 6 transfers")
+
+
+def test_a_bug_does_not_hide_the_rest(folder, monkeypatch):
+    """Where the check of one file ends in an internal error, the others get their answers; the exit code says so at the end."""
+    checked = schedule_files.checked_schedule
+
+    def fails(schedule, asked, then=()):
+        if str(folder / "ring.json") in map(str, then):
+            raise ZeroDivisionError("by hand")
+        return checked(schedule, asked, then)
+
+    monkeypatch.setattr(schedule_files, "checked_schedule", fails)
+    asked = ("verify", folder / "ring.json", folder / "deep", folder / "tables")
+    told = certree(*asked)
+    lines = told.out.splitlines()
+    assert told.code == 70
+    assert lines[0].startswith(f"internal error: {folder}/ring.json: ZeroDivisionError: by hand (this is a bug in certree")
+    assert [line.split(":")[0] for line in lines[1:3]] == ["valid", "valid"]
+    assert told.err == "error: 1 of 3 ended in an internal error\n"
+    assert [(file["valid"], "internal" in file) for file in certree(*asked, "--json").document["files"]] == [
+        (False, True), (True, False), (True, False),
+    ]  # fmt: skip
+    assert certree(*asked, "--junit", folder / "j.xml", "--sarif", folder / "s.sarif").code == 70
+    assert 'type="internal error"' in (folder / "j.xml").read_text()
+    assert "a bug in certree ended the check" in (folder / "s.sarif").read_text()
+    monkeypatch.setenv("CERTREE_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        certree(*asked)
 
 
 def test_same_path_twice(folder):

@@ -28,6 +28,8 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
+_UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", "internal error": "ended in an internal error"}
+
 
 @click.command("verify")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PATH...")
@@ -65,7 +67,8 @@ def verify_command(
     """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers, bundles of evidence and
     programs of communication runtimes (MSCCL XML, plans of MSCCL++, Chakra traces).
 
-    Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
+    Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others, nor does a
+    bug in certree.
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
@@ -107,9 +110,8 @@ def _show_batch(batch: Batch, *, as_json: bool) -> int:
     show(batch.document(), _batch_words, as_json=as_json, kind="verify-batch")
     for path in batch.skipped:
         note(f"{path}: skipped: a CSV does not say its network; give --topology and --collective, or name the file")
-    for undecided, words in ((False, "could not be read"), (True, "are undecided")):
-        count = sum(one.error is not None and one.undecided is undecided for one in batch.checked)
-        if count:
+    for reason, words in _UNANSWERED.items():
+        if count := sum(one.error is not None and one.reason == reason for one in batch.checked):
             note(f"error: {count} of {len(batch.checked)} {words}")
     return batch.exit_code
 
@@ -120,7 +122,7 @@ def _batch_words(document: dict[str, Any]) -> str:
     for file in document["files"]:
         name = one_line(file["path"])
         if "error" in file:
-            kind = "undecided" if file.get("undecided") else "unreadable"
+            kind = "internal error" if file.get("internal") else "undecided" if file.get("undecided") else "unreadable"
             lines.append(f"{kind}: {name}: {one_line(file['error']).removeprefix(f'{name}: ')}")
             continue
         what = f"{name}: {collective_words(file)} {place_words(file)}"

@@ -5,12 +5,14 @@ from typing import Any
 
 import click
 
-from certree.api.reports.text import counted
+from certree.api.reports.rounding import rounded_of, rounded_words
+from certree.api.reports.text import counted, one_line
 from certree.api.workers import Workers
 from certree.cli.words.parameters import option_json, options_workers
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.sweeps.run.measure import FAILED, INVALID
+from certree.extras.sweeps.run.plan import Plan
 from certree.extras.sweeps.run.running import PlannedSweep, Swept, duration_words, plan_sweep, sweep
 from certree.extras.sweeps.run.specification import sweep_example
 from certree.models.common.errors import InputError
@@ -71,6 +73,7 @@ def _tell_plan(planned: PlannedSweep, workers: Workers, *, as_json: bool) -> Non
         emit(
             {
                 "title": planned.title(),
+                **_rounded(planned.plan),
                 "cells": rows,
                 "present": planned.present,
                 "estimated_cpu_seconds": planned.cpu_seconds,
@@ -78,7 +81,7 @@ def _tell_plan(planned: PlannedSweep, workers: Workers, *, as_json: bool) -> Non
             }
         )
         return
-    say("\n".join(cell.label for cell in cells), wrap=False)
+    say("\n".join([cell.label for cell in cells] + _rounded_words(planned.plan)), wrap=False)
     left = len(planned.plan.by_key) - planned.present
     present = f", {planned.present:,} of them there already" if planned.present else ""
     words = f"{counted(len(cells), 'cells')}{present}; about {duration_words(planned.cpu_seconds)} of CPU time"
@@ -95,11 +98,25 @@ def _tell(found: Swept, *, as_json: bool) -> None:
         note("no table.parquet: pip install 'certree[parquet]'")
     note(f"wrote {found.folder}")
     if as_json:
-        emit({"title": found.title(), "folder": str(found.folder), "cells": list(found.rows())})
+        emit({"title": found.title(), **_rounded(found.plan), "folder": str(found.folder), "cells": list(found.rows())})
         return
     lines = [f"{found.title()}: " + ", ".join(f"{count:,} {status}" for status, count in found.counts.items())]
+    lines += _rounded_words(found.plan)
     lines += [f"  {one}" for one in _wrong(found)]
     say("\n".join(lines))
+
+
+def _rounded(plan: Plan) -> dict[str, Any]:
+    """The key `rounded` with what an import rounded of each network; nothing where no rate was rounded."""
+    networks = plan.specification.networks.items()
+    found = {name: topology.rounded.document() for name, topology in networks if topology.rounded is not None}
+    return {"rounded": found} if found else {}
+
+
+def _rounded_words(plan: Plan) -> list[str]:
+    """The line of each network whose rates were rounded."""
+    networks = plan.specification.networks.items()
+    return [f"  {one_line(name)}: {line.strip()}" for name, one in networks for line in rounded_words(rounded_of(one))]
 
 
 def _wrong(found: Swept) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
-from certree.api.evidence import certified_or_fail
+from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.schedules import closed_form, over_bounds, schedule_report, time_bound
 from certree.api.reports.text import size_words
@@ -23,7 +23,7 @@ from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
-from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine, machine_from_document
@@ -83,7 +83,7 @@ def compare(
     default, which is this process; a method with its sizes is a task. `time_over_bound` of a cell is its closed form divided by
     `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather or reduce-scatter
     `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell. Raises InputError
-    for anything malformed; a cell that a method does not cover has `not_applicable`.
+    for anything malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is invalid has `refuted`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
@@ -152,6 +152,8 @@ class Comparison:
             made = load_methods()[entry.method](request)
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
+        except RejectedError as error:  # every candidate of method auto
+            return cell | {"valid": False, "refuted": str(error)}
         schedule, report, quality = self._check(entry, made, size)
         if not report["valid"]:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
@@ -167,7 +169,7 @@ class Comparison:
     def _check(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
         key = (entry.text, made.digest)
         if key not in self._checked:
-            schedule, verdict = certified_or_fail(made, search=self.search)
+            schedule, verdict = add_certificate(made, search=self.search)
             self._checked[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality
         return self._checked[key]
 

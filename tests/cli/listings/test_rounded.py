@@ -53,10 +53,34 @@ def test_answers_about_files(tmp_path: Path) -> None:
     assert LINE in answer("certify", schedule, "-o", str(certified)).splitlines()
 
 
-def test_tuning(tmp_path: Path) -> None:
-    rate = RoundedRate(Fraction(5), Fraction(4), 2)
-    small = replace(parse_topology("ring:2"), rounded=Rounding(Fraction(2), (rate,)))
-    save_topology(small, tmp_path / "small.json")
-    out = answer("tune", tmp_path / "small.json", "--from", "1KiB", "--to", "1KiB", "-o", str(tmp_path / "t"))
+SMALL = replace(parse_topology("ring:2"), rounded=Rounding(Fraction(2), (RoundedRate(Fraction(5), Fraction(4), 2),)))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """SMALL in a file."""
+    save_topology(SMALL, tmp_path / "small.json")
+    return tmp_path / "small.json"
+
+
+def test_frontier(small: Path) -> None:
+    asked = ("frontier", small, "--collective", "all-gather", "--max-chunks", "1")
+    assert "  rounded: 1 rate: 2 links from " in answer(*asked)
+    assert json.loads(answer(*asked, "--json"))["rounded"] == SMALL.rounded.document()
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_sweep(small: Path, more: tuple[str, ...]) -> None:
+    """A sweep has several networks: each is named with what was rounded."""
+    specification = small.with_name("spec.toml")
+    specification.write_text(f'networks = ["{small}", "ring:3"]\nsizes = ["1KiB"]\nmethods = ["ring"]\nruns = ["none"]\n')
+    asked = ("sweep", specification, "-o", str(small.with_name("out")), "--workers", "1", *more)
+    told = next(line for line in answer(*asked).splitlines() if "rounded" in line)
+    assert told.startswith(f"  {small}: rounded: 1 rate: 2 links")
+    assert json.loads(answer(*asked, "--json"))["rounded"] == {str(small): SMALL.rounded.document()}
+
+
+def test_tuning(small: Path, tmp_path: Path) -> None:
+    out = answer("tune", small, "--from", "1KiB", "--to", "1KiB", "-o", str(tmp_path / "t"))
     assert "  rounded: 1 rate: 2 links from " in out
-    assert json.loads((tmp_path / "t" / "table.json").read_text())["rounded"] == small.rounded.document()
+    assert json.loads((tmp_path / "t" / "table.json").read_text())["rounded"] == SMALL.rounded.document()

@@ -49,6 +49,19 @@ def test_the_next_best_is_picked(wrong: Method) -> None:
 
 
 @pytest.mark.usefixtures("wrong")
+def test_a_comparison_goes_on() -> None:
+    """An invalid schedule is a row with the reason; the rows of other methods and sizes follow."""
+    asked = ("compare", "switch:3", "--size", "256,1KiB", "--methods", "in-one-step,direct", "--simulate", "none")
+    told = certree(*asked)
+    assert told.code == 0
+    assert [line.split()[2:4] for line in told.out.splitlines()[2:]][::2] == [["in-one-step", "invalid"]] * 2
+    assert "in-one-step: invalid: " in told.err
+    cells = certree(*asked, "--json").document["cells"]
+    assert [(cell["valid"], cell.get("time_cycles") is None) for cell in cells] == [(False, True), (True, False)] * 2
+    assert "capacity" in cells[0]["refuted"]
+
+
+@pytest.mark.usefixtures("wrong")
 def test_it_does_not_count_for_methods_that_compare() -> None:
     """They leave out what cannot be faster than the best, which an invalid schedule is not."""
     request = ask("switch:3", message_bytes=SIZE)
