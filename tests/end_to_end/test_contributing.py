@@ -36,4 +36,5 @@ def test_recipe(recipe: Recipe, tmp_path: Path) -> None:
         subprocess.run([PROGRAMS / "ruff", *arguments, *code], cwd=checkout, check=True)
     assert recipe.commands
     for command in recipe.commands:
-        assert without_times(command.run(str(checkout), checkout / "bin")) == without_times(command.shown), command.line
+        how = f"{command.line}: `python -m tests.end_to_end.contributing` writes the outputs anew"
+        assert without_times(command.run(str(checkout), checkout / "bin")) == without_times(command.shown), how

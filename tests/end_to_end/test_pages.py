@@ -25,9 +25,8 @@ def without_diagrams(page: Path) -> str:
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
-    """`make pages` writes the outputs anew."""
-    text = page.read_text()
-    assert without_times(written_anew(text, str(tmp_path))) == without_times(text)
+    text, how = page.read_text(), f"`python -m tests.end_to_end.pages {page.relative_to(ROOT)}` writes the outputs anew"
+    assert without_times(written_anew(text, str(tmp_path))) == without_times(text), how
 
 
 @cache

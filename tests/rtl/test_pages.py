@@ -15,6 +15,8 @@ from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES
 from tests.rtl.mutants import PAGE, RTL, SURVIVES, TABLES, edits
 
+EDITS = "`python -m tests.rtl.mutants` writes the page anew"
+CASES_RUN = "`CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record` writes the page anew"
 _MODULES = Path(__file__).parents[2] / "hw" / "rtl"
 
 
@@ -25,8 +27,8 @@ def _rows(part: str) -> list[list[str]]:
 
 def test_the_page_has_edits_of_every_module_and_each_is_caught() -> None:
     modules, tables = map(_rows, PAGE.read_text().split("## Tables"))
-    assert (len(modules), len(tables)) == (RTL, TABLES)
-    assert {row[0] for row in modules} == {path.name for path in _MODULES.glob("*.sv")}
+    assert (len(modules), len(tables)) == (RTL, TABLES), EDITS
+    assert {row[0] for row in modules} == {path.name for path in _MODULES.glob("*.sv")}, EDITS
     assert len({row[2] for row in modules}) >= 8
     assert [row for row in modules + tables if row[-1] in ("", SURVIVES)] == []
 
@@ -40,19 +42,19 @@ def test_the_page_is_of_these_modules() -> None:
         for edit in edits(path)
     }
     shown = [(*row[:3], *(cell.strip("`").replace("\\|", "|") for cell in row[3:5])) for row in modules]
-    assert set(shown) - drawable == set()
+    assert set(shown) - drawable == set(), EDITS
 
 
 def test_events_are_those_of_the_golden_traces() -> None:
     cases, pairs = map(_rows, record.PAGE.read_text().split("## New tables"))
     rows = {cells[0].rstrip("*"): cells for cells in cases[1:]}
     assert {cells[10] for cells in rows.values()} | {cells[7] for cells in pairs[1:]} == {"0"}
-    assert set(rows) == set(CASES)
-    assert {cells[0] for cells in pairs[1:]} == set(PAIRS)
+    assert set(rows) == set(CASES), CASES_RUN
+    assert {cells[0] for cells in pairs[1:]} == set(PAIRS), CASES_RUN
     small = [name for name in rows if "8x8" not in name]
     assert {name: int(rows[name][6].replace(",", "")) for name in small} == {
         name: golden_trace(CASES[name]()).count(b"\n") - 1 for name in small
-    }
+    }, CASES_RUN
 
 
 @pytest.mark.parametrize(

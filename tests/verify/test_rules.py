@@ -33,7 +33,7 @@ def test_the_example_of_a_rule_breaks_it_and_no_other(name: str) -> None:
 
 
 def test_the_page_of_the_rules_is_the_generated_one() -> None:
-    assert PAGE.read_text() == page()  # `make pages` writes it
+    assert PAGE.read_text() == page(), "`python -m tests.verify.rule_page` writes it anew"
 
 
 def test_every_subject_has_rules() -> None:

@@ -13,6 +13,7 @@ from certree.models.schedule.collective import CollectiveKind
 from tools.tables import deployed
 from tools.tables.deployed import DETAILS, MET, NETWORKS, SHORT, Attempt, attempt, attempts, page
 
+HOW = "`python -m tools.tables.deployed docs/benchmarks/deployed.md [NETWORK ...]` writes the rows anew"
 PAGE = Path(__file__).parents[3] / "docs" / "benchmarks" / "deployed.md"
 
 
@@ -56,11 +57,11 @@ def test_the_page() -> None:
     rows = [line.strip("|").split("|") for line in head.splitlines() if line.startswith("| `") and line.split("`")[1] != MET]
     for name, _, *cells in rows:
         spec = name.strip().strip("`")
-        assert spec in NETWORKS
-        assert len(cells) == len(SHORT)
+        assert spec in NETWORKS, HOW
+        assert len(cells) == len(SHORT), HOW
         open_cells = sum(not cell.strip().startswith(MET) for cell in cells)
-        assert sum(line.startswith(f"| `{spec}` |") for line in below.splitlines()) == open_cells
-    assert page(PAGE.read_text(), {}) == PAGE.read_text()
+        assert sum(line.startswith(f"| `{spec}` |") for line in below.splitlines()) == open_cells, HOW
+    assert page(PAGE.read_text(), {}) == PAGE.read_text(), HOW
 
 
 def test_methods_and_networks_exist() -> None:

@@ -144,4 +144,4 @@ def test_restrictions() -> None:
 
 
 def test_the_page_of_the_classes_is_the_generated_one() -> None:
-    assert PAGE.read_text() == page()  # `make pages` writes it
+    assert PAGE.read_text() == page(), "`python -m tests.verify.class_page` writes it anew"

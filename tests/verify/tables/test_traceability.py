@@ -9,7 +9,7 @@ RULES = set(load_rules())
 
 
 def test_the_page_is_the_generated_one() -> None:
-    assert PAGE.read_text() == page()  # `make pages` writes it
+    assert PAGE.read_text() == page(), "`python -m tests.verify.tables.traceability` writes it anew"
 
 
 def test_rows_have_as_many_cells_as_the_head() -> None:
