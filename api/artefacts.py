@@ -4,11 +4,8 @@ A kind of artefact is a class below `Artefact`, registered by `artefact` in one 
 extra names as a plug-in of the kind "artefacts". The contents of a file decide which kind it is, not the end of its name.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +13,7 @@ from certree.api.errors import InvalidScheduleError
 from certree.api.settings import Tell, silent
 from certree.models.common.errors import InputError, closest, short
 from certree.models.common.extras import import_plug_ins
-from certree.models.common.files import first_bytes, read_json
+from certree.models.common.files import Opened, as_opened
 from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -25,44 +22,7 @@ from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.tables.tables import Tables
 
 NO_TRUST = "trust is for bundles; for anything else everything is recomputed"
-_START_BYTES = 1 << 12  # enough to show the kind of a file
-_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([a-z-]+)"')
 _NONE = ("\0",)  # the end of no name
-_OTHER_KEY = re.compile(rb'\s*\{\s*"')
-
-
-class Opened:
-    """A path, with the beginning of its file and, once it is asked for, its JSON document."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.is_folder = path.is_dir()
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-    @cached_property
-    def start(self) -> bytes:
-        """The first bytes of a file, unzipped; none of a folder."""
-        return first_bytes(self.path, _START_BYTES)
-
-    @cached_property
-    def document(self) -> Any:
-        """The JSON document in the file; InputError where it is not JSON."""
-        return read_json(self.path)
-
-    @cached_property
-    def format(self) -> str | None:
-        """The `format` that a JSON document states, at its beginning or, where it begins with another key, anywhere; None for
-        anything else."""
-        if (found := _FORMAT.match(self.start)) is not None:
-            return found[1].decode()
-        if _OTHER_KEY.match(self.start) is None:
-            return None
-        with suppress(InputError):
-            stated = self.document.get("format")
-            return stated if isinstance(stated, str) else None
-        return None
 
 
 @dataclass(frozen=True)
@@ -219,25 +179,25 @@ def _kinds() -> Iterator[Artefact]:
     yield from (kind for kind in known if kind.is_network)
 
 
-def opened_kind(path: str | Path) -> tuple[Opened, Artefact]:
+def opened_kind(path: str | Path | Opened) -> tuple[Opened, Artefact]:
     """A path and its kind, or the kind that its name suggests, whose reader then says what is missing; InputError where nothing is
     there, and where neither contents nor name are those of a kind."""
-    opened = Opened(Path(path))
+    opened = as_opened(path)
     kind = kind_of(opened) or _nearest(opened)
     if kind is None:
         raise InputError(_unknown(opened))
     return opened, kind
 
 
-def holds_schedule(path: str | Path) -> bool:
+def holds_schedule(path: str | Path | Opened) -> bool:
     """Whether a path is to be read as a schedule: it holds an artefact that is not a network, or is a folder. Else it is a
     network."""
-    opened = Opened(Path(path))
+    opened = as_opened(path)
     kind = kind_of(opened)
     return opened.is_folder if kind is None else not kind.is_network
 
 
-def verify_artefact(path: str | Path, asked: Asked) -> Checked:
+def verify_artefact(path: str | Path | Opened, asked: Asked) -> Checked:
     """What the check of everything on a path finds."""
     opened, kind = opened_kind(path)
     kind.require_applicable(opened, asked)

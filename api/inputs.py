@@ -7,6 +7,7 @@ from certree.api import parsing
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.parsing import Network
 from certree.models.common.errors import InputError
+from certree.models.common.files import Opened
 from certree.models.network.network_files import save_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -66,7 +67,7 @@ def asked_for(
 
 
 def given(
-    source: str | Path | AnySchedule | Tables,
+    source: str | Path | Opened | AnySchedule | Tables,
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
@@ -75,7 +76,7 @@ def given(
     """The schedule or the tables of an argument: themselves, or those that a path holds; the other arguments as in `load`."""
     if isinstance(source, Schedule | SymmetricSchedule | Tables):
         return source
-    if not isinstance(source, str | Path):
+    if not isinstance(source, str | Path | Opened):
         raise InputError(f"{source!r} is not a schedule; expected a path, a Schedule or Tables")
     opened, kind = opened_kind(source)
     asked = asked_for(topology, collective, root, route)
@@ -84,7 +85,7 @@ def given(
 
 
 def schedule_of(
-    source: str | Path | AnySchedule | Tables,
+    source: str | Path | Opened | AnySchedule | Tables,
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,

@@ -1,16 +1,18 @@
 """Verdicts on many files and folders, one after the other."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from certree.api.artefacts import Artefact, Opened, kind_of, opened_kind
+from certree.api.artefacts import Artefact, kind_of, opened_kind
 from certree.api.inputs import asked_for
 from certree.api.parsing import Network
 from certree.api.settings import silent
 from certree.models.common.errors import CertreeError, InputError, UndecidedError, internal_error
+from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 
@@ -124,26 +126,28 @@ def _all_paths(paths: Sequence[Path]) -> Iterator[tuple[Opened, Artefact]]:
     seen: set[Path] = set()
     for path in paths:
         opened = Opened(path)
-        inside = opened.is_folder and kind_of(opened) is None
-        found = sorted(_found_in(path), key=lambda one: one[0].path) if inside else [opened_kind(path)]
-        if not found:
+        found = _found_in(path) if opened.is_folder and kind_of(opened) is None else iter([opened_kind(opened)])
+        first = next(found, None)
+        if first is None:
             raise InputError(f"{path}: no schedule, frontier or tables in this folder")
-        for one, kind in found:
+        for one, kind in chain([first], found):
             if one.path not in seen:
                 seen.add(one.path)
                 yield one, kind
 
 
 def _found_in(folder: Path) -> Iterator[tuple[Opened, Artefact]]:
-    """Artefacts that can be verified in a folder and its sub-folders, with their kinds; hidden ones are left out."""
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        whole = Opened(Path(place))
-        if (kind := kind_of(whole)) is not None:
-            yield whole, kind
-            folders.clear()
-            continue
-        for name in files:
-            opened = Opened(Path(place) / name)
-            if not name.startswith(".") and (kind := kind_of(opened)) is not None and kind.in_folders:
+    """Artefacts that can be verified in a folder and its sub-folders, in the order of their paths, with their kinds; hidden ones
+    are left out, and folders that cannot be read."""
+    whole = Opened(folder)
+    if (kind := kind_of(whole)) is not None:
+        yield whole, kind
+        return
+    with suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir():
+                yield from () if path.is_symlink() else _found_in(path)
+            elif (kind := kind_of(opened := Opened(path))) is not None and kind.in_folders:
                 yield opened, kind

@@ -8,6 +8,7 @@ from certree.api.artefacts import Asked, Checked, opened_kind, verify_artefact
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.settings import Tell, setting, silent
 from certree.models.common.errors import InputError
+from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule
@@ -23,11 +24,11 @@ def checked_schedule(schedule: AnySchedule, asked: Asked, then: tuple[object, ..
     return schedule_outcome(schedule, on_machine(schedule, verdict, asked.size, asked.machine), asked, then=then)
 
 
-def checked_source(path: str | Path, asked: Asked) -> Checked:
+def checked_source(path: str | Path | Opened, asked: Asked) -> Checked:
     """The check of the schedule or the tables that a path holds, whatever else is there; its verdict is a `Verdict`."""
     opened, kind = opened_kind(path)
     if not kind.is_more:
-        return verify_artefact(path, asked)
+        return verify_artefact(opened, asked)
     found = kind.schedule(opened, asked)
     return checked_schedule(found.schedule if isinstance(found, Tables) else found, asked)
 

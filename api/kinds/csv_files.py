@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import checked_schedule
 from certree.models.common.errors import InputError
+from certree.models.common.files import Opened
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_csv import CSV_HEADER, load_schedule_csv
 
@@ -29,7 +30,7 @@ class CsvFile(Artefact):
         if asked.topology is None or asked.collective is None:
             asking = "verify and certify take it with --topology and --collective (and --root)"
             raise InputError(f"{opened}: a CSV does not say its network; {asking}")
-        return load_schedule_csv(opened.path, asked.topology, asked.collective, asked.route)
+        return load_schedule_csv(opened, asked.topology, asked.collective, asked.route)
 
     schedule = load
 

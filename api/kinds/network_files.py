@@ -1,6 +1,7 @@
 """Networks in files."""
 
-from certree.api.artefacts import Artefact, Asked, Opened, artefact
+from certree.api.artefacts import Artefact, Asked, artefact
+from certree.models.common.files import Opened
 from certree.models.network.network_files import starts_as_network
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -19,4 +20,4 @@ class NetworkFile(Artefact):
 
     def load(self, opened: Opened, asked: Asked) -> Topology:
         """The network."""
-        return parse_topology(str(opened))
+        return parse_topology(opened)

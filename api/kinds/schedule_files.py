@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import checked_schedule, require_collective
+from certree.models.common.files import Opened
 from certree.models.schedule.schedule_file import HEAD, SUFFIXES
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
@@ -20,7 +21,7 @@ class _ScheduleFile(Artefact):
 
     def load(self, opened: Opened, asked: Asked) -> AnySchedule:
         """The schedule; it must be of the collective that is asked for."""
-        schedule = load_any_schedule(opened.path)
+        schedule = load_any_schedule(opened)
         require_collective(opened.path, schedule, asked.collective)
         return schedule
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import require_collective, schedule_outcome
 from certree.hw.tables.directory import MANIFEST, read_tables
+from certree.models.common.files import Opened
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule

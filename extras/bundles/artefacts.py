@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from certree.api.artefacts import Artefact, Asked, Checked, Opened, artefact
+from certree.api.artefacts import Artefact, Asked, Checked, artefact
 from certree.extras.bundles.check.checking import require_valid, verify_bundle
 from certree.extras.bundles.check.documents import ITEM, bundle_report, bundle_words
 from certree.extras.bundles.evidence import TRUST
 from certree.extras.bundles.model.bundle import FRONTIER, SUFFIX, load_bundle, starts_as_bundle
 from certree.extras.bundles.reading import frontier
+from certree.models.common.files import Opened
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 
@@ -35,26 +36,27 @@ class BundleFile(Artefact):
 
     def load(self, opened: Opened, asked: Asked) -> Any:
         """The schedule in it, or the document of its frontier; `ct.read_bundle` returns the bundle itself."""
-        bundle = load_bundle(opened.path)
+        bundle = load_bundle(opened)
         return bundle.schedule if bundle.kind == "schedule" else frontier(bundle)
 
     def schedule(self, opened: Opened, asked: Asked) -> AnySchedule:
         """The schedule in it."""
-        return load_bundle(opened.path).schedule
+        return load_bundle(opened).schedule
 
     def verify(self, opened: Opened, asked: Asked) -> Checked:
         """Every item, re-checked, run again or taken on trust."""
         trust = asked.trust or TRUST[0]
-        verdict = verify_bundle(opened.path, trust=trust, topology=asked.topology, collective=asked.collective, tell=asked.tell)
+        bundle = load_bundle(opened)
+        verdict = verify_bundle(bundle, trust=trust, topology=asked.topology, collective=asked.collective, tell=asked.tell)
         result = None
         if verdict.valid:
-            result = verdict.bundle.members[FRONTIER] if verdict.bundle.kind == "frontier" else verdict.bundle.schedule
+            result = bundle.members[FRONTIER] if bundle.kind == "frontier" else bundle.schedule
         then = ("import", opened.path, "-o", "schedule.json")
         return Checked(verdict, lambda tell: bundle_report(verdict), bundle_words, "bundle", then, result=result)
 
     def import_suffixes(self, opened: Opened) -> tuple[str, ...]:
         """Frontiers are JSON, zipped or not."""
-        return SUFFIXES[:2] if load_bundle(opened.path).kind == "frontier" else SUFFIXES
+        return SUFFIXES[:2] if load_bundle(opened).kind == "frontier" else SUFFIXES
 
     def require_valid(self, checked: Checked) -> AnySchedule:
         """The schedule in a valid bundle; InvalidBundleError with the first item that failed."""

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from certree.api import parsing
-from certree.api.artefacts import Asked, Opened, opened_kind
+from certree.api.artefacts import Asked, opened_kind
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
@@ -12,7 +12,7 @@ from certree.api.settings import setting
 from certree.extras.runtimes.formats.program_format import AnyVerdict, CheckedProgram, ProgramFormat, Sizes, load_program_formats
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
-from certree.models.common.files import check_writable, new_folder, read_json, write_atomically
+from certree.models.common.files import Opened, check_writable, new_folder, read_json, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -106,14 +106,18 @@ def export_programs(
 def _checked(entry: ProgramFormat, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:
     """The verdict on what was written for a schedule; DisagreementError where it is wrong."""
     root = schedule.collective.root
-    checked = entry.execute(entry.read(path), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
+    checked = entry.execute(entry.read(Opened(path)), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
     return checked
 
 
 def verify_program(
-    path: str | Path, *, topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None
+    path: str | Path | Opened,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
 ) -> CheckedProgram:
     """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces) and say what is wrong with it; with `topology`
     also the schedule that it executes there.
@@ -129,10 +133,10 @@ def verify_program(
     """
     opened, kind = _opened(path)
     network = None if topology is None else parsing.topology(topology)
-    return kind.checked(opened.path, topology=network, collective=collective, root=root)
+    return kind.checked(opened, topology=network, collective=collective, root=root)
 
 
-def import_program(path: str | Path, topology: Network, *, root: int | None = None) -> Schedule:
+def import_program(path: str | Path | Opened, topology: Network, *, root: int | None = None) -> Schedule:
     """The schedule that a program executes on a network, verified: transfers in as few rounds as links and data allow.
 
     Raises InvalidProgramError for a program that is wrong, InputError for a file that cannot be read or another number of
@@ -147,7 +151,7 @@ def import_program(path: str | Path, topology: Network, *, root: int | None = No
     return kind.schedule(opened, Asked(topology=parsing.topology(topology), root=root))
 
 
-def _opened(path: str | Path) -> tuple[Opened, ProgramFormat]:
+def _opened(path: str | Path | Opened) -> tuple[Opened, ProgramFormat]:
     """A program and its format; InputError for anything else."""
     opened, kind = opened_kind(path)
     if not isinstance(kind, ProgramFormat):

@@ -1,16 +1,18 @@
-"""Reading and writing artefacts: atomic writes, canonical JSON, hashes."""
+"""Reading and writing artefacts: files opened once, atomic writes, canonical JSON, hashes."""
 
 import csv
 import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from certree.models.common.budget import MOST_TEXT, require_size
 from certree.models.common.columns import first_repeated
@@ -18,6 +20,10 @@ from certree.models.common.errors import InputError
 from certree.models.common.folders.replacing import replacing_file, replacing_folder
 
 _PIECE = 1 << 20  # bytes that are unzipped at a time
+_START = 1 << 12  # bytes that show the kind of a file
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([a-z-]+)"')
+_OTHER_KEY = re.compile(rb'\s*\{\s*"')
+_UNREADABLE = (OSError, EOFError, zlib.error)  # OSError includes gzip.BadGzipFile
 
 
 def canonical_json(document: Any) -> bytes:
@@ -90,46 +96,100 @@ def check_writable(path: Path, *, force: bool) -> None:
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
-def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
-    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or has more than `most` bytes
-    (`budget.require_size`), zipped or unzipped.
+class Opened:
+    """A path whose file is opened once: its beginning shows the kind, and what reads the whole of it goes on with the same file.
 
     Pipes and devices are refused: reading the first bytes would take them from the program that reads the rest.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError(f"cannot read {path}: it is a pipe or a device; write what it gives to a file first")
-    try:
-        require_size(path.stat().st_size, most, str(path))
-        return _unzipped(path, most) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:  # OSError includes gzip.BadGzipFile
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot read {path}: {reason}") from None
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream: BinaryIO | gzip.GzipFile | None = None
+        self._parsed: list[Any] = []  # the document, if it was read for its format, until it is taken
 
-def first_bytes(path: Path, count: int) -> bytes:
-    """The first bytes of a file, unzipped when its name ends in .gz; empty when it cannot be read (reading the whole file then
-    reports the error)."""
-    if not path.is_file():
-        return b""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            return stream.read(count)
-    except (OSError, EOFError, zlib.error):
-        return b""
+    def __str__(self) -> str:
+        return str(self.path)
 
+    def __del__(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
 
-def _unzipped(path: Path, most: int) -> bytes:
-    found = bytearray()
-    with gzip.open(path) as stream:
-        while piece := stream.read(_PIECE):
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether the path is a folder."""
+        return self.path.is_dir()
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes of a file, unzipped when its name ends in .gz; none where it cannot be read (`data` then says why)."""
+        if not self.path.is_file():
+            return b""
+        try:
+            stream = self._open()
+            start = stream.read(_START)
+        except _UNREADABLE:
+            return b""
+        self._stream = stream
+        return start
+
+    @cached_property
+    def format(self) -> str | None:
+        """The `format` that a JSON document states, at its beginning or, where it begins with another key, anywhere; None for
+        anything else."""
+        if (found := _FORMAT.match(self.start)) is not None:
+            return found[1].decode()
+        if _OTHER_KEY.match(self.start) is None:
+            return None
+        with suppress(InputError):
+            document = self.document()
+            self._parsed.append(document)
+            stated = document.get("format")
+            return stated if isinstance(stated, str) else None
+        return None
+
+    def document(self) -> Any:
+        """The JSON document in the file; InputError as in `parse_json`."""
+        return self._parsed.pop() if self._parsed else parse_json(self.data(), str(self))
+
+    def data(self, most: int = MOST_TEXT) -> bytes:
+        """The bytes of the file, unzipped when its name ends in .gz; InputError when it cannot be read, or has more than `most`
+        bytes (`budget.require_size`), zipped or unzipped."""
+        if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+            raise InputError(f"cannot read {self}: it is a pipe or a device; write what it gives to a file first")
+        stream, self._stream = self._stream, None
+        try:
+            require_size(self.path.stat().st_size, most, str(self))
+            with stream or self._open() as file:
+                file.seek(0)
+                return file.read() if self.path.suffix != ".gz" else self._unzipped(file, most)
+        except _UNREADABLE as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise InputError(f"cannot read {self}: {reason}") from None
+
+    def _open(self) -> BinaryIO | gzip.GzipFile:
+        return gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb")
+
+    def _unzipped(self, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
+        found = bytearray()
+        while piece := file.read(_PIECE):
             found += piece
-            require_size(len(found), most, str(path), "unzips to")
-    return bytes(found)
+            require_size(len(found), most, str(self), "unzips to")
+        return bytes(found)
 
 
-def read_json(path: Path) -> Any:
-    """The JSON document in a file; InputError as in `parse_json`."""
-    return parse_json(read_bytes(path), str(path))
+def as_opened(file: str | Path | Opened) -> Opened:
+    """The file at a path, or one that is opened already."""
+    return file if isinstance(file, Opened) else Opened(Path(file))
+
+
+def read_bytes(file: Path | Opened, most: int = MOST_TEXT) -> bytes:
+    """The bytes of a file; as `Opened.data`."""
+    return as_opened(file).data(most)
+
+
+def read_json(file: Path | Opened) -> Any:
+    """The JSON document in a file; as `Opened.document`."""
+    return as_opened(file).document()
 
 
 def parse_json(data: bytes, where: str) -> Any:

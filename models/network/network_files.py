@@ -7,11 +7,9 @@ from typing import ClassVar
 
 from certree.models.common.errors import TopologyError
 from certree.models.common.extras import import_plug_ins
-from certree.models.common.files import first_bytes, require_suffix, write_atomically
+from certree.models.common.files import Opened, require_suffix, write_atomically
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import Topology
-
-_START_BYTES = 1 << 12  # enough to show the format of a file
 
 #: (name, value) of options as typed behind the name of a file
 Given = Sequence[tuple[str, str]]
@@ -31,11 +29,11 @@ class NetworkFormat:
         """Whether a file that begins with these bytes has this format."""
         raise NotImplementedError
 
-    def read(self, path: Path, options: Given) -> Topology:
+    def read(self, file: Opened, options: Given) -> Topology:
         """The network in a file; TopologyError or InputError says what is wrong and where, or which option is missing."""
         raise NotImplementedError
 
-    def unit(self, path: Path, options: Given) -> Fraction | None:
+    def unit(self, file: Opened, options: Given) -> Fraction | None:
         """Bytes per second of a link of capacity 1, where it is chosen when the file is read."""
         return None
 
@@ -85,21 +83,21 @@ def starts_as_network(start: bytes) -> bool:
     return any(one.matches(start) for one in _formats())
 
 
-def format_of(path: Path) -> NetworkFormat | None:
+def format_of(file: Opened) -> NetworkFormat | None:
     """The format of a file by the end of its name, and where several have it by how the file begins; None for another name."""
-    named = [one for one in _formats() if path.name.lower().endswith(one.suffixes)]
+    named = [one for one in _formats() if file.path.name.lower().endswith(one.suffixes)]
     if len(named) < 2:
         return named[0] if named else None
-    start = first_bytes(path, _START_BYTES)
-    return next((one for one in named if one.matches(start)), named[0])
+    return next((one for one in named if one.matches(file.start)), named[0])
 
 
 def load_topology(path: Path, options: Given = ()) -> Topology:
     """The network in a file; TopologyError or InputError says what is wrong and where."""
-    found = format_of(path)
+    file = Opened(path)
+    found = format_of(file)
     if found is None:
         raise TopologyError(f"{path}: the name of a network file must end in {', '.join(network_suffixes())}")
-    return found.read(path, options)
+    return found.read(file, options)
 
 
 def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.common.errors import TopologyError, suggestion
+from certree.models.common.files import Opened
 from certree.models.common.registry import Registry
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
@@ -19,15 +20,17 @@ Columns = dict[str, np.ndarray]
 MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topology modifier")
 
 
-def parse_topology(spec: str) -> Topology:
-    """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
+def parse_topology(token: str | Opened) -> Topology:
+    """The topology that a token names, or that is in a file; TopologyError (exit code 2) says what is wrong and what is allowed."""
+    spec = str(token)
     head, *modifiers = spec.split(",")
-    file = format_of(Path(head))
-    if file is not None and file.options:
-        base = dataclasses.replace(file.read(Path(head), _options(modifiers, file)), name=spec)
-        modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in file.options]
+    file = token if isinstance(token, Opened) and not modifiers else Opened(Path(head))
+    kind = format_of(file)
+    if kind is not None and kind.options:
+        base = dataclasses.replace(kind.read(file, _options(modifiers, kind)), name=spec)
+        modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in kind.options]
     else:
-        base = _family(head) if file is None else file.read(Path(head), ())
+        base = _family(head) if kind is None else kind.read(file, ())
     if not modifiers:
         return base
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
@@ -49,17 +52,18 @@ def _speeds(topology: Topology) -> np.ndarray:
     return speeds
 
 
-def _options(modifiers: list[str], file: NetworkFormat) -> Given:
-    """(name, value) of those modifiers that are options of a file."""
+def _options(modifiers: list[str], kind: NetworkFormat) -> Given:
+    """(name, value) of those modifiers that are options of a kind of file."""
     parts = [modifier.partition("=") for modifier in modifiers]
-    return [(name, value) for name, _, value in parts if name in file.options]
+    return [(name, value) for name, _, value in parts if name in kind.options]
 
 
 def unit_bandwidth(spec: str) -> Fraction | None:
     """Bytes per second of a link of capacity 1, for a token that names a file whose reader chooses it; None for any other."""
     head, *modifiers = spec.split(",")
-    file = format_of(Path(head))
-    return None if file is None else file.unit(Path(head), _options(modifiers, file))
+    file = Opened(Path(head))
+    kind = format_of(file)
+    return None if kind is None else kind.unit(file, _options(modifiers, kind))
 
 
 def undamaged(topology: Topology) -> Topology | None:

@@ -3,7 +3,6 @@
 import io
 import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
@@ -14,7 +13,7 @@ from certree.models.common.columns import first_repeated
 from certree.models.common.elements import refuse_document_types
 from certree.models.common.errors import InputError, TopologyError, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import read_bytes
+from certree.models.common.files import Opened
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.rounding import Rounding
 from certree.models.network.topology import MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
@@ -34,15 +33,15 @@ def from_node_link(document: dict[str, Any], where: str) -> Topology:
     return topology_from_graph(graph, where)
 
 
-def read_graphml(path: Path) -> Topology:
+def read_graphml(file: Opened) -> Topology:
     """The topology in a GraphML file, zipped when its name ends in .gz; TopologyError or InputError says what is wrong."""
-    data = read_bytes(path)
-    refuse_document_types(data, str(path), TopologyError)
+    data = file.data()
+    refuse_document_types(data, str(file), TopologyError)
     try:
         graph = nx.read_graphml(io.BytesIO(data))
     except (nx.NetworkXException, ParseError, LookupError, ValueError, StopIteration) as error:
-        raise TopologyError(f"{path}: not GraphML: {error}") from None
-    return topology_from_graph(graph, str(path))
+        raise TopologyError(f"{file}: not GraphML: {error}") from None
+    return topology_from_graph(graph, str(file))
 
 
 def topology_from_graph(graph: Any, where: str) -> Topology:

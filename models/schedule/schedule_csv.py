@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.common.errors import InputError, ScheduleFormatError, located, unknown_name
-from certree.models.common.files import csv_rows, read_bytes
+from certree.models.common.files import Opened, csv_rows, read_bytes
 from certree.models.network.dimension_order import DimensionOrder
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Topology
@@ -22,7 +22,7 @@ CSV_ROUTINGS = ("shortest", "dimension-order")
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
-def load_schedule_csv(path: Path, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
+def load_schedule_csv(path: Path | Opened, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
     K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`; the members, where

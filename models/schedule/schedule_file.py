@@ -14,6 +14,7 @@ from certree.models.common.budget import MOST_COLUMNS, require_size
 from certree.models.common.errors import ScheduleFormatError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import (
+    Opened,
     canonical_json,
     parse_object,
     read_bytes,
@@ -60,10 +61,10 @@ _NPZ_ERRORS = (
 )  # fmt: skip
 
 
-def load_schedule(path: Path) -> Schedule:
+def load_schedule(file: Path | Opened) -> Schedule:
     """Read a schedule in certree's own formats; ScheduleFormatError or InputError says what is wrong and where."""
-    document = _read_npz(path) if path.suffix == ".npz" else read_json(path)
-    return schedule_from_document(document, str(path))
+    document = _read_npz(file) if str(file).endswith(".npz") else read_json(file)
+    return schedule_from_document(document, str(file))
 
 
 def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
@@ -192,19 +193,19 @@ def _npz_bytes(schedule: Schedule) -> bytes:
     return buffer.getvalue()
 
 
-def _read_npz(path: Path) -> Any:
+def _read_npz(file: Path | Opened) -> Any:
     try:
-        with zipfile.ZipFile(io.BytesIO(read_bytes(path, MOST_COLUMNS))) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(file, MOST_COLUMNS))) as archive:
             names = [*TRANSFER_COLUMNS, *(name for name in BUFFER_COLUMNS if f"{name}.npy" in archive.namelist())]
             members = [HEAD, *(f"{name}.npy" for name in names)]
             if sorted(archive.namelist()) != sorted(members):
-                raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
-            require_size(sum(info.file_size for info in archive.infolist()), MOST_COLUMNS, str(path), "unzips to")
+                raise ScheduleFormatError(f"{file} holds {sorted(archive.namelist())}; expected {members}")
+            require_size(sum(info.file_size for info in archive.infolist()), MOST_COLUMNS, str(file), "unzips to")
             head = archive.read(members[0])
             columns = {name: _npy_column(archive, f"{name}.npy") for name in names}
     except _NPZ_ERRORS as error:
-        raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
-    return {**parse_object(head, f"{path}: head.json"), "transfers": columns}
+        raise ScheduleFormatError(f"{file} is not a certree .npz: {error}") from None
+    return {**parse_object(head, f"{file}: head.json"), "transfers": columns}
 
 
 def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:

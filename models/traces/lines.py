@@ -5,14 +5,14 @@ from pathlib import Path
 
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import first_bytes, parse_object, read_bytes
+from certree.models.common.files import Opened, parse_object, read_bytes
 
 MAX_NUMBER = (1 << 31) - 1  # whole numbers of TLC
 
 
 def is_trace(path: Path, form: str) -> bool:
     """Whether the first line of a file states this format."""
-    return f'"format":"{form}"'.encode() in first_bytes(path, 200).replace(b" ", b"")
+    return f'"format":"{form}"'.encode() in Opened(path).start[:200].replace(b" ", b"")
 
 
 def trace_lines(path: Path, what: str) -> Iterator[tuple[int, Fields]]:

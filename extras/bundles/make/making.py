@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.artefacts import Opened, kind_of, verify_artefact
+from certree.api.artefacts import kind_of, verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.evidence import add_certificate
@@ -23,7 +23,7 @@ from certree.hw.engines.runs import MODES, check_known
 from certree.hw.formats import load_formats
 from certree.hw.run import through_files
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.common.files import check_writable, require_suffix, write_atomically
+from certree.models.common.files import Opened, check_writable, require_suffix, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric import AnySchedule

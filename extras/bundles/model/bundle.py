@@ -18,7 +18,7 @@ from certree.extras.bundles.model.archive import packed, unpacked
 from certree.models.common.budget import MOST_COLUMNS
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, parse_json, read_bytes, sha256
+from certree.models.common.files import Opened, canonical_json, parse_json, read_bytes, sha256
 from certree.models.common.shown import Shown
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_from_document
@@ -113,12 +113,12 @@ def starts_as_bundle(start: bytes) -> bool:
     return start[:4] == b"PK\x03\x04" and start[30:].startswith(MANIFEST.encode())
 
 
-def load_bundle(path: Path) -> Bundle:
+def load_bundle(file: Path | Opened) -> Bundle:
     """The bundle in a file, once its form and all hashes are checked.
 
     Raises InputError, one line, for files that are truncated, altered or no bundles; nothing is written to disk.
     """
-    return bundle_of(read_bytes(path, MOST_COLUMNS), str(path))
+    return bundle_of(read_bytes(file, MOST_COLUMNS), str(file))
 
 
 def bundle_of(data: bytes, where: str) -> Bundle:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 from certree.extras.clusters.imports.box import OPTION_HELP, Box, Options, compose, read_options, unit_of
 from certree.models.common.errors import TopologyError
-from certree.models.common.files import read_bytes
+from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.network_files import NETWORK_FORMATS, Given, NetworkFormat
 from certree.models.network.topology import Topology
@@ -32,20 +31,20 @@ class Description(NetworkFormat):
         """By what the tool writes first."""
         return self._matches(start)
 
-    def read(self, path: Path, options: Given) -> Topology:
+    def read(self, file: Opened, options: Given) -> Topology:
         """The network of the box or boxes; an error says what is wrong, or which option must supply what the file does not
         state."""
-        return compose(*self._box(path, options), str(path))
+        return compose(*self._box(file, options), str(file))
 
-    def unit(self, path: Path, options: Given) -> Fraction:
+    def unit(self, file: Opened, options: Given) -> Fraction:
         """The speed of a link of capacity 1, which an option or the file decides."""
-        return unit_of(*self._box(path, options))
+        return unit_of(*self._box(file, options))
 
-    def _box(self, path: Path, options: Given) -> tuple[Box, Options]:
-        if path.is_file() and path.stat().st_size > MAX_BYTES:
-            raise TopologyError(f"{path}: {path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
-        read = read_options(options, str(path))
-        return self._reader(read_bytes(path), read, str(path)), read
+    def _box(self, file: Opened, options: Given) -> tuple[Box, Options]:
+        if file.path.is_file() and file.path.stat().st_size > MAX_BYTES:
+            raise TopologyError(f"{file}: {file.path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
+        read = read_options(options, str(file))
+        return self._reader(file.data(), read, str(file)), read
 
 
 def description(name: str, suffix: str, matches: Callable[[bytes], bool]) -> Callable[[Reader], Reader]:

@@ -19,7 +19,9 @@ from certree.extras.costs.model.counting import Counts, count
 from certree.extras.costs.model.formulas.genmodel import GenModel
 from certree.extras.costs.model.optimality import Optimality, optimality
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.common.files import as_opened
 from certree.models.common.shown import Shown
+from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -108,10 +110,12 @@ class _Named:
 
 def _taken(subject: str | Path | AnySchedule | Tables | Topology) -> Topology | _Named:
     """The network of a subject, or its schedule with the verdict on it."""
-    if isinstance(subject, Topology) or (isinstance(subject, str) and not holds_schedule(subject)):
-        return parsing.topology(subject)
     if isinstance(subject, str | Path):
-        return _Named(str(subject), checked_source(subject, Asked()))
+        opened = as_opened(subject)
+        named = isinstance(subject, str) and not holds_schedule(opened)
+        return parse_topology(opened) if named else _Named(str(subject), checked_source(opened, Asked()))
+    if isinstance(subject, Topology):
+        return subject
     schedule = schedule_of(subject)
     return _Named(schedule.title(), schedule_outcome(schedule, verify(subject), Asked()))
 

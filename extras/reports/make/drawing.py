@@ -10,9 +10,9 @@ from certree.api.checks.checking import Bounds
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Graph, Network
 from certree.models.common.errors import InputError
-from certree.models.common.files import write_atomically
+from certree.models.common.files import Opened, as_opened, write_atomically
 from certree.models.machine.machine import Machine
-from certree.models.network.spec import undamaged
+from certree.models.network.spec import parse_topology, undamaged
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -97,10 +97,11 @@ def picture(
 
     if isinstance(subject, Bounds):
         return views.bounds_picture(subject, title, asked)
-    if isinstance(subject, Schedule | SymmetricSchedule | Tables) or (isinstance(subject, str | Path) and holds_schedule(subject)):
-        schedule = schedule_of(subject, topology, asked.collective)
+    source = as_opened(subject) if isinstance(subject, str | Path) else subject
+    if isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source)):
+        schedule = schedule_of(source, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)
-    network = parsing.topology(subject)
+    network = parse_topology(source) if isinstance(source, Opened) else parsing.topology(source)
     if view == BOUND:
         return views.network_bound(network, title, asked)
     if view not in (None, NETWORK):

@@ -69,9 +69,10 @@ def read_subject(
     machine: str | Path | Machine | None,
 ) -> Subject:
     """The schedule of a source with its verdict; InputError for what cannot be read."""
-    slot_cycles = None
+    slot_cycles, kind = None, None
     if isinstance(source, str | Path):
-        checked = checked_source(source, Asked(topology, collective, size=size, machine=machine))
+        opened, kind = opened_kind(source)
+        checked = checked_source(opened, Asked(topology, collective, size=size, machine=machine))
         schedule, verdict, slot_cycles = checked.schedule, checked.verdict, checked.slot_cycles
     else:
         schedule = schedule_of(source)
@@ -79,8 +80,8 @@ def read_subject(
     used = setting(schedule, size, machine)
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
     subject = Subject(one_line(str(source)) if isinstance(source, str | Path) else None, schedule, verdict, used, report)
-    if isinstance(source, str | Path) and opened_kind(source)[1].name == "bundle":
-        items = verify_artefact(source, Asked(topology, collective)).verdict.items
+    if kind is not None and kind.name == "bundle":
+        items = verify_artefact(opened, Asked(topology, collective)).verdict.items
         subject.evidence = [(item.name, str(item.status), one_line(item.text)) for item in items]
     return subject
 

@@ -1,14 +1,12 @@
 """Chakra traces of a collective, with ASTRA-sim's configuration."""
 
-from pathlib import Path
-
-from certree.api.artefacts import Opened
 from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict, verify_algorithm
 from certree.extras.runtimes.formats.program_format import ProgramFormat, program_format
 from certree.extras.runtimes.make.algorithms import lower_to_algorithm, simulator_files
 from certree.extras.runtimes.model.algorithm import Algorithm, read_algorithm, written_algorithm
 from certree.extras.runtimes.model.chakra import SUFFIX
 from certree.models.machine.machine import Machine
+from certree.models.common.files import Opened
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 
@@ -25,9 +23,9 @@ class ChakraTraces(ProgramFormat):
             return any(opened.path.glob(f"*.0{SUFFIX}"))
         return opened.path.suffix.lower() == SUFFIX  # NAME.et stands for NAME.RANK.et of all ranks
 
-    def read(self, path: Path) -> Algorithm:
+    def read(self, opened: Opened) -> Algorithm:
         """The traces of all ranks: a folder, or NAME.et for the files NAME.RANK.et."""
-        return read_algorithm(path)
+        return read_algorithm(opened.path)
 
     def execute(self, program: Algorithm, collective: CollectiveKind | None, root: int | None) -> AlgorithmVerdict:
         """The nodes of all ranks are executed."""

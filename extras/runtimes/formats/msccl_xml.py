@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from certree.api.artefacts import Opened
 from certree.extras.runtimes.check.checker import ProgramVerdict, verify_program
 from certree.extras.runtimes.formats.program_format import ProgramFormat, Sizes, program_format
 from certree.extras.runtimes.make.lowering import lower_to_program
 from certree.extras.runtimes.model.msccl import MAX_BYTES, MAX_MESSAGE, SUFFIX, read_msccl, written_msccl
 from certree.extras.runtimes.model.program import Program
+from certree.models.common.files import Opened
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 
@@ -25,9 +25,9 @@ class MscclXml(ProgramFormat):
         """By the root element."""
         return b"<algo" in opened.start
 
-    def parse(self, data: bytes, where: str) -> Program:
+    def parse(self, file: Opened) -> Program:
         """The program in an XML file."""
-        return read_msccl(data, where)
+        return read_msccl(file.data(), str(file))
 
     def execute(self, program: Program, collective: CollectiveKind | None, root: int | None) -> ProgramVerdict:
         """All thread blocks of all ranks are executed."""

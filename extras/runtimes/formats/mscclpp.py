@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from certree.api.artefacts import Opened
 from certree.extras.runtimes.check.plan_checker import PlanVerdict, verify_plan
 from certree.extras.runtimes.formats.program_format import ProgramFormat, Sizes, program_format
 from certree.extras.runtimes.make.plans import lower_to_plan
 from certree.extras.runtimes.model.plan import Plan
-from certree.extras.runtimes.model.plan_file import MAX_BYTES, MAX_MESSAGE, SUFFIX, is_plan, read_plan
+from certree.extras.runtimes.model.plan_file import MAX_BYTES, MAX_MESSAGE, SUFFIX, is_plan, plan_of
 from certree.extras.runtimes.model.plan_writer import written_plan
+from certree.models.common.files import Opened
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 
@@ -25,9 +25,9 @@ class MscclppPlan(ProgramFormat):
         """By its keys."""
         return opened.format is None and is_plan(opened.start)
 
-    def parse(self, data: bytes, where: str) -> Plan:
+    def parse(self, file: Opened) -> Plan:
         """The plan in a JSON file."""
-        return read_plan(data, where)
+        return plan_of(file.document(), str(file))
 
     def execute(self, program: Plan, collective: CollectiveKind | None, root: int | None) -> PlanVerdict:
         """All operations of all ranks are executed."""

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from certree.api import parsing
-from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, Opened, artefact
+from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import schedule_outcome
 from certree.api.errors import DisagreementError, InvalidProgramError
 from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
@@ -15,7 +14,7 @@ from certree.extras.runtimes.check.plan_checker import PlanVerdict
 from certree.extras.runtimes.make.raising import schedule_of_program
 from certree.extras.runtimes.reports import program_report, program_words
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.common.files import read_bytes
+from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
@@ -75,15 +74,16 @@ class ProgramFormat(Artefact):
         "trust": NO_TRUST,
     }
 
-    def parse(self, data: bytes, where: str) -> Any:
-        """The program in the bytes of a file; InputError, one line, where they are not a program of this format."""
+    def parse(self, file: Opened) -> Any:
+        """The program in a file; InputError, one line, where it is not a program of this format."""
         raise NotImplementedError
 
-    def read(self, path: Path) -> Any:
+    def read(self, opened: Opened) -> Any:
         """The program on a path, which is that of a file unless the format says otherwise."""
+        path = opened.path
         if path.is_file() and path.stat().st_size > self.most_bytes:
             raise InputError(f"{path}: {path.stat().st_size} bytes; allowed: up to {self.most_bytes}")
-        return self.parse(read_bytes(path), str(path))
+        return self.parse(opened)
 
     def execute(self, program: Any, collective: CollectiveKind | None, root: int | None) -> AnyVerdict:
         """What the program does: the verdict on it; `collective` where one is given, `root` a rank."""
@@ -99,13 +99,13 @@ class ProgramFormat(Artefact):
 
     def load(self, opened: Opened, asked: Asked) -> Any:
         """The program."""
-        return self.read(opened.path)
+        return self.read(opened)
 
     def schedule(self, opened: Opened, asked: Asked) -> Schedule:
         """The schedule that it executes on the network that is asked for."""
         if asked.topology is None:
             raise InputError(f"{opened}: a program does not say its network; give it with --topology, or import the program first")
-        checked = self.checked(opened.path, topology=asked.topology, root=asked.root)
+        checked = self.checked(opened, topology=asked.topology, root=asked.root)
         if checked.schedule is None or checked.verdict is None:
             raise InvalidProgramError(checked.program.verdict.violations[0])
         if not checked.verdict.valid:
@@ -116,7 +116,7 @@ class ProgramFormat(Artefact):
         """What it does when it is executed; with a network also the schedule that it executes there."""
         if asked.topology is None and (asked.size is not None or asked.machine is not None):
             raise InputError(f"{opened}: times need a network; give --topology with --size and --params")
-        checked = self.checked(opened.path, topology=asked.topology, collective=asked.collective, root=asked.root)
+        checked = self.checked(opened, topology=asked.topology, collective=asked.collective, root=asked.root)
         report = program_report(checked.program, self.name)
         if checked.schedule is None or checked.verdict is None:
             then = ("verify", opened.path, "--topology", "NETWORK") if asked.topology is None else ()
@@ -125,19 +125,19 @@ class ProgramFormat(Artefact):
 
     def checked(
         self,
-        file: Path,
+        opened: Opened,
         *,
         topology: Topology | None = None,
         collective: str | Collective | None = None,
         root: int | None = None,
     ) -> CheckedProgram:
         """What a program does and, on a network, the schedule that it executes there, with the verdicts on both."""
-        program = self.read(file)
+        program = self.read(opened)
         asked = None if collective is None else parsing.collective(collective, root)
         if asked is not None:
-            asked.require_everyone(f"{file}: programs")
+            asked.require_everyone(f"{opened}: programs")
             if program.kind not in (asked.kind, None):
-                raise InputError(f"{file}: the collective is {program.kind}, not {asked.kind}")
+                raise InputError(f"{opened}: the collective is {program.kind}, not {asked.kind}")
             root = asked.root
         if root is not None and topology is not None:
             Collective(program.kind, root).require_fits(topology)

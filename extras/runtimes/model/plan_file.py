@@ -32,14 +32,19 @@ def is_plan(data: bytes) -> bool:
 
 
 def read_plan(data: bytes, where: str) -> Plan:
-    """The plan in a JSON file.
+    """The plan in the bytes of a JSON file; errors as of `plan_of`."""
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{where}: {len(data)} bytes; allowed: up to {MAX_BYTES}")
+    return plan_of(parse_object(data, where), where)
+
+
+def plan_of(document: Any, where: str) -> Plan:
+    """The plan in a JSON document.
 
     InputError, with the place in the file, for what is missing, of another type, or no rank, channel, buffer or offset of the file.
     UnsupportedError for operations on packets (protocol LL), for which there is no verification. O(operations).
     """
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{where}: {len(data)} bytes; allowed: up to {MAX_BYTES}")
-    top = Fields(parse_object(data, where), where)
+    top = Fields(document, where)
     kind = COLLECTIVES[top.text("collective", known=COLLECTIVES)]
     gpus = top.tables("gpus", least=2)
     if len(gpus) > MAX_RANKS:

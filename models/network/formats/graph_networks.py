@@ -1,9 +1,8 @@
 """Graphs of networkx: node-link JSON and GraphML. networkx is slow to load, and seldom needed."""
 
 import re
-from pathlib import Path
 
-from certree.models.common.files import read_json
+from certree.models.common.files import Opened
 from certree.models.network.network_files import Given, NetworkFormat, network_format
 from certree.models.network.topology import Topology
 
@@ -20,11 +19,11 @@ class GraphMl(NetworkFormat):
         """By its root element."""
         return b"<graphml" in start
 
-    def read(self, path: Path, options: Given) -> Topology:
+    def read(self, file: Opened, options: Given) -> Topology:
         """The network of the graph."""
         from certree.models.network.topology_graph import read_graphml  # noqa: PLC0415
 
-        return read_graphml(path)
+        return read_graphml(file)
 
     def written(self, topology: Topology) -> bytes:
         """Neither link order nor drawing, bandwidth and clock are kept."""
@@ -43,8 +42,8 @@ class NodeLink(NetworkFormat):
         """By the first key, as networkx writes them."""
         return _NODE_LINK.match(start) is not None
 
-    def read(self, path: Path, options: Given) -> Topology:
+    def read(self, file: Opened, options: Given) -> Topology:
         """The network of the graph."""
         from certree.models.network.topology_graph import from_node_link  # noqa: PLC0415
 
-        return from_node_link(read_json(path), str(path))
+        return from_node_link(file.document(), str(file))

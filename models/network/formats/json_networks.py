@@ -1,9 +1,8 @@
 """certree's own JSON."""
 
 import re
-from pathlib import Path
 
-from certree.models.common.files import canonical_json, read_json
+from certree.models.common.files import Opened, canonical_json
 from certree.models.network.network_files import Given, NetworkFormat, network_format
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import FORMAT, topology_document, topology_from_document
@@ -21,14 +20,14 @@ class JsonNetwork(NetworkFormat):
         """By the stated format."""
         return _START.match(start) is not None
 
-    def read(self, path: Path, options: Given) -> Topology:
+    def read(self, file: Opened, options: Given) -> Topology:
         """The network; a document without a format may be node-link JSON, whose keys come in any order."""
-        document = read_json(path)
+        document = file.document()
         if isinstance(document, dict) and "format" not in document and "nodes" in document:
             from certree.models.network.topology_graph import from_node_link  # noqa: PLC0415 - networkx is slow to load
 
-            return from_node_link(document, str(path))
-        return topology_from_document(document, str(path))
+            return from_node_link(document, str(file))
+        return topology_from_document(document, str(file))
 
     def written(self, topology: Topology) -> bytes:
         """The document."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.common.errors import InputError, ScheduleFormatError, located, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, read_json, require_suffix, write_atomically
+from certree.models.common.files import Opened, canonical_json, read_json, require_suffix, write_atomically
 from certree.models.network.action import action_from_document
 from certree.models.network.families import load_families
 from certree.models.network.network_files import format_of
@@ -36,11 +36,11 @@ _KEYS_2 = ("buffers", "slot_cycles")
 _LIMITS = {name: limits for name, limits in LIMITS.items() if name != "route"}
 
 
-def load_any_schedule(path: Path) -> AnySchedule:
+def load_any_schedule(file: Path | Opened) -> AnySchedule:
     """A schedule in either of certree's formats; ScheduleFormatError or InputError says what is wrong and where."""
-    if path.suffix == ".npz":
-        return load_schedule(path)
-    return any_schedule_from_document(read_json(path), str(path))
+    if str(file).endswith(".npz"):
+        return load_schedule(file)
+    return any_schedule_from_document(read_json(file), str(file))
 
 
 def any_schedule_from_document(document: Any, where: str) -> AnySchedule:
@@ -90,7 +90,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
 
 def _is_of_family(name: str) -> bool:
     """Whether a token names a network by its family: a document must not make the program open files."""
-    return name.partition(":")[0] in load_families() and format_of(Path(name.partition(",")[0])) is None
+    return name.partition(":")[0] in load_families() and format_of(Opened(Path(name.partition(",")[0]))) is None
 
 
 def _named(topology: Topology) -> dict[str, str] | None:

@@ -7,10 +7,10 @@ import pytest
 
 from certree.models.common.errors import InputError
 from certree.models.common.files import (
+    Opened,
     canonical_json,
     check_format,
     check_writable,
-    first_bytes,
     new_folder,
     read_bytes,
     write_atomically,
@@ -40,11 +40,11 @@ def test_names_in_gz_are_zipped_and_read_back(tmp_path):
     write_atomically(file, b"data", force=False)
     zipped = file.read_bytes()
     assert gzip.decompress(zipped) == b"data" == read_bytes(file)
-    assert first_bytes(file, 2) == b"da"
+    assert Opened(file).start == b"data"
     write_atomically(file, b"data", force=True)
     assert file.read_bytes() == zipped
     file.write_bytes(b"data")
-    assert first_bytes(file, 2) == first_bytes(tmp_path / "none", 2) == first_bytes(tmp_path, 2) == b""
+    assert Opened(file).start == Opened(tmp_path / "none").start == Opened(tmp_path).start == b""
     with pytest.raises(InputError, match=r"cannot read .*a.json.gz: Not a gzipped file"):
         read_bytes(file)
 
