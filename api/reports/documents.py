@@ -126,7 +126,7 @@ DOCUMENTS = {
         drift_tolerance?: rational?
         bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
         time_bound_cycles_any_shares?: count?
-        shares: text
+        shares: text?
         witness_any_shares?: bound
         compared? time_unknown?: text
         router_effect?: text?
