@@ -1,8 +1,6 @@
 """Registered names, facts about networks, and the schemas of files."""
 
-import json
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,14 @@ from certree.api.reports.schemas import document_schemas
 from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, suggestion
 from certree.models.common.extras import object_at, places
-from certree.models.common.registry import Registry
+from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.endpoint import ENDPOINTS
 from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
 from certree.models.network.spec import MODIFIERS, unit_bandwidth
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schemas.form import schemas_of_forms
 from certree.synth.method import load_methods
 from certree.verify.bounds.timed import load_time_witnesses
 from certree.verify.bounds.witness import load_witnesses
@@ -65,16 +64,15 @@ def schemas() -> dict[str, dict[str, Any]]:
     """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `workload`, `deadlock`,
     `tables` of files, and `certree-KIND-report` and `certree-error` of what `--json` prints.
 
-    Those of files are `schemas/*.schema.json` in `models` and `hw`; where these leave a name open, the registered names fill it.
+    Those of files follow from `models/schemas` and `hw/tables/manifest_form.py`, with the registered names of encodings.
 
     >>> import certree.api as ct
     >>> "readmemh" in ct.schemas()["tables"]["properties"]["encoding"]["enum"]
     True
     """
-    folders = [resources.files(f"certree.{part}") / "schemas" for part in ("models", "hw")]
-    found = {
-        file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for folder in folders for file in folder.iterdir()
-    }
+    for folder in ("models.schemas", "hw.tables"):
+        import_folder(f"certree.{folder}")
+    found = schemas_of_forms()
     found["tables"]["properties"]["encoding"]["enum"] = list(load_formats())
     return found | document_schemas()
 

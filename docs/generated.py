@@ -1,6 +1,7 @@
 """Pages that are generated while mkdocs builds the site: the command line, the Python API, schemas, pages of the root folder."""
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -31,8 +32,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for name, page in ROOT_PAGES.items():
         pages[page] = re.sub(r"\]\(docs/", "](", (ROOT / name).read_text())
     pages["changelog.md"] = pages["changelog.md"].replace("## Unreleased\n", news())
-    for schema in schemas():
-        pages[f"reference/schemas/{schema.name}"] = schema.read_text()
+    for name, schema in api.schemas().items():
+        pages[f"reference/schemas/{name}.schema.json"] = json.dumps(schema, indent=2) + "\n"
     pages |= {f"images/{name}.svg": _picture(network) for name, network in PICTURES.items()}
     pages |= {f"images/{name}.svg": _schedule_picture(*view) for name, view in SCHEDULES.items()}
     for name, text in pages.items():
@@ -45,13 +46,6 @@ def news() -> str:
     command = [Path(sys.executable).with_name("towncrier"), "build", "--draft", "--version", "Unreleased"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return re.sub(r"\]\(docs/", "](", done.stdout.lstrip())
-
-
-def schemas() -> list[Path]:
-    """The JSON schemas of all file formats."""
-    return sorted(
-        path for folder in ("models", "hw", "verify", "api", "cli", "extras") for path in (ROOT / folder).rglob("*.schema.json")
-    )
 
 
 def _picture(network: str) -> str:

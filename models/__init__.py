@@ -9,5 +9,5 @@
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute, their form and memory
 - `traces`: trace files of simulators
-- `schemas`: JSON schemas of all files
+- `schemas`: forms of all files, and the JSON schemas that follow from them
 """

@@ -1,30 +1,19 @@
 """JSON schemas of the documents that `--json` prints, from their forms (`certree.api.reports.documents`)."""
 
-from typing import Any
+import re
+from typing import Annotated, Any
 
 from certree.api.reports.documents import DOCUMENTS, PARTS, VERSION
+from certree.models.common.fields import FromZero
+from certree.models.schemas.form import DRAFT, value_schema
 
-RATIONAL = r"^-?[0-9]+(/[1-9][0-9]*)?$"
-_BASE: dict[str, dict[str, Any]] = {
-    "text": {"type": "string"},
-    "bool": {"type": "boolean"},
-    "count": {"type": "integer", "minimum": 0},
-    "number": {"type": "number"},
-    "rational": {"type": "string", "pattern": RATIONAL},
-    "any": {},
-}
-_DRAFT = "https://json-schema.org/draft/2020-12/schema"
-ERROR = {
-    "$schema": _DRAFT,
-    "$id": f"urn:certree:certree-error:{VERSION}",
-    "type": "object",
-    "properties": {
-        "format": {"const": "certree-error"},
-        "version": {"const": VERSION},
-        "error": _BASE["text"],
-        "kind": _BASE["text"],
-    },
-    "required": ["format", "version", "error", "kind"],
+_BASE: dict[str, Any] = {
+    "text": str,
+    "bool": bool,
+    "count": FromZero,
+    "number": float,
+    "rational": Annotated[str, re.compile("-?[0-9]+(/[1-9][0-9]*)?")],
+    "any": Any,
 }
 
 
@@ -34,14 +23,20 @@ def document_schemas() -> dict[str, dict[str, Any]]:
     >>> sorted(document_schemas()["certree-export-report"]["required"])[:3]
     ['arrival_bits', 'chunk_bytes', 'encoding']
     """
-    found = {"certree-error": ERROR}
-    for kind, form in DOCUMENTS.items():
-        name = f"certree-{kind}-report"
-        schema = _object(form)
-        schema["properties"] = {"format": {"const": name}, "version": {"const": VERSION}, **schema["properties"]}
-        schema["required"] = ["format", "version", *schema["required"]]
-        found[name] = {"$schema": _DRAFT, "$id": f"urn:certree:{name}:{VERSION}", **schema}
-    return found
+    reports = {f"certree-{kind}-report": form for kind, form in DOCUMENTS.items()}
+    return {name: _document(name, form) for name, form in {"certree-error": "error kind: text", **reports}.items()}
+
+
+def _document(name: str, form: str) -> dict[str, Any]:
+    found = _object(form)
+    head = {"format": {"const": name}, "version": {"const": VERSION}}
+    return {
+        "$schema": DRAFT,
+        "$id": f"urn:certree:{name}:{VERSION}",
+        "type": "object",
+        "properties": head | found["properties"],
+        "required": [*head, *found["required"]],
+    }
 
 
 def _object(form: str) -> dict[str, Any]:
@@ -65,4 +60,4 @@ def _value(kind: str) -> dict[str, Any]:
         return {"type": "array", "items": _value(kind[1:-1])}
     if kind.startswith("{"):
         return {"type": "object", "additionalProperties": _value(kind[1:-1])}
-    return _BASE[kind] if kind in _BASE else _object(PARTS[kind])
+    return value_schema(_BASE[kind]) if kind in _BASE else _object(PARTS[kind])

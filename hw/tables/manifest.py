@@ -37,7 +37,7 @@ _OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The JSON document (schema: hw/schemas/tables.schema.json)."""
+    """The JSON document (its form: `manifest_form`)."""
     return {
         "format": FORMAT,
         "version": COUNTED_VERSION if _is_version_2(tables) else VERSION,

@@ -18,7 +18,7 @@ _KINDS = {name: kind for kind, name in _KIND_NAMES.items()}
 
 
 def topology_document(topology: Topology) -> dict[str, Any]:
-    """The JSON document of a topology (schema: models/schemas/topology.schema.json)."""
+    """The JSON document of a topology (its form: `certree.models.schemas.networks`)."""
     known = (topology.latency != UNKNOWN_LATENCY).any()
     return {
         "format": FORMAT,

@@ -1,10 +1,10 @@
 """The message size and the machine that a schedule was made for."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from certree.models.common.errors import ScheduleFormatError
-from certree.models.common.fields import Fields
+from certree.models.common.fields import Fields, Limits
 from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import Machine, machine_document, read_machine
 
@@ -17,7 +17,7 @@ class MadeFor:
     whole number from 1 to MAX_SIZE.
     """
 
-    message_bytes: int
+    message_bytes: Annotated[int, Limits(1, MAX_SIZE)]
     machine: Machine
 
     def __post_init__(self) -> None:

@@ -140,7 +140,7 @@ class Freedom(Shown):
         return {**size, **({} if self.agrees is None else {"agrees with lanes": self.agrees})}
 
     def document(self) -> dict[str, Any]:
-        """The answer and its evidence as a JSON document (`schemas/deadlock.schema.json`)."""
+        """The answer and its evidence as a JSON document (its form: `certree.models.schemas.evidence`)."""
         numbering = None
         if self.numbering is not None:
             numbering = [{**channel.document(), "number": number} for channel, number in self.numbering]

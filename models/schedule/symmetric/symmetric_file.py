@@ -67,7 +67,7 @@ def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False)
 
 
 def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
-    """The JSON document of a symmetric schedule (schema: models/schemas/symmetric-schedule.schema.json)."""
+    """The JSON document of a symmetric schedule (its form: `certree.models.schemas.schedules`)."""
     base = schedule.base
     fields: dict[str, Any] = {} if base.buffers == 1 else {"buffers": base.buffers}
     fields |= {} if base.slot_cycles is None else {"slot_cycles": base.slot_cycles}

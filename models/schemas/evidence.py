@@ -1,0 +1,126 @@
+"""Forms of evidence: certificates, freedom from deadlock, and bundles."""
+
+import re
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from certree.models.common.fields import FromZero
+from certree.models.schemas.form import Entries, form
+from certree.models.schemas.networks import Digest, FromOne
+
+_Exact = Annotated[str, re.compile("(0|[1-9][0-9]*)(/[1-9][0-9]*)?")]
+_Assumed = Annotated[
+    list[str], Entries(1, distinct=True), "what the bound assumes of schedules; missing in files of earlier versions"
+]
+_Quantity = Literal["bandwidth", "latency"]
+_Witnessed = TypedDict("_Witnessed", {"kind": str, "class": NotRequired[_Assumed], "witness": dict[str, Any]})
+
+
+class _Bound(_Witnessed):
+    quantity: _Quantity
+    value: _Exact
+
+
+class _TimeBound(_Witnessed):
+    quantity: Literal["time"]
+    value: Annotated[str, re.compile("0|[1-9][0-9]*")]
+
+
+class _Claim(TypedDict):
+    bandwidth_time: _Exact
+    bandwidth_bound: _Exact
+    bandwidth_bound_any_shares: NotRequired[_Exact]
+    latency_steps: FromZero | None
+    latency_bound: FromZero | None
+    optimal_in: Annotated[list[_Quantity], Entries(distinct=True)]
+
+
+class _Time(TypedDict):
+    message_bytes: FromOne
+    machine: dict[str, Any]
+    bound_cycles: FromOne
+    bound_cycles_any_shares: NotRequired[FromOne]
+    bounds: Annotated[list[_TimeBound], Entries(1)]
+
+
+@form("certificate")
+class Certificate(TypedDict):
+    """Certificate.
+
+    What was proved of a schedule: lower bounds with their witnesses, and the claim. Rationals are strings such as 9/16.
+    """
+
+    topology: Annotated[Digest, "digest of the topology"]
+    schedule: Annotated[Digest, "digest of the schedule"]
+    bounds: list[_Bound]
+    claim: _Claim
+    time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
+
+
+class _Channel(TypedDict):
+    source: int
+    destination: int
+    virtual_channels: list[int]
+
+
+class _Numbered(_Channel):
+    number: FromOne
+
+
+class _Wait(TypedDict):
+    holds: _Channel
+    wants: _Channel
+    route: Annotated[list[int], "nodes"]
+
+
+@form("deadlock", extensible=True)
+class Deadlock(TypedDict):
+    """Freedom of deadlock of routes in the routers of a machine.
+
+    A channel is one direction of the links between two neighbours, and some of its virtual channels.
+    """
+
+    topology: str
+    machine: str
+    free: Annotated[bool, "whether packets can never wait for each other in a circle"]
+    virtual_channels: NotRequired[Annotated[FromOne, "how many virtual channels of each link are enough for these routes"]]
+    numbering: Annotated[
+        list[_Numbered] | None,
+        "the certificate: along every route, whatever virtual channels a packet takes, these numbers rise, absorbing channels "
+        "excepted; null where there is none",
+    ]
+    absorbing: Annotated[list[_Channel], "channels whose buffers hold all flits that ever come to them"]
+    cycle: Annotated[
+        list[_Wait], "the counterexample: packets on these routes, each of which may hold what the one before it waits for"
+    ]
+    repairs: Annotated[list[str], "what would make the routes free"]
+    agrees_with_lanes: Annotated[
+        bool | None,
+        "whether a slotted run takes the same cycles through routers and on lanes, as far as is known before it; null where that "
+        "was not asked",
+    ]
+    router_effect: Annotated[str | None, "the effect that routers may add"]
+
+
+class _Present(TypedDict):
+    name: str
+    members: list[str]
+
+
+class _Absent(TypedDict):
+    name: str
+    absent: str
+
+
+class _Member(TypedDict):
+    bytes: FromZero
+    sha256: Digest
+
+
+@form("bundle")
+class Bundle(TypedDict):
+    """bundle.json, the manifest of a bundle of evidence."""
+
+    kind: Annotated[Literal["schedule", "frontier"], "what the bundle is about"]
+    made_with: Annotated[dict[str, str], "versions of certree and Python, as stated by who made it"]
+    items: Annotated[list[_Present | _Absent], "each kind of evidence, with its members or with the reason why there is none"]
+    members: Annotated[dict[str, _Member], "every member but bundle.json itself, in the order of the archive"]
