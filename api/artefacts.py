@@ -79,16 +79,17 @@ class Checked:
 class Artefact:
     """One kind of artefact; the class docstring is its help text.
 
-    `refuses`: by the name of a field of `Asked` why it does not apply to this kind. `is_network`: whether it is a network; any
-    other kind is taken where a schedule is asked for, and says so if it has none. `is_more`: whether its verdict is on more than a
-    schedule. `needs_network`: whether it is read only with a network and a collective; `on_any_network`: whether it becomes a
-    schedule on a network that is given. `in_folders`: whether `verify` looks for it in folders. `imports`: the ends of names of
-    what `certree import` writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their
-    meaning. `endings`: of the names that such files usually have, by which the nearest kind of an unknown file is found;
-    `own_endings`: those that no other files have.
+    `format`: what JSON documents of this kind state as theirs. `refuses`: by the name of a field of `Asked` why it does not apply
+    to this kind. `is_network`: whether it is a network; any other kind is taken where a schedule is asked for, and says so if it
+    has none. `is_more`: whether its verdict is on more than a schedule. `needs_network`: whether it is read only with a network and
+    a collective; `on_any_network`: whether it becomes a schedule on a network that is given. `in_folders`: whether `verify` looks
+    for it in folders. `imports`: the ends of names of what `certree import` writes of it; empty where it is not imported. `rules`:
+    rules that only its reports have, with their meaning. `endings`: of the names that such files usually have, by which the nearest
+    kind of an unknown file is found; `own_endings`: those that no other files have.
     """
 
     name: ClassVar[str]
+    format: ClassVar[str | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
     is_more: ClassVar[bool] = False
     is_network: ClassVar[bool] = False
@@ -101,8 +102,9 @@ class Artefact:
     own_endings: ClassVar[tuple[str, ...]] = ()
 
     def matches(self, opened: Opened) -> bool:
-        """Whether a path holds this kind; a look at the beginning of the file, or at the names in a folder."""
-        raise NotImplementedError
+        """Whether a path holds this kind: by the stated format, by a look at the beginning of the file, or at the names in a
+        folder."""
+        return opened.format is not None and opened.format == self.format
 
     def load(self, opened: Opened, asked: Asked) -> Any:
         """The object that the path holds."""

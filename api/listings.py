@@ -8,8 +8,8 @@ import numpy as np
 from certree.api import parsing
 from certree.api.artefacts import load_artefacts
 from certree.api.parsing import Network
-from certree.api.reports.rounding import rounded_of
 from certree.api.reports.schemas import document_schemas
+from certree.api.reports.text import rounded_of
 from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, suggestion
 from certree.models.common.extras import object_at, places

@@ -84,7 +84,7 @@ def synthesize(
         effort=effort or 1,
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
-        form=form_of(run, len(wanted.endpoints), message, on),
+        form=None if run == "slotted" else form_of(run, len(wanted.endpoints), message, on),
     )
     spread = Workers.of(workers, 1)
     if seeds < 1:

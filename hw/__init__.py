@@ -5,5 +5,5 @@
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `rtl` (SystemVerilog, no package): the reference network interface, and its testbench in `rtl/bench`
-- `core`: the C++ core; `core_ranges`, `core_progress`: calls of it
+- `core`: the C++ core; `core_calls`: calls of it
 """

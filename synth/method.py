@@ -21,8 +21,7 @@ from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.monitor import Monitor
 from certree.synth.virtual_channels import with_channels
 from certree.verify.deadlock.verdicts import refusal
-from certree.verify.order.agreement import waits_for_credits
-from certree.verify.order.punctual import lateness
+from certree.verify.order.agreement import lateness, waits_for_credits
 
 _Made = TypeVar("_Made", bound=AnySchedule)
 

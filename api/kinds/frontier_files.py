@@ -16,11 +16,8 @@ _NO_CYCLES = "a frontier is of steps and rounds; size and machine do not apply"
 class FrontierFile(Artefact):
     """A frontier: the best schedules of a small network, and the proofs that there are no better ones."""
 
+    format = "certree-frontier"
     refuses: ClassVar[Mapping[str, str]] = {"size": _NO_CYCLES, "machine": _NO_CYCLES, "trust": NO_TRUST}
-
-    def matches(self, opened: Opened) -> bool:
-        """By the stated format."""
-        return opened.format == "certree-frontier"
 
     def load(self, opened: Opened, asked: Asked) -> dict[str, Any]:
         """The JSON document."""

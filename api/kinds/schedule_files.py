@@ -1,11 +1,14 @@
-"""Schedules in certree's own files, written out or symmetric."""
+"""Schedules in files: certree's own, written out or symmetric, and CSV written by hand."""
 
 from collections.abc import Mapping
 from typing import ClassVar
 
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import checked_schedule, require_collective
+from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_csv import CSV_HEADER, load_schedule_csv
 from certree.models.schedule.schedule_file import HEAD, SUFFIXES
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
@@ -37,18 +40,45 @@ class _ScheduleFile(Artefact):
 class ScheduleFile(_ScheduleFile):
     """A schedule: JSON, JSON compressed by gzip, or .npz."""
 
+    format = "certree-schedule"
     endings = SUFFIXES
     own_endings = (".npz",)
 
     def matches(self, opened: Opened) -> bool:
         """By the stated format, or as an archive of arrays."""
-        return opened.format == "certree-schedule" or (opened.start[:4] == _ARCHIVE and opened.start[30:].startswith(HEAD.encode()))
+        return super().matches(opened) or (opened.start[:4] == _ARCHIVE and opened.start[30:].startswith(HEAD.encode()))
 
 
 @artefact("symmetric-schedule")
 class SymmetricScheduleFile(_ScheduleFile):
     """A symmetric schedule: base transfers and a group, as JSON."""
 
+    format = "certree-symmetric-schedule"
+
+
+@artefact("csv")
+class CsvFile(Artefact):
+    """A schedule as CSV, for a network and a collective that must be given."""
+
+    needs_network = True
+    refuses: ClassVar[Mapping[str, str]] = {"trust": NO_TRUST}
+    endings = (".csv",)
+    own_endings = (".csv",)
+
     def matches(self, opened: Opened) -> bool:
-        """By the stated format."""
-        return opened.format == "certree-symmetric-schedule"
+        """By the header."""
+        header = opened.start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].split(b",")
+        return [cell.strip().decode("utf-8", "replace") for cell in header[: len(CSV_HEADER)]] == CSV_HEADER
+
+    def load(self, opened: Opened, asked: Asked) -> Schedule:
+        """The schedule on the network that is asked for."""
+        if asked.topology is None or asked.collective is None:
+            asking = "verify and certify take it with --topology and --collective (and --root)"
+            raise InputError(f"{opened}: a CSV does not say its network; {asking}")
+        return load_schedule_csv(opened, asked.topology, asked.collective, asked.route)
+
+    schedule = load
+
+    def verify(self, opened: Opened, asked: Asked) -> Checked:
+        """All rules, and freedom of deadlock on the machine."""
+        return checked_schedule(self.load(opened, asked), asked)

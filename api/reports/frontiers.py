@@ -5,8 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from certree.api.reports.rounding import rounded_of, rounded_words
-from certree.api.reports.text import collective_words, gap_words, one_line
+from certree.api.reports.text import collective_words, gap_words, one_line, rounded_of, rounded_words
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import check_bound
 from certree.verify.exact.question import Point

@@ -3,8 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from certree.api.reports.text import one_line, size_words
-from certree.api.reports.times import clock_times, clock_words
+from certree.api.reports.text import clock_times, clock_words, one_line, size_words
 from certree.hw.engines.runs import Engine, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.transparency import MET_IN_NETWORK

@@ -7,9 +7,19 @@ from typing import Any
 import numpy as np
 
 from certree.api.evidence import best_of_each_class, found_time_bounds
-from certree.api.reports.rounding import rounded_of, rounded_words
-from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
-from certree.api.reports.times import clock_times, clock_words
+from certree.api.reports.text import (
+    QUANTITIES,
+    UNITS,
+    clock_times,
+    clock_words,
+    collective_words,
+    counted,
+    gap_words,
+    one_line,
+    rounded_of,
+    rounded_words,
+    size_words,
+)
 from certree.models.common.errors import InputError
 from certree.models.fine.demand import in_fine_slots_if_needed
 from certree.models.fine.slots import fine_times

@@ -1,13 +1,18 @@
-"""Words for numbers, sizes, gaps, collectives and names in reports."""
+"""Words for numbers, sizes, times, gaps, collectives, names and what was rounded in reports."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
 from certree.models.schedule.collective import ALLTOALLV, blocks_text, parse_collective
 
 #: names of the two quantities of a schedule for people, and their units
 QUANTITIES = {"bandwidth": "bandwidth time", "latency": "latency"}
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
+NAMED = 3  # rounded rates that words list
+_SECONDS = ((1, "s"), (1000, "ms"), (10**6, "µs"), (10**9, "ns"))
 
 
 def one_line(text: str) -> str:
@@ -46,6 +51,49 @@ def size_words(size: int) -> str:
     return f"{size} B"
 
 
-def seconds_words(seconds: float) -> str:
+def microseconds_words(seconds: float) -> str:
     """A short time in microseconds."""
     return f"{1e6 * seconds:,.1f} µs"
+
+
+def clock_times(cycles: int | None, message_bytes: int, machine: Machine) -> dict[str, str | None]:
+    """`seconds` of the cycles, and `bytes_per_second` of the message in that time, as exact texts; null without them."""
+    if not cycles:
+        return {"seconds": None if cycles is None else "0", "bytes_per_second": None}
+    seconds = Fraction(cycles, machine.clock_hz)
+    return {"seconds": str(seconds), "bytes_per_second": str(message_bytes / seconds)}
+
+
+def seconds_words(seconds: str | Fraction) -> str:
+    """A time in the unit that leaves one to three digits before the point: `2.38 ms`."""
+    value = Fraction(seconds)
+    factor, unit = next((entry for entry in _SECONDS if value * entry[0] >= 1), _SECONDS[-1])
+    return f"{float(value * factor):.4g} {unit}"
+
+
+def rate_words(bytes_per_second: str | None) -> str:
+    """A bandwidth in GB/s."""
+    return "-" if bytes_per_second is None else f"{float(Fraction(bytes_per_second)) / 10**9:.4g} GB/s"
+
+
+def clock_words(report: dict[str, Any]) -> str:
+    """The time and the bandwidth of a report: `2.38 ms, 28.2 GB/s`."""
+    words = seconds_words(report["seconds"])
+    return words if report["bytes_per_second"] is None else f"{words}, {rate_words(report['bytes_per_second'])}"
+
+
+def rounded_of(topology: Topology) -> dict[str, Any]:
+    """The key `rounded` of a report; nothing where no rate was rounded."""
+    return {} if topology.rounded is None else {"rounded": topology.rounded.document()}
+
+
+def rounded_words(report: Mapping[str, Any]) -> list[str]:
+    """The line that says which rates were rounded, and what the bounds of the report are bounds of; none without any."""
+    if "rounded" not in report:
+        return []
+    unit, rates = report["rounded"]["unit"], report["rounded"]["rates"]
+    named = [f"{counted(one['links'], 'links')} from {rate_words(one['described'])} to {rate_words(one['used'])}" for one in rates]
+    if len(named) > NAMED:
+        named[NAMED:] = [f"{len(named) - NAMED} more"]
+    which = f"{counted(len(rates), 'rates')}: {', '.join(named)} (unit {rate_words(unit)})"
+    return [f"  rounded: {which}; bounds are those of the rounded network, not of the one described"]

@@ -27,7 +27,7 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_tables,
 )
 from certree.verify.deadlock.verdicts import report_deadlock
-from certree.verify.order.punctual import race_of_tables, report_late
+from certree.verify.order.agreement import race_of_tables, report_late
 from certree.verify.order.races import race_of
 from certree.verify.tables.delay import delay_verdict
 from certree.verify.verdict import Findings

@@ -33,8 +33,9 @@ def made_tables(topology: str, collective: str, method: str, message_bytes: int)
     return through_files(load_methods()[method](request), message_bytes, machine)
 
 
-def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> Form | None:
-    """Comparison of candidates: `slotted` by closed form (None), `paced` by simulation, or by the `fastest` of both.
+def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> Form:
+    """Comparison of candidates where it is not by the closed form of `slotted` runs: `paced` by simulation, or by the `fastest` of
+    both.
 
     Paced runs of large messages use lanes that serve whole messages, one after the other (part of the form's name):
     routers, which interleave flits of messages that share a link, would take minutes. A candidate whose run ends with wrong
@@ -63,7 +64,6 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
             return slotted_cycles(schedule)
 
     return {
-        "slotted": None,
         "paced": Form("paced on lanes" if is_large else "paced", paced_cycles),
         FASTEST: Form("in slots or paced on lanes" if is_large else "in slots or paced", fewest_cycles),
     }[run]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_ranges import MAX_ENTRY, check_fits, narrowed
+from certree.hw.core_calls import MAX_ENTRY, check_fits, narrowed
 from certree.hw.endpoints.messages import ChunkRows
 from certree.hw.endpoints.streams import flow_columns
 from certree.hw.engines.program import mixed

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.core_progress import run_to_end
+from certree.hw.core_calls import run_to_end
 from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
 from certree.hw.endpoints.trace import trace_lines
 from certree.models.common.errors import UnsupportedError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_progress import run_to_end
+from certree.hw.core_calls import run_to_end
 from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows

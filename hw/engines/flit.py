@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.core_ranges import narrowed
+from certree.hw.core_calls import narrowed
 from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.runs import Engine, Options, OtherTraffic

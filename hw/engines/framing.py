@@ -5,11 +5,9 @@ from typing import overload
 
 from certree.hw.engines.schedule_run import Plan
 from certree.models.common.errors import UnsupportedError
-from certree.models.routers import framing as framing_of_chunks
+from certree.models.schedule import timing as timing_of_chunks
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables.tables import Tables
-
-FRAMINGS = framing_of_chunks.FRAMINGS
 
 
 @overload
@@ -36,10 +34,10 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
 
 
 def packet_lengths(source: Tables | Plan, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk (`models.routers.framing`); where chunks differ in size, and are not cut into
+    """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size, and are not cut into
     packets, those of the smallest and of the largest."""
     if isinstance(source, Tables) and source.chunk_granules is not None:
         unit = source.chunk_bytes // source.machine.flit_bytes
         ends = {int(source.chunk_granules.min()), int(source.chunk_granules.max())}
         return [source.machine.head_flits + granules * unit for granules in sorted(ends)]
-    return framing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)
+    return timing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

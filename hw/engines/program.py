@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.core_calls import check_fits, narrowed
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError

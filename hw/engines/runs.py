@@ -7,11 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.hw.engines.framing import FRAMINGS
 from certree.hw.routers.packets import NO_PACKETS, Packets
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.common.shown import Shown
 from certree.models.machine.clocks import Clocks
+from certree.models.schedule.timing import FRAMINGS
 
 
 class Engine(StrEnum):

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.core_calls import check_fits, narrowed
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine

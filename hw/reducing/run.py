@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.hw import _core
-from certree.hw.core_progress import run_to_end
+from certree.hw.core_calls import run_to_end
 from certree.hw.engines.program import initial_cells
 from certree.hw.engines.runs import AUTO, Engine, check_known
 from certree.hw.reducing.setup import AggregationRules, AggregationSetup, router_effect, routers_of

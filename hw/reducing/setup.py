@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.core_calls import check_fits, narrowed
 from certree.hw.engines.transparency import routes_meet
 from certree.hw.reducing.routes import RouteLanes
 from certree.hw.reducing.trees import AggregationTrees, Route

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.core_progress import run_to_end
+from certree.hw.core_calls import run_to_end
 from certree.hw.routers.blockage import describe_blockage, describe_lost, describe_starved
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.core_calls import check_fits, narrowed
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology

@@ -25,7 +25,7 @@ def parse_size(text: str) -> int:
     """
     match = _QUANTITY.fullmatch(text.strip())
     number, unit = (Fraction(match[1]), match[2]) if match else (Fraction(0), "")
-    if number and _is_bits(unit):
+    if number and not unit.endswith("B") and _BITS.fullmatch(unit) is not None:
         raise InputError(f"size {text!r}: {_offer(match[1] if match else '', number, unit)}")
     if not number or unit.upper() not in _SIZE_UNITS:
         raise InputError(f"size {short(text)}: expected {_WANTED}")
@@ -48,10 +48,6 @@ def _in_range(size: int, given: object) -> int:
     if not 1 <= size <= MAX_SIZE:
         raise InputError(f"size {short(given)}; allowed: 1 to {MAX_SIZE} bytes")
     return size
-
-
-def _is_bits(unit: str) -> bool:
-    return not unit.endswith("B") and _BITS.fullmatch(unit) is not None
 
 
 def _offer(number: str, value: Fraction, unit: str) -> str:

@@ -94,7 +94,11 @@ class Topology(Shown):
             bad = np.flatnonzero((column < low) | (column > high))
             if len(bad):
                 raise TopologyError(f"{self.name}: link {bad[0]}: {what} is {column[bad[0]]}; allowed: {low} to {high}")
-        if type(self.scale) is not int or not 1 <= self.scale <= MAX_CAPACITY or self._least_scale() != self.scale:
+        if (
+            type(self.scale) is not int
+            or not 1 <= self.scale <= MAX_CAPACITY
+            or np.gcd.reduce(self.capacity, initial=self.scale) > 1
+        ):
             raise TopologyError(f"{self.name}: the scale is {self.scale}, and capacities and it have a common divisor")
         for bad, what in (
             (np.flatnonzero(self.src == self.dst), "leads from a node to itself"),
@@ -105,9 +109,6 @@ class Topology(Shown):
         ):
             if len(bad):
                 raise TopologyError(f"{self.name}: link {bad[0]} ({self.src[bad[0]]}>{self.dst[bad[0]]}) {what}")
-
-    def _least_scale(self) -> int:
-        return self.scale // int(np.gcd.reduce(self.capacity, initial=self.scale))
 
     def _check_connected(self) -> None:
         start = int(self.endpoints[0])

@@ -3,6 +3,5 @@
 - `grid`: dimension order on whole grids, and datelines; `packet_routes`: routes of packets that bring none
 - `virtual_channels`: the virtual channels of each class of traffic, and of each hop of a route
 - `lanes`: the lanes of wide links that messages take
-- `framing`: chunks as messages or packets
 - `transparency`: whether routers add anything to lanes that nobody shares
 """

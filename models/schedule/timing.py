@@ -35,6 +35,8 @@ Int64 = NDArray[np.int64]
 _Whole = TypeVar("_Whole", int, Int64)
 MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
 
+FRAMINGS = ("message", "packet")  # a chunk is one message, or packets of the machine's payload
+
 
 @dataclass(frozen=True)
 class SlotTiming:
@@ -264,3 +266,11 @@ def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machin
 
     With scale 1, `rounds` is a coefficient of M/B."""
     return rounds * scale * message_bytes / machine.flit_bytes
+
+
+def packet_lengths(chunk_bytes: int, machine: Machine, framing: str) -> list[int]:
+    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
+    granules = chunk_bytes // machine.flit_bytes
+    payload = granules if framing == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    count = ceil_div(granules, payload)
+    return [machine.head_flits + payload] * (count - 1) + [machine.head_flits + granules - (count - 1) * payload]

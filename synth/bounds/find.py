@@ -10,7 +10,7 @@ from certree.synth.bounds.weights import weighted_lengths
 from certree.synth.graphs.cuts import best_cut
 from certree.synth.graphs.lengths import best_lengths
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
-from certree.synth.packing.spanning_trees import Network, network_of
+from certree.synth.packing.spanning_trees import network_of
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import make_bound, with_class
@@ -34,7 +34,8 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     collective = instance.collective
     everyone = collective.members is None
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
-        bounds.append(partition_bound(instance, network_of(topology)))
+        # the tight partition bounds an all-reduce: rounds / K >= 1 / strength
+        bounds.append(make_bound(instance, "partition", {"part": network_of(topology).tight_partition.tolist()}))
     if not bounds and (by_lengths := best_lengths(instance, weighted_lengths(instance))) is not None:
         bounds.append(by_lengths)
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
@@ -55,8 +56,3 @@ def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
     if not shared or len(topology.endpoints) > MAX_ROOTS or collective.fitted(topology).members is not None:
         return None
     return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
-
-
-def partition_bound(instance: Instance, network: Network) -> Bound:
-    """The tight partition of a full-duplex direct network as an all-reduce bound: rounds / K >= 1 / strength."""
-    return make_bound(instance, "partition", {"part": network.tight_partition.tolist()})

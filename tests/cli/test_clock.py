@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.api.reports.times import clock_times, rate_words, seconds_words
+from certree.api.reports.text import clock_times, rate_words, seconds_words
 from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.spec import parse_topology

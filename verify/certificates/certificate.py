@@ -1,25 +1,36 @@
-"""Certificates: the bounds proved for one schedule, and the claims that follow from them."""
+"""Certificates: the bounds proved for one schedule, and the claims that follow from them.
+
+The part `time` bounds the time of a run, for one message size and one machine:
+
+    {"message_bytes", "machine": {...}, "bound_cycles", "bounds": [...]}
+
+Its `bounds` are time bounds (`bounds.timed`) for the instance that the schedule solves; `bound_cycles` is the largest of their
+values. In an all-gather or reduce-scatter `bound_cycles_any_shares` is the largest of those that hold for any shares; it may be
+missing.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from certree.models.common.errors import InputError, short
+from certree.models.common.errors import InputError, MachineError, ScheduleFormatError, short
 from certree.models.common.fields import Fields
+from certree.models.schedule.made_for import MadeFor, read_made_for
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, WitnessError, check_bound, with_class
+from certree.verify.bounds.timed import TimeInstance, best_general_time, best_time
+from certree.verify.bounds.witness import Bound, WitnessError, check_bound, malformed, with_class
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.quality import quality_of
-from certree.verify.certificates.time import check_time, time_document
 from certree.verify.exact.rup import ProofError
 from certree.verify.rule import Subject, rule
-from certree.verify.verdict import Findings, Quality
+from certree.verify.verdict import Findings, ProvedTime, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
 _FEWEST, TIME = "fewest_steps", "time"  # may be there too
 _ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
+_TIME_KEYS, TIME_ANY_SHARES = ("message_bytes", "machine", "bound_cycles", "bounds"), "bound_cycles_any_shares"
 
 
 def make_certificate(
@@ -148,3 +159,32 @@ def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, fi
         if type(claim[key]) is not type(value) or claim[key] != value:
             message = f"certificate: claims {key} = {short(claim[key])}; what follows from schedule and bounds is {value!r}"
             findings.add("certificate-claim", end, (), message)
+
+
+def time_document(instance: Instance, made_for: MadeFor, bounds: Sequence[Bound]) -> dict[str, Any]:
+    """The part that states these time bounds; WitnessError for one that is not proved."""
+    of = TimeInstance(instance, made_for.message_bytes, made_for.machine)
+    proved = best_time(of, bounds)
+    general = {TIME_ANY_SHARES: any_shares} if (any_shares := best_general_time(of, bounds)) is not None else {}
+    return {**made_for.document(), "bound_cycles": proved, **general, "bounds": [with_class(instance, bound) for bound in bounds]}
+
+
+def check_time(instance: Instance, document: Any) -> ProvedTime:
+    """The message size and the machine, and the cycles that the bounds prove.
+
+    WitnessError as `check_time_bound`, and with rule `certificate-claim` where `bound_cycles` or `bound_cycles_any_shares` is
+    another number.
+    """
+    fields = Fields(document, "time", malformed).only(*_TIME_KEYS, optional=[TIME_ANY_SHARES])
+    try:
+        made_for = read_made_for(Fields({key: document[key] for key in _TIME_KEYS[:2]}, "time", malformed))
+        of = TimeInstance(instance, made_for.message_bytes, made_for.machine)
+    except (MachineError, ScheduleFormatError, InputError) as error:
+        raise malformed(str(error)) from None
+    proved = best_time(of, fields.entries("bounds"))
+    general = best_general_time(of, document["bounds"])
+    for name, true in (("bound_cycles", proved), (TIME_ANY_SHARES, general)):
+        said = document.get(name, true)
+        if type(said) is not type(true) or said != true:
+            raise WitnessError("certificate-claim", f"claims {name} = {short(said)}; what follows from the bounds is {true}")
+    return ProvedTime(made_for, proved, general)

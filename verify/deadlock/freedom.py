@@ -13,12 +13,11 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.routers.framing import FRAMINGS, packet_lengths
 from certree.models.routers.transparency import has_routers
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import chunk_bytes_of
+from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, packet_lengths
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
@@ -240,7 +239,8 @@ def deadlock_of_run(
     virtual channels of their own. UnsupportedError where the machine has too few."""
     own, other = class_vcs(machine, layers=layer_count(schedule.virtual_channel), others=True)
     walks = schedule_walks(schedule, machine, own, _most_flits(chunk_bytes, machine, framing))
-    return deadlock(walks.joined(packet_walks(schedule.topology, machine, other, *others)), machine, any_size=_is_sized(schedule))
+    joined = walks.joined(packet_walks(schedule.topology, machine, other, *others))
+    return deadlock(joined, machine, any_size=schedule.chunk_granules is not None)
 
 
 def channels_of_schedule(schedule: Schedule, machine: Machine) -> int | None:
@@ -258,17 +258,12 @@ def channels_of_schedule(schedule: Schedule, machine: Machine) -> int | None:
 def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str | None) -> Freedom:
     flits = _most_flits(chunk_bytes, machine, framing)
     walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), flits)
-    return deadlock(walks, machine, any_size=_is_sized(schedule))
+    return deadlock(walks, machine, any_size=schedule.chunk_granules is not None)
 
 
 def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:
     """Flits of a chunk, as a message or as packets, whichever are more where that is left open."""
     return max(sum(packet_lengths(chunk_bytes, machine, one)) for one in (FRAMINGS if framing is None else (framing,)))
-
-
-def _is_sized(schedule: Schedule) -> bool:
-    """Whether chunks are of many sizes, so that none counts as small."""
-    return schedule.chunk_granules is not None
 
 
 def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...]:

@@ -7,7 +7,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule, deadlock_of_tables
-from certree.verify.order.punctual import race_of_schedule, report_late
+from certree.verify.order.agreement import race_of_schedule, report_late
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings, Verdict
 

@@ -7,7 +7,7 @@ import click
 
 import certree.api as ct
 from certree.api.listings import describe
-from certree.api.reports.rounding import rounded_words
+from certree.api.reports.text import rounded_words
 from certree.cli.words.parameters import PICTURES, argument_topology, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, next_step, note, reflowed, say
 from certree.models.network.families import load_families

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from certree.api.reports.text import one_line, size_words
-from certree.api.reports.times import clock_times, clock_words
+from certree.api.reports.text import clock_times, clock_words, one_line, size_words
 from certree.api.runs.aggregation import aggregate
 from certree.cli.words.parameters import (
     COUNT,

@@ -12,11 +12,11 @@ from certree.api.runs.model_checks import model_check
 from certree.cli.words.parameters import COUNT, completing, option_json, option_params, option_size
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import note, show
-from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import Machine
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.traces.endpoints import is_endpoint_trace
 from certree.models.traces.flits import is_flit_trace
 from certree.models.traces.reducing import is_aggregation_trace

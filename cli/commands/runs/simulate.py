@@ -20,7 +20,6 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.progress import now_and_then, working
 from certree.cli.words.terminal import note, note_routers, show
-from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.traces import expected_size
@@ -28,6 +27,7 @@ from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
 from certree.models.common.extras import provided
 from certree.models.machine.machine import Machine
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
 
 _SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # of those, the ones that --then goes with

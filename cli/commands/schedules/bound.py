@@ -7,10 +7,19 @@ from typing import Any
 import click
 
 from certree.api.checks.checking import Bounds, bound
-from certree.api.reports.rounding import rounded_of, rounded_words
 from certree.api.reports.schedules import members_of
-from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words
-from certree.api.reports.times import clock_times, clock_words
+from certree.api.reports.text import (
+    QUANTITIES,
+    UNITS,
+    clock_times,
+    clock_words,
+    collective_words,
+    counted,
+    one_line,
+    rounded_of,
+    rounded_words,
+    size_words,
+)
 from certree.api.settings import machine_for
 from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
 from certree.cli.words.terminal import note, show

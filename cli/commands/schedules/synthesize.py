@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from certree.api.checks.checking import verify
+from certree.api.checks.verdicts import on_machine
 from certree.api.errors import SearchInterrupted
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.runs.runnable import form_of
@@ -38,6 +38,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.verify.checker import verify_schedule
 
 INTERRUPTED = 130
 
@@ -113,11 +114,11 @@ def synthesize_command(
             note("error: interrupted before a schedule was found")
             return INTERRUPTED
         interrupted, made = True, stopped.best
-    verdict = verify(made)
+    verdict = on_machine(made, verify_schedule(made))
     used = setting(made)
     document = schedule_report(made, verdict, size, used.machine)
-    form = form_of(run, len(topology.endpoints), size, used.machine)
-    if form is not None and verdict.valid:
+    if run != "slotted" and verdict.valid:
+        form = form_of(run, len(topology.endpoints), size, used.machine)
         document |= {"compared": form.name, "compared_cycles": form.cycles(made)}
     if output is not None:
         save_any_schedule(made, output, force=force)

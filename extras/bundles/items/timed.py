@@ -8,8 +8,7 @@ from certree.extras.bundles.model.bundle import Item
 from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import with_class
-from certree.verify.certificates.certificate import TIME
-from certree.verify.certificates.time import check_time
+from certree.verify.certificates.certificate import TIME, check_time
 
 
 @EVIDENCE.register("time-bound")

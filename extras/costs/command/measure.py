@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from certree.api.reports.text import seconds_words
+from certree.api.reports.text import microseconds_words
 from certree.cli.words.parameters import COUNT, check_output, comma_list, option_json, option_output
 from certree.cli.words.progress import working
 from certree.cli.words.table import say_table
@@ -58,7 +58,7 @@ def measure_command(
     if as_json:
         emit({"runs": len(measured), "medians": [vars(one) for one in shown]})
         return
-    rows = [[one.benchmark, str(one.participants), f"{one.floats:,}", seconds_words(one.seconds)] for one in shown]
+    rows = [[one.benchmark, str(one.participants), f"{one.floats:,}", microseconds_words(one.seconds)] for one in shown]
     say_table(["benchmark", ">participants", ">floats", ">median"], rows)
     say(f"{len(measured)} runs of {len(shown)} configurations")
     next_step("fit", output, "-o", "parameters.toml")

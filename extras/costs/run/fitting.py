@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
-from certree.api.reports.text import seconds_words
+from certree.api.reports.text import microseconds_words
 from certree.extras.costs.model.fitting.fit import Fit
 from certree.extras.costs.model.fitting.fit import fit as fitted
 from certree.extras.costs.model.fitting.measurements import Measurement, measurements_csv, read_measurements
@@ -65,7 +65,7 @@ def measure(
         for runs in Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads).run():
             measured += runs
             if progress is not None:
-                one, time = runs[0], seconds_words(median(run.seconds for run in runs))
+                one, time = runs[0], microseconds_words(median(run.seconds for run in runs))
                 progress(f"{one.benchmark}, {one.participants} × {one.floats:,}: {time}")
     finally:
         if measured and output is not None:

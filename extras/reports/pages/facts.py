@@ -10,8 +10,7 @@ import numpy as np
 
 from certree.api.reports.bounds import bound_words, claim_words
 from certree.api.reports.schedules import schedule_words, shares_words
-from certree.api.reports.text import QUANTITIES, UNITS, counted, gap_words, one_line, size_words
-from certree.api.reports.times import clock_words, seconds_words
+from certree.api.reports.text import QUANTITIES, UNITS, clock_words, counted, gap_words, one_line, seconds_words, size_words
 from certree.extras.reports.pages.subjects import Subject
 from certree.extras.reports.pages.timing import data_url, time_plot, time_table
 from certree.extras.reports.pictures.ground import MOST_NAMED

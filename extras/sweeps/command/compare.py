@@ -8,9 +8,7 @@ from typing import Any
 import click
 
 import certree.api as ct
-from certree.api.reports.rounding import rounded_of, rounded_words
-from certree.api.reports.text import gap_words, size_words
-from certree.api.reports.times import rate_words, seconds_words
+from certree.api.reports.text import gap_words, rate_words, rounded_of, rounded_words, seconds_words, size_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,

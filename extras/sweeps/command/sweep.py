@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from certree.api.reports.rounding import rounded_of, rounded_words
-from certree.api.reports.text import counted, one_line
+from certree.api.reports.text import counted, one_line, rounded_of, rounded_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import option_json, options_workers
 from certree.cli.words.progress import working

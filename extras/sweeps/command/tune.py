@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from certree.api.reports.rounding import rounded_words
-from certree.api.reports.text import size_words
+from certree.api.reports.text import rounded_words, size_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,

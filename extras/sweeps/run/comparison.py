@@ -12,8 +12,7 @@ from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.schedules import closed_form, over_bounds, schedule_report, time_bound
-from certree.api.reports.text import size_words
-from certree.api.reports.times import clock_times
+from certree.api.reports.text import clock_times, size_words
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers

@@ -8,8 +8,7 @@ from typing import Any
 from certree.api import parsing
 from certree.api.inputs import save
 from certree.api.parsing import Network
-from certree.api.reports.rounding import rounded_of
-from certree.api.reports.text import size_words
+from certree.api.reports.text import rounded_of, size_words
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
 from certree.extras.sweeps.tuning.curve import Found, Point, Range, entries, ranges, spread

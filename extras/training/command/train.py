@@ -23,10 +23,10 @@ from certree.extras.training.model.workload_file import WORKLOADS
 from certree.extras.training.run.reports import training_document, training_words, write_timeline
 from certree.extras.training.run.running import train
 from certree.extras.training.run.settings import TIMINGS
-from certree.hw.engines.framing import FRAMINGS
 from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.schedule.timing import FRAMINGS
 
 ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORKLOADS.names)
 

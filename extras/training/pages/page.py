@@ -4,8 +4,7 @@ from fractions import Fraction
 from importlib import metadata
 from typing import Any
 
-from certree.api.reports.text import counted, size_words
-from certree.api.reports.times import seconds_words
+from certree.api.reports.text import counted, seconds_words, size_words
 from certree.extras.reports.pages.templates import asset, environment
 from certree.extras.training.run.reports import training_document
 from certree.extras.training.run.runs import TrainingRun, timeline

@@ -6,8 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.reports.text import counted, one_line, size_words
-from certree.api.reports.times import seconds_words
+from certree.api.reports.text import counted, one_line, seconds_words, size_words
 from certree.extras.training.model.workload import Act, Phase
 from certree.extras.training.run.runs import TrainingRun
 from certree.extras.training.run.settings import AUTO, Timing

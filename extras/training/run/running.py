@@ -15,10 +15,10 @@ from certree.extras.training.run.runs import TrainingRun, run_settings
 from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
 from certree.extras.training.run.timers import Known
 from certree.extras.training.run.what_if import alternatives, parse_changes
-from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.machine.machine import Machine
+from certree.models.schedule.timing import FRAMINGS
 
 
 def train(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from certree.api.reports.times import seconds_words
+from certree.api.reports.text import seconds_words
 from certree.api.settings import Tell, silent
 from certree.extras.training.make.timeline import training_picture
 from certree.extras.training.model.training import Training

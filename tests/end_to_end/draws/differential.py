@@ -23,7 +23,7 @@ from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
-from certree.verify.order.punctual import race_of_tables
+from certree.verify.order.agreement import race_of_tables
 from certree.verify.order.races import race_of
 from certree.verify.tables.checker import verify_tables
 from certree.verify.tla.table_model import extent_of_success, model_check_tables

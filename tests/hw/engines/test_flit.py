@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.flit import FlitEngine
-from certree.hw.engines.framing import FRAMINGS, packet_lengths
+from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import Plan
@@ -25,6 +25,7 @@ from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import has_routes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.hw.made import STAR, in_order, made, tables_of

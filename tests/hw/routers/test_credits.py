@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
-from certree.models.routers.credits import credit_loop, never_lack_credits, turns_of
-from certree.models.routers.transparency import has_routes, pass_without_waiting
+from certree.models.routers.transparency import credit_loop, has_routes, never_lack_credits, pass_without_waiting, turns_of
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import FRAMINGS
 from certree.verify.order.agreement import agreement_of_schedule, agreement_of_tables, waits_for_credits
 from tests.drawn import examples, given_at_least
 from tests.hw.engines.test_flit import EQUAL

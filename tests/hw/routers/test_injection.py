@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.core_ranges import narrowed
+from certree.hw.core_calls import narrowed
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.common.errors import InputError, UnsupportedError

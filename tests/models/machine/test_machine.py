@@ -6,8 +6,7 @@ import json
 import pytest
 
 from certree.models.common.errors import InputError, MachineError, UnsupportedError
-from certree.models.machine.machine import MACHINES, Machine, load_machine, machine_from_document
-from certree.models.machine.router import Router
+from certree.models.machine.machine import MACHINES, Machine, Router, load_machine, machine_from_document
 
 
 def test_preset_multitree_is_table_iii():

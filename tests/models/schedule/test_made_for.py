@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
 from certree.models.common.quantities import MAX_SIZE
-from certree.models.machine.machine import Machine, load_machine
-from certree.models.machine.router import Router
+from certree.models.machine.machine import Machine, Router, load_machine
 from certree.models.schedule.made_for import MadeFor, read_made_for
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric.symmetric_file import (

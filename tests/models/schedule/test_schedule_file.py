@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from certree.models.common.budget import MOST_COLUMNS, MOST_TEXT
 from certree.models.common.errors import InputError, ScheduleFormatError
-from certree.models.machine.machine import load_machine
-from certree.models.machine.router import Router
+from certree.models.machine.machine import Router, load_machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind

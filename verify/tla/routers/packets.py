@@ -14,9 +14,9 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
-from certree.models.routers.framing import packet_lengths
 from certree.models.routers.lanes import fixed_lanes, messages_of_tables
 from certree.models.routers.transparency import has_routers
+from certree.models.schedule.timing import packet_lengths
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.walks import Walks, schedule_vcs, schedule_walks
 

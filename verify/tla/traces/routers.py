@@ -16,8 +16,8 @@ import numpy as np
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.routers.framing import packet_lengths
 from certree.models.routers.virtual_channels import ClassVcs
+from certree.models.schedule.timing import packet_lengths
 from certree.models.tables.tables import Tables
 from certree.models.traces.flits import INTERFACE, TracedFlits
 from certree.verify.deadlock.walks import Walks, packet_walks, schedule_vcs, schedule_walks

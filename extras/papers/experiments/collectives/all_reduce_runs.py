@@ -12,7 +12,6 @@ from certree.api.runs.deadlocks import run_free
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
-from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import FASTEST, MODES, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import tables_or_plan
@@ -21,6 +20,7 @@ from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 

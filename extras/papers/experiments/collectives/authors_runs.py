@@ -13,7 +13,6 @@ from certree.extras.papers.authors.interface import AuthorsInterfaces
 from certree.extras.papers.authors.tables import tables_of
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.workers.task import Task
-from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.run import tables_or_plan
 from certree.models.common.fields import Fields
@@ -23,6 +22,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.timing import FRAMINGS
 from certree.synth.method import Request, load_methods
 
 THEIR_SCHEDULES = {"double-binary-tree": pipelined_trees, "ring-2d": row_and_column_rings}

@@ -1,6 +1,7 @@
-"""Range checks for values passed to the core."""
+"""Calls of the core: range checks of values, and runs with checks for signals and calls of a progress function."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,3 +25,21 @@ def check_fits(name: str, value: int, most: int = MAX_ENTRY) -> None:
             f"{name} would be {value}; the simulator has numbers up to {most} (rates are bytes in whole cycles, in lowest terms; "
             "messages and packets are as long as their parameters make them)"
         )
+
+
+class Core(Protocol):
+    """A run of the core: `advance` handles about `budget` events and returns whether the run has ended."""
+
+    @property
+    def cycle(self) -> int:
+        """The current cycle."""
+
+    def advance(self, budget: int) -> bool:
+        """Continue the run."""
+
+
+def run_to_end(core: Core, budget: int, progress: Callable[[int], None] | None) -> None:
+    """Advance until the run has ended; `progress` gets the cycle after every `budget` events. Signals are checked in between."""
+    while not core.advance(budget):
+        if progress is not None:
+            progress(core.cycle)
