@@ -235,7 +235,7 @@ def test_quality_is_in_cycles() -> None:
     assert (quality.bandwidth_time, quality.bandwidth_bound) == (2, 1)
     alone = verify_schedule(RIGHT["a sum, then its copy"]).quality
     assert alone is not None
-    assert (alone.bandwidth_time, alone.latency_bound) == (13 + ONE_LINK, 1)
+    assert (alone.bandwidth_time, alone.latency_steps, alone.latency_bound) == (13 + ONE_LINK, None, None)
 
 
 @pytest.mark.parametrize(("third", "valid"), [(12, False), (15, True)])
