@@ -1,13 +1,11 @@
 """Workers of this computer."""
 
-import threading
 from collections.abc import Iterable
-from queue import SimpleQueue
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 
 from certree.extras.workers.slot import Slot
 from certree.extras.workers.task import Outcome, Outcomes, Task
-
-END = object()  # of the tasks
 
 
 class LocalPool:
@@ -20,52 +18,21 @@ class LocalPool:
         """Outcomes as tasks end. Tasks are taken from the iterable when a slot is free and the caller has all outcomes; None stands
         for one that depends on outcomes, and is asked for after the next. What still runs is ended when the caller stops asking, on
         Ctrl-C too."""
-        left, taken, stopped = iter(tasks), threading.Condition(), threading.Event()
-        waiting: list[Task] = []  # that ended, and whose outcome the caller does not have yet
-        done: SimpleQueue[tuple[Task, Outcome] | BaseException | None] = SimpleQueue()
-
-        def following() -> Task | None:
-            with taken:
-                while not stopped.is_set():
-                    if not waiting and (task := next(left, END)) is not None:
-                        return task if isinstance(task, Task) else None
-                    taken.wait()
-            return None
-
-        def work(slot: Slot) -> None:
-            try:
-                while (task := following()) is not None:
-                    outcome = slot.run(task.request())
-                    with taken:
-                        waiting.append(task)
-                    done.put((task, outcome))
-                done.put(None)
-            except BaseException as error:  # of the iterable, or of starting a process: the caller gets it
-                done.put(error)
-
-        threads = [threading.Thread(target=work, args=(slot,), daemon=True) for slot in self._slots]
-        for thread in threads:
-            thread.start()
-        try:
-            working = len(threads)
-            while working:
-                found = done.get()
-                if isinstance(found, BaseException):
-                    raise found
-                if found is None:
-                    working -= 1
-                else:
-                    yield found
-                    with taken:
-                        waiting.remove(found[0])
-                        taken.notify_all()
-        finally:
-            stopped.set()
-            with taken:
-                taken.notify_all()
+        left, idle = iter(tasks), list(self._slots)
+        running: dict[Future[Outcome], tuple[Task, Slot]] = {}
+        with ExitStack() as ended:
             for slot in self._slots:
-                slot.kill()
-            for thread in threads:
-                thread.join()
+                ended.callback(slot.close)
+            threads = ended.enter_context(ThreadPoolExecutor(len(self._slots)))
             for slot in self._slots:
-                slot.close()
+                ended.callback(slot.kill)
+            while True:
+                while idle and (task := next(left, None)) is not None:
+                    slot = idle.pop()
+                    running[threads.submit(slot.run, task.request())] = task, slot
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task, slot = running.pop(future)
+                    idle.append(slot)
+                    yield task, future.result()
