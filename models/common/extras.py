@@ -5,7 +5,7 @@ The kernel imports no extra by name. It asks here, and what an extra has stated 
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from operator import attrgetter
@@ -46,13 +46,11 @@ def extras() -> dict[str, Extra]:
 
 def places(what: str) -> dict[str, str]:
     """By name the places `certree.extras.X.module:object` that all extras state under `provides`, `registries` or `presets`."""
-    return dict(_places(what))
-
-
-def _places(what: str) -> Iterator[tuple[str, str]]:
-    for extra, stated in extras().items():
-        for name, place in getattr(stated, what).items():
-            yield name, f"certree.extras.{extra}.{place}"
+    return {
+        name: f"certree.extras.{extra}.{place}"
+        for extra, stated in extras().items()
+        for name, place in getattr(stated, what).items()
+    }
 
 
 def object_at(place: str) -> Any:
