@@ -66,7 +66,7 @@ specs: setup
 verify-all: specs
 	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
 	$(BIN)/certree model-check --full
-	$(BIN)/certree model-check --edits
+	$(BIN)/python -m tools.specs edits
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.end_to_end.draws.every_method 0 300
 	$(BIN)/python -m tests.end_to_end.draws.bounded 0 300

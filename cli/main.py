@@ -99,11 +99,11 @@ def certree() -> None:
     """
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], program: click.Command = certree, name: str = "certree") -> int:
     """The exit code of one command line. This is the one place where errors become messages."""
     fail = partial(_fail, as_json="--json" in arguments)
     try:
-        code: Any = certree.main(args=list(arguments), prog_name="certree", standalone_mode=False)
+        code: Any = program.main(args=list(arguments), prog_name=name, standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         return fail("interrupted", INTERRUPTED, "Interrupted")
     except click.exceptions.NoArgsIsHelpError as error:

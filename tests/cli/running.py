@@ -36,11 +36,11 @@ class Outcome:
         return document
 
 
-def certree(*arguments) -> Outcome:
-    """One command, in this process."""
+def certree(*arguments, **program) -> Outcome:
+    """One command, in this process; of another program than `certree`, where it is given as to `run`."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run([str(argument) for argument in arguments])
+        code = run([str(argument) for argument in arguments], **program)
     return Outcome(code, out.getvalue(), err.getvalue())
 
 

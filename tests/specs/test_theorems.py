@@ -3,9 +3,9 @@
 import pytest
 
 from certree.verify.tla.model_file import listed
-from certree.verify.tla.mutants import modules_of, theorems
 from certree.verify.tla.runs import specs_folder
 from certree.verify.tla.tlc import Result
+from tools.specs.mutants import modules_of, theorems
 
 STATED = [(path.stem, spec, kept) for path in sorted(specs_folder().glob("*.tla")) for spec, kept in theorems(path.read_text())]
 

@@ -53,8 +53,8 @@ class Mutation:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """The number of distinct states of a mutant that are examined where all properties are checked (`mutants`): for properties of
-    states and steps, and for properties of whole runs, which take far longer; with 0 states there is no answer."""
+    """The number of distinct states of a mutant that are examined where all properties are checked (`tools.specs.mutants`): for
+    properties of states and steps, and for properties of whole runs, which take far longer; with 0 states there is no answer."""
 
     states: int = 1 << 15
     states_of_runs: FromZero = 1 << 13

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from certree.verify.tla import mutants as kills
 from certree.verify.tla.model_file import LookedAt, Mutation, listed
-from certree.verify.tla.mutants import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
 from certree.verify.tla.runs import specs_folder
 from certree.verify.tla.tlc import Result
+from tools.specs import mutants as kills
+from tools.specs.mutants import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
 
 FEW = ("MCAllReduceScatter", "MCAllReduceOwnTwice", "MCAllReduceWithdrawn")
 KEPT = (specs_folder() / "KILLS.md").read_text()
@@ -31,7 +31,7 @@ def test_table(monkeypatch):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_kept_table_is_that_of_the_modules_and_mutants_as_they_are(family):
-    how = "`certree model-check --kills > specs/KILLS.md` writes it anew"
+    how = "`python -m tools.specs kills > specs/KILLS.md` writes it anew"
     assert f"SHA-256 {digest_of(FAMILIES[family])}." in KEPT.partition(f"## {family}\n")[2], how
 
 

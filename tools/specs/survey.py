@@ -14,9 +14,13 @@ from functools import cache
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
-from certree.verify.tla.edits.definitions import Module, module_of, reached_from
-from certree.verify.tla.edits.single_edits import PER_DEFINITION, Edit, edits_of
-from certree.verify.tla.edits.together import (
+from certree.verify.tla.model_file import Model, listed
+from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.tlc import Result
+from tools.specs.definitions import Module, module_of, reached_from
+from tools.specs.mutants import source_of
+from tools.specs.single_edits import PER_DEFINITION, Edit, edits_of
+from tools.specs.together import (
     ENDLESS,
     NO_VALUE,
     asked_of,
@@ -26,10 +30,6 @@ from certree.verify.tla.edits.together import (
     kills_together,
     with_meaning,
 )
-from certree.verify.tla.model_file import Model, listed
-from certree.verify.tla.mutants import source_of
-from certree.verify.tla.runs import specs_folder
-from certree.verify.tla.tlc import Result
 
 #: the modules whose single edits are made, and the modules of the models that are asked about them
 EDITED = {

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from certree.verify.tla.edits.definitions import Definition, Module
+from tools.specs.definitions import Definition, Module
 
 SEED = 1
 #: the most edits of one definition

@@ -1,5 +1,6 @@
-"""Single edits of the TLA+ modules: which of them no property of any model sees.
+"""Programs for those who change the TLA+ modules: `python -m tools.specs kills` and `python -m tools.specs edits [MODULE]...`.
 
+- `mutants`: which property refutes which mutant of the models, `specs/KILLS.md`
 - `definitions`: the definitions of a module that its steps are made of
 - `single_edits`: the edits of a definition, by a fixed seed
 - `together`: many edits in one module, checked in one run of TLC

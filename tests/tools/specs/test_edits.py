@@ -5,12 +5,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from certree.verify.tla.edits import survey as edits
-from certree.verify.tla.edits import together
-from certree.verify.tla.edits.definitions import module_of, reached_from
-from certree.verify.tla.edits.single_edits import Edit, edits_of
-from certree.verify.tla.edits.survey import EDITED, Outcome, counted, known_survivors, models_for
-from certree.verify.tla.edits.together import (
+from certree.verify.tla.model_file import listed
+from certree.verify.tla.tlc import Result, TlcError
+from tests.cli.running import assert_bad_input, certree
+from tools.specs import survey as edits
+from tools.specs import together
+from tools.specs.__main__ import specs
+from tools.specs.definitions import module_of, reached_from
+from tools.specs.mutants import source_of
+from tools.specs.single_edits import Edit, edits_of
+from tools.specs.survey import EDITED, Outcome, counted, known_survivors, models_for
+from tools.specs.together import (
     ASSUMPTION,
     NO_VALUE,
     asked_of,
@@ -20,10 +25,6 @@ from certree.verify.tla.edits.together import (
     kills_together,
     with_meaning,
 )
-from certree.verify.tla.model_file import listed
-from certree.verify.tla.mutants import source_of
-from certree.verify.tla.tlc import Result, TlcError
-from tests.cli.running import assert_bad_input, certree
 
 TEXT = """---- MODULE M ----
 EXTENDS Integers
@@ -182,7 +183,7 @@ def test_tables_that_do_not_fit_together_are_found_by_an_assumption():
 
 @pytest.mark.parametrize("module", EDITED)
 def test_survivors_are_edits_of_the_modules_as_they_are(module):
-    """Otherwise: `certree model-check --edits MODULE`, and see what survives now."""
+    """Otherwise: `python -m tools.specs edits MODULE`, and see what survives now."""
     text = " ".join(module_of(module, source_of(module)).text.split())
     assert models_for(module)
     for _, definition, before, after in (key for key in known_survivors() if key[0] == module):
@@ -198,15 +199,31 @@ def test_survivors_that_are_not_explained_fail(monkeypatch):
         "Schedule: 3 edits; 1 found by a property, 1 stop TLC, 0 without end; 0 equivalent, 0 open, 1 unexplained",
         "  Move: a -> b",
     ]
-    monkeypatch.setattr("certree.cli.commands.runs.model_check.survey", lambda name, report: outcomes)
-    assert certree("model-check", "--edits", "Schedule").code == 1
+    monkeypatch.setattr("tools.specs.__main__.survey", lambda name, report: outcomes)
+    assert edited("Schedule").code == 1
     known = {edit.key: edits.Survivor(equivalent=False, why="a model with three")}
     monkeypatch.setattr(edits, "known_survivors", lambda: known)
-    outcome = certree("model-check", "--edits", "Schedule")
+    outcome = edited("Schedule")
     assert outcome.code == 0
     assert "0 equivalent, 1 open, 0 unexplained" in outcome.out
+    deprecated = certree("model-check", "--edits", "Schedule")
+    assert (deprecated.code, deprecated.out) == (0, outcome.out)
+    assert deprecated.err == "warning: --edits is deprecated; use python -m tools.specs edits\n"
+
+
+def edited(*names):
+    return certree("edits", *names, program=specs, name="python -m tools.specs")
 
 
 def test_bad_input():
-    assert_bad_input(certree("model-check", "--edits", "Shedule"), "unknown module 'Shedule'")
+    assert_bad_input(edited("Shedule"), "unknown module 'Shedule'")
+    assert_bad_input(certree("model-check", "--edits", "Shedule"), "unknown module 'Shedule'", notes=1)
     assert_bad_input(certree("model-check", "--edits", "--full"), "it takes their names and nothing else")
+
+
+def test_an_installed_wheel_says_where_the_programs_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "certree.cli.commands.runs.model_check.__file__", str(tmp_path / "certree/cli/commands/runs/model_check.py")
+    )
+    for option in ("--edits", "--kills"):
+        assert_bad_input(certree("model-check", option), f"python -m tools.specs {option[2:]}", notes=1)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from certree.verify.tla.mutants import without_comments
+from tools.specs.mutants import without_comments
 
 _HEAD = re.compile(r"^(\w+)(?:\(([\w, ]+)\))? ==", re.MULTILINE)
 _BLOCK_END = re.compile(r"^\S", re.MULTILINE)

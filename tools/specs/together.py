@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from certree.verify.tla.edits.definitions import Definition, Module
-from certree.verify.tla.edits.single_edits import Edit
 from certree.verify.tla.model_file import TIME_LIMITS, Model
-from certree.verify.tla.mutants import DEADLOCK, is_of_runs, step_of
 from certree.verify.tla.runs import run_generated, specs_folder
 from certree.verify.tla.tlc import Result, TlcError, TlcRun, lines_at_fault
+from tools.specs.definitions import Definition, Module
+from tools.specs.mutants import DEADLOCK, is_of_runs, step_of
+from tools.specs.single_edits import Edit
 
 WHICH = "whichEdit"
 NO_VALUE = "no value"  # TLC stops with an error, and no property fails up to there
