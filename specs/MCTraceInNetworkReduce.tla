@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Logs of one switch and of a tree of two, and one thing wrong with them  *)
 (* at a time: what each property of TraceInNetworkReduce is for.           *)
-(* `certree model-check --trace` makes the log from a trace of the         *)
+(* `certree model-check trace` makes the log from a trace of the           *)
 (* simulator instead.                                                      *)
 (***************************************************************************)
 EXTENDS TraceInNetworkReduce

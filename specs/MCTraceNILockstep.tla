@@ -1,7 +1,7 @@
 --------------------------- MODULE MCTraceNILockstep ---------------------------
 (***************************************************************************)
 (* Logs of two nodes, and one thing wrong with them at a time: what each   *)
-(* property of TraceNILockstep is for. `certree model-check --trace` makes *)
+(* property of TraceNILockstep is for. `certree model-check trace` makes   *)
 (* the log from a trace of the simulator instead.                          *)
 (***************************************************************************)
 EXTENDS MCNILockstep, TraceNILockstep

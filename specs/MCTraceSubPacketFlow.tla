@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Logs of one router with two inputs, and one thing wrong with them at a  *)
 (* time: what each property of TraceSubPacketFlow is for. `certree         *)
-(* model-check --trace` makes the log from a trace of the simulator        *)
+(* model-check trace` makes the log from a trace of the simulator          *)
 (* instead.                                                                *)
 (***************************************************************************)
 EXTENDS TraceSubPacketFlow

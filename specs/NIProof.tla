@@ -107,7 +107,7 @@ EveryRunEnds == <>AllDone
 
 -------------------------------------------------------------------------------
 (* Why a slotted run holds for any table that keeps the rules of the checker: *)
-(* an inductive invariant. `certree model-check --symbolic` proves with z3   *)
+(* an inductive invariant. `certree model-check symbolic` proves with z3     *)
 (* that every action keeps it, for any number of nodes, rows and iterations; *)
 (* TLC checks the same conjuncts, by the same names, on the small models.    *)
 

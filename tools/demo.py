@@ -17,7 +17,7 @@ from typing import Any
 
 from certree.api.reports.runs import simulation_words
 from certree.api.reports.schedules import schedule_words
-from certree.cli.commands.runs.model_check import model_check_words
+from certree.cli.commands.model_checks.outcomes import model_check_words
 from certree.cli.commands.schedules.bound import bounds_words
 from certree.cli.commands.schedules.tables import export_words
 from certree.cli.main import run
@@ -67,7 +67,7 @@ def demonstrate() -> None:
     rivals = {how: command(simulation_words, "simulate", rival, "--run", how) for how in ("slotted", "paced")}
     repeating = ("--method", "packing", "--option", "rate=optimal")  # a repeating table, as the one for the large mesh
     command(schedule_words, "synthesize", SMALL, *repeating, "--size", SIZE, "-o", small)
-    models = command(model_check_words, "model-check", "--schedule", small)
+    models = command(model_check_words, "model-check", "schedule", small)
     command(bundle_words, "bundle", mesh, "-o", evidence)
     _summary(bound, made, [checked, read_back], ran, rivals, models)
     _report(mesh, FOLDER / "report.html")

@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
         (program("synthesize", "torus:4x4", "--method", "ring"), SEARCH | PICTURES | GRAPHS | {"rich"}),
         (program("export", "ring.json", "-o", "tables"), SEARCH | PICTURES | GRAPHS | {"rich"}),
         (f"{API}; assert ct.simulate('ring.json').data_ok", SEARCH | PICTURES | GRAPHS | TERMINAL),
-        (program("model-check", "--write-cfg", "MCAllReduce"), SEARCH | PICTURES | GRAPHS | {"rich"}),
+        (program("model-check", "config", "MCAllReduce"), SEARCH | PICTURES | GRAPHS | {"rich"}),
         (program("simulate", "ring.json"), SEARCH | PICTURES | GRAPHS | {"rich"}),
     ],
 )

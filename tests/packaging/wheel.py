@@ -41,7 +41,7 @@ COMMANDS = (
     ("aggregate switch:4,reducing=switches --size 64KiB", "data: right at every rank"),
     ("reproduce", "multitree-fig2"),
     ("reproduce multitree-fig2 -o figure", "agree with what the paper states"),
-    ("model-check --write-cfg MCAllReduce", None),
+    ("model-check config MCAllReduce", None),
 )
 API = """
 import sys

@@ -122,7 +122,7 @@ def test_names_are_unique_and_the_networks_of_the_tables_are_small_models():
 
 
 def test_every_module_is_used_and_every_base():
-    traced = {"TraceNILockstep"}  # which `model-check --trace` gives its constants
+    traced = {"TraceNILockstep"}  # which `model-check trace` gives its constants
     used = mutants.modules_of(MODELS) | {name for module in traced for name in extended(module)}
     assert used == TEXTS.keys()
     bases = re.findall(r"^\[modules\.(\w+)\]$", (specs_folder() / "models.toml").read_text(), re.MULTILINE)
@@ -331,20 +331,20 @@ def test_wrong_entries_are_refused(tmp_path, old, new, reason):
 
 def test_configurations_are_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert certree("model-check", "--write-cfg", "MCAllReduceWithdrawn").err == "wrote MCAllReduceWithdrawn.cfg\n"
+    assert certree("model-check", "config", "MCAllReduceWithdrawn").err == "wrote MCAllReduceWithdrawn.cfg\n"
     text = (tmp_path / "MCAllReduceWithdrawn.cfg").read_text()
     told = "MCAllReduceWithdrawn, a model of MCAllReduce.tla that must fail (safety, Stays): A finished result is taken back."
     assert text == f"\\* {told}\n{listed().models['MCAllReduceWithdrawn'].configuration.text}"
-    assert certree("model-check", "--write-cfg", "MCAllReduce", "-o", "other.cfg").code == 0
+    assert certree("model-check", "config", "MCAllReduce", "-o", "other.cfg").code == 0
     before = (tmp_path / "other.cfg").read_bytes()
-    assert_bad_input(certree("model-check", "--write-cfg", "MCSchedule", "-o", "other.cfg"), "other.cfg exists; pass --force")
+    assert_bad_input(certree("model-check", "config", "MCSchedule", "-o", "other.cfg"), "other.cfg exists; pass --force")
     assert (tmp_path / "other.cfg").read_bytes() == before
-    assert certree("model-check", "--write-cfg", "MCSchedule", "-o", "other.cfg", "--force").code == 0
+    assert certree("model-check", "config", "MCSchedule", "-o", "other.cfg", "--force").code == 0
     for arguments, reason in (
-        (["--write-cfg", "MCAllReduceGathr"], "unknown model 'MCAllReduceGathr'; did you mean MCAllReduceGather"),
-        (["--write-cfg", "ring:4/multitree"], "unknown model 'ring:4/multitree'; known: MCAllReduce, "),
-        (["--write-cfg", "MCAllReduce", "--full"], "it takes -o and --force"),
-        (["-o", "x.cfg"], "-o says where --write-cfg writes to"),
+        (["config", "MCAllReduceGathr"], "unknown model 'MCAllReduceGathr'; did you mean MCAllReduceGather"),
+        (["config", "ring:4/multitree"], "unknown model 'ring:4/multitree'; known: MCAllReduce, "),
+        (["--write-cfg", "MCAllReduce", "--full"], "config takes no --full"),
+        (["-o", "x.cfg"], "specs takes no -o"),
     ):
         assert_bad_input(certree("model-check", *arguments), reason)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["MCAllReduceWithdrawn.cfg", "other.cfg"]

@@ -1,1 +1,1 @@
-"""Commands that run something: simulate, inject, endpoints, aggregate, model-check."""
+"""Commands that run something: simulate, inject, endpoints, aggregate."""

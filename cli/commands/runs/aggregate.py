@@ -55,7 +55,7 @@ _SHOWN = 8  # switches listed for people
 @option_without_routers()
 @click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never arrive.")
 @click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
-@click.option("--trace", type=click.Path(path_type=Path), help="Write a line of JSON for each step, for model-check --trace.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write a line of JSON for each step, for model-check trace.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
 def aggregate_command(
@@ -106,7 +106,7 @@ def aggregate_command(
         **aggregation_report(result, rules),
         **clock_times(result.cycles, done.message_bytes, done.machine),
     }
-    show(document, aggregation_words, as_json=as_json, then=("model-check", "--trace", trace, source) if trace else ())
+    show(document, aggregation_words, as_json=as_json, then=("model-check", "trace", trace, source) if trace else ())
     return 0 if result.data_ok and result.closed_form_cycles in (None, result.cycles) else 1
 
 

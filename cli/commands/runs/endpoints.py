@@ -80,7 +80,7 @@ def endpoints_command(
         "endpoint": endpoint.name,
         "systems": [endpoint_report(result) for result in runs.results],
     }
-    show(document, endpoint_words, as_json=as_json, then=("model-check", "--trace", trace, source) if trace else ())
+    show(document, endpoint_words, as_json=as_json, then=("model-check", "trace", trace, source) if trace else ())
     return 0 if runs.correct else 1
 
 

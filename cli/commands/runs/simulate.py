@@ -203,4 +203,4 @@ def _require_fitting(context: click.Context, engine: str) -> None:
 def _then(path: Path, source: Tables | Plan) -> tuple[object, ...]:
     """Small tables can be model-checked."""
     small = len(source.topology.endpoints) <= _MODEL_CHECKED and isinstance(source, Tables)
-    return ("model-check", "--schedule", path) if small else ()
+    return ("model-check", "schedule", path) if small else ()

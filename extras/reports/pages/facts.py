@@ -251,7 +251,7 @@ def commands(subject: Subject) -> dict[str, str]:
     if source.suffix != ".csv":
         found["tables"] = f"certree verify {path}" if source.is_dir() else f"certree export {path}{setting} -o tables"
         found["run"] = f"certree simulate {path}{setting}"
-        found["models"] = f"certree model-check --schedule {path}{setting}"
+        found["models"] = f"certree model-check schedule {path}{setting}"
     return found
 
 

@@ -91,7 +91,7 @@ def test_a_trace_is_lines_of_json(tmp_path):
     ]  # fmt: skip
     assert [sum(line["event"] == event for line in lines) for event in ("send", "add", "take", "lose")] == [16, 16, 16, 0]
     assert [line["sends"] for line in lines if line["event"] == "add"].count("all") == 4
-    check = ["model-check", "--trace", trace]
+    check = ["model-check", "trace", trace]
     ran = [STAR, "--size", "1KiB", "--window", "2", "--aggregators", "4"]
     checked = json_of(*check, *ran)
     assert checked["models"][0]["message"] == "48 steps, all as in the specification"
@@ -116,17 +116,17 @@ def test_a_trace_is_zipped_as_its_name_says(tmp_path):
     before = zipped.read_bytes()
     assert certree("aggregate", STAR, "--size", "512B", "--trace", zipped, "--force").code == 0
     assert zipped.read_bytes() == before
-    assert certree("model-check", "--trace", zipped, STAR, "--size", "512B").code == 0
+    assert certree("model-check", "trace", zipped, STAR, "--size", "512B").code == 0
     zipped.write_bytes(plain.read_bytes())
-    assert_bad_input(certree("model-check", "--trace", zipped, STAR), "--trace needs the --schedule")
+    assert_bad_input(certree("model-check", "trace", zipped, STAR), "takes the --schedule whose tables ran")
 
 
 def test_a_trace_of_fewer_flows_or_of_a_schedule(tmp_path):
     network, trace, file = "fattree:2x2,reducing=switches", tmp_path / "t.ndjson", tmp_path / "s.json"
     size = ["--size", "512B"]
     assert certree("aggregate", network, *size, "--flows", "1", "--trace", trace).code == 0
-    assert certree("model-check", "--trace", trace, network, *size).code == 0
+    assert certree("model-check", "trace", trace, network, *size).code == 0
     assert certree("synthesize", network, "--method", "netreduce", *size, "-o", file).code == 0
-    assert_bad_input(certree("model-check", "--trace", trace, file, *size), "1 flows; the given network and size make 2")
+    assert_bad_input(certree("model-check", "trace", trace, file, *size), "1 flows; the given network and size make 2")
     assert certree("aggregate", file, *size, "--trace", trace, "--force").code == 0
-    assert certree("model-check", "--trace", trace, file, *size).code == 0
+    assert certree("model-check", "trace", trace, file, *size).code == 0

@@ -70,10 +70,10 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
             assert moves == ["load", "send", "pass on", "pass on", "pass on", "take", "go on", "write back"]
     hops = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
     assert hops == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
-    checked = certree("model-check", "--trace", trace, "--json")
+    checked = certree("model-check", "trace", trace, "--json")
     told = "96 steps, all as in the specification, with the messages of a chunk as stated in the trace"
     assert (checked.code, checked.document["models"][0]["message"]) == (0, told)
     for more in (["--schedule", trace], ["ring:3", "--params", "multitree"], ["ring:3", "--flow", "packet"]):
-        assert_bad_input(certree("model-check", "--trace", trace, *more), "as its one NAME, and --size")
-    assert_bad_input(certree("model-check", "--trace", trace, "ring:3"), "node 0 sends 4 messages of way 0; by the schedule 8")
-    assert_bad_input(certree("model-check", "--trace", trace, "ring:4"), "network is 'ring:3'; the schedule is for 'ring:4'")
+        assert_bad_input(certree("model-check", "trace", trace, *more), "as its one NAME, and --size")
+    assert_bad_input(certree("model-check", "trace", trace, "ring:3"), "node 0 sends 4 messages of way 0; by the schedule 8")
+    assert_bad_input(certree("model-check", "trace", trace, "ring:4"), "network is 'ring:3'; the schedule is for 'ring:4'")

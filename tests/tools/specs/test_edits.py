@@ -208,7 +208,7 @@ def test_survivors_that_are_not_explained_fail(monkeypatch):
     assert "0 equivalent, 1 open, 0 unexplained" in outcome.out
     deprecated = certree("model-check", "--edits", "Schedule")
     assert (deprecated.code, deprecated.out) == (0, outcome.out)
-    assert deprecated.err == "warning: --edits is deprecated; use python -m tools.specs edits\n"
+    assert deprecated.err == "warning: model-check --edits is deprecated; use python -m tools.specs edits\n"
 
 
 def edited(*names):
@@ -218,12 +218,11 @@ def edited(*names):
 def test_bad_input():
     assert_bad_input(edited("Shedule"), "unknown module 'Shedule'")
     assert_bad_input(certree("model-check", "--edits", "Shedule"), "unknown module 'Shedule'", notes=1)
-    assert_bad_input(certree("model-check", "--edits", "--full"), "it takes their names and nothing else")
+    assert_bad_input(certree("model-check", "--edits", "--full"), "edits takes no --full")
 
 
 def test_an_installed_wheel_says_where_the_programs_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        "certree.cli.commands.runs.model_check.__file__", str(tmp_path / "certree/cli/commands/runs/model_check.py")
-    )
+    installed = tmp_path / "certree" / "cli" / "commands" / "model_checks" / "model_check.py"
+    monkeypatch.setattr("certree.cli.commands.model_checks.model_check.__file__", str(installed))
     for option in ("--edits", "--kills"):
         assert_bad_input(certree("model-check", option), f"python -m tools.specs {option[2:]}", notes=1)

@@ -1,6 +1,7 @@
 """`certree model-check`: the tables of a schedule for real, named models, and what each outcome exits with."""
 
 import dataclasses
+import re
 import signal
 import sys
 import time
@@ -27,7 +28,7 @@ def file(tmp_path_factory):
 
 
 def test_tables_of_a_schedule(file):
-    outcome = json_of("model-check", "--schedule", file, "--size", "1KiB")
+    outcome = json_of("model-check", "schedule", file, "--size", "1KiB")
     (model,) = outcome["models"]
     assert model.keys() >= KEYS
     assert (model["expected"], model["result"], model["mode"]) == ("success", "success", "exhaustive")
@@ -43,10 +44,10 @@ def test_wrong_tables_are_refuted_with_a_counterexample(file, tmp_path):
     wrong = dataclasses.replace(schedule, step=step, certificate=None)
     export_tables(lower(wrong, 1 << 10, load_machine("multitree")), tmp_path / "tables")
     picture = tmp_path / "place.svg"
-    outcome = certree("model-check", "--schedule", tmp_path / "tables", "--picture", picture)
+    outcome = certree("model-check", "schedule", tmp_path / "tables", "--picture", picture)
     assert outcome.code == 1
     assert picture.read_text().startswith("<svg ")
-    assert_bad_input(certree("model-check", "--schedule", tmp_path / "tables", "--picture", picture), "place.svg")
+    assert_bad_input(certree("model-check", "schedule", tmp_path / "tables", "--picture", picture), "place.svg")
     assert "NOT as expected" in outcome.out
     assert "slot" in outcome.out
 
@@ -54,11 +55,11 @@ def test_wrong_tables_are_refuted_with_a_counterexample(file, tmp_path):
 def test_traces(file, tmp_path):
     trace = tmp_path / "trace.ndjson"
     assert certree("simulate", file, "--size", "1KiB", "--run", "paced", "--trace", trace).code == 0
-    assert certree("model-check", "--schedule", file, "--size", "1KiB", "--trace", trace, "--run", "paced").code == 0
-    packets = ("--run", "paced", "--flow", "packet", "--trace", trace, "--force", "--engine", "flit")
-    assert certree("simulate", file, "--size", "1KiB", *packets).code == 0
-    assert certree("model-check", "--schedule", file, "--size", "1KiB", *packets[:6]).code == 0
-    outcome = certree("model-check", "--schedule", file, "--size", "2KiB", "--trace", trace, "--run", "paced")
+    assert certree("model-check", "trace", trace, "--schedule", file, "--size", "1KiB", "--run", "paced").code == 0
+    packets = ("--size", "1KiB", "--run", "paced", "--flow", "packet")
+    assert certree("simulate", file, *packets, "--trace", trace, "--force", "--engine", "flit").code == 0
+    assert certree("model-check", "trace", trace, "--schedule", file, *packets).code == 0
+    outcome = certree("model-check", "trace", trace, "--schedule", file, "--size", "2KiB", "--run", "paced")
     assert outcome.code == 1
     assert "by the trace, in cycle" in outcome.out
 
@@ -123,12 +124,52 @@ def test_names_and_full_reach_the_checker(monkeypatch):
     assert asked == [(None, False), (["MCRing", "MCMesh"], False), (None, True)]
 
 
+OLD = {
+    "schedule": ["--schedule", "s.json"],
+    "routers": ["--routers", "--schedule", "s.json"],
+    "trace": ["--trace", "t.ndjson", "--schedule", "s.json", "--run", "paced"],
+    "symbolic": ["--symbolic"],
+    "config": ["--write-cfg", "MCAllReduce"],
+}
+NEW = {
+    "schedule": ["schedule", "s.json"],
+    "routers": ["routers", "s.json"],
+    "trace": ["trace", "t.ndjson", "--schedule", "s.json", "--run", "paced"],
+    "symbolic": ["symbolic"],
+    "config": ["config", "MCAllReduce"],
+}
+
+
+@pytest.mark.parametrize("command", OLD)
+def test_old_options_do_the_same_and_name_the_command(monkeypatch, tmp_path, command):
+    asked = []
+
+    def check(**arguments):
+        asked.append({name: value for name, value in arguments.items() if name not in ("progress", "tell")})
+        return [GOOD]
+
+    monkeypatch.chdir(tmp_path)
+    Path("t.ndjson").write_text("{}\n")
+    monkeypatch.setattr("certree.cli.commands.model_checks.outcomes.model_check", check)
+    sized = ["--size", "1KiB", "--flow", "packet", "--full", "--json"]
+    more = {"symbolic": ["--json"], "config": ["-o", "a.cfg", "--force"]}.get(command, sized)
+    new, old = (certree("model-check", *first[command], *more) for first in (NEW, OLD))
+    assert (new.code, old.code, old.out) == (0, 0, new.out), (new, old)
+    assert old.err == f"warning: model-check {OLD[command][0]} is deprecated; use certree model-check {command}\n{new.err}"
+    assert asked[:1] == asked[1:]
+
+
+def test_the_help_lists_the_commands():
+    text = certree("model-check", "--help").out
+    assert re.findall(r"^  ([a-z]+) ", text.split("Commands:")[1], re.MULTILINE) == sorted([*OLD, "specs"])
+
+
 def test_missing_tools(monkeypatch, file):
     def check(*arguments, **options):
         raise ToolMissingError("no java on PATH")
 
     monkeypatch.setattr("certree.api.runs.model_checks.model_check_tables", check)
-    outcome = certree("model-check", "--schedule", file)
+    outcome = certree("model-check", "schedule", file)
     assert (outcome.code, outcome.out, outcome.err) == (69, "", "error: no java on PATH\n")
 
 
