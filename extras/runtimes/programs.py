@@ -106,7 +106,9 @@ def export_programs(
 def _checked(entry: ProgramFormat, path: Path, schedule: Schedule, output: Path) -> AnyVerdict:
     """The verdict on what was written for a schedule; DisagreementError where it is wrong."""
     root = schedule.collective.root
-    checked = entry.execute(entry.read(Opened(path)), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root]))
+    checked = entry.execute(
+        entry.read(Opened(path)), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root])
+    )
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
     return checked

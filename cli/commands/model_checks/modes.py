@@ -8,9 +8,9 @@ import click
 from certree.cli.commands.model_checks.outcomes import checked
 from certree.cli.words.parameters import COUNT, Decorator, option_json, option_params, option_size
 from certree.cli.words.terminal import note
-from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.traces.endpoints import is_endpoint_trace
 from certree.models.traces.flits import is_flit_trace
 from certree.models.traces.reducing import is_aggregation_trace

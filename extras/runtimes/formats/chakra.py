@@ -5,8 +5,8 @@ from certree.extras.runtimes.formats.program_format import ProgramFormat, progra
 from certree.extras.runtimes.make.algorithms import lower_to_algorithm, simulator_files
 from certree.extras.runtimes.model.algorithm import Algorithm, read_algorithm, written_algorithm
 from certree.extras.runtimes.model.chakra import SUFFIX
-from certree.models.machine.machine import Machine
 from certree.models.common.files import Opened
+from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 
