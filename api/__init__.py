@@ -1,15 +1,15 @@
 """The Python API: `import certree.api as ct`. The commands of the command line call these functions and print.
 
 Functions take the texts that the command line takes, or objects of the data model; they return objects of the data model, and raise
-the errors of `certree.models.common.errors` and of `errors`. Nothing is imported before it is used. `__init__.pyi` has the names,
-and `api.pyi` of each extra those that it adds.
+the errors of `certree.models.common.errors` and of `api_errors`. Nothing is imported before it is used. `__init__.pyi` has the
+names, and `api.pyi` of each extra those that it adds.
 
 - `artefacts`: what is found on a path, with one file for each kind in `kinds`; `inputs`: arguments that may be paths
-- `parsing`: networks, collectives, machines and sizes; `settings`: size and machine of a schedule; `errors`
+- `parsing`: networks, collectives, machines and sizes; `settings`: size and machine of a schedule; `api_errors`
 - `checks`: verify, certify, bound, verify_all; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how
 certificates
   are made
-- `tables`: export, import_tables, row_bits
+- `table_export`: export, import_tables, row_bits
 - `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints
 - `listings`: names, explain, describe, schemas; `workers`: the workers that a call asks for
 - `reports`: results as JSON documents and in words

@@ -1,17 +1,17 @@
 # The names of `import certree.api as ct`, each with the module that has it; `certree.api` reads them from here when it is imported.
 # Those of an extra stand in its own `api.pyi`.
+from certree.api.api_errors import DeadlockError as DeadlockError
+from certree.api.api_errors import DisagreementError as DisagreementError
+from certree.api.api_errors import ExecutionError as ExecutionError
+from certree.api.api_errors import InvalidScheduleError as InvalidScheduleError
+from certree.api.api_errors import SearchInterrupted as SearchInterrupted
 from certree.api.checks.checking import Bounds as Bounds
 from certree.api.checks.checking import bound as bound
 from certree.api.checks.checking import certify as certify
 from certree.api.checks.checking import verify as verify
-from certree.api.checks.paths import verify_all as verify_all
+from certree.api.checks.path_verdicts import verify_all as verify_all
 from certree.api.checks.reports import junit as junit
 from certree.api.checks.reports import sarif as sarif
-from certree.api.errors import DeadlockError as DeadlockError
-from certree.api.errors import DisagreementError as DisagreementError
-from certree.api.errors import ExecutionError as ExecutionError
-from certree.api.errors import InvalidScheduleError as InvalidScheduleError
-from certree.api.errors import SearchInterrupted as SearchInterrupted
 from certree.api.frontiers import frontier as frontier
 from certree.api.inputs import load as load
 from certree.api.inputs import save as save
@@ -26,7 +26,7 @@ from certree.api.parsing import size as size
 from certree.api.parsing import topology as topology
 from certree.api.runs.aggregation import aggregate as aggregate
 from certree.api.runs.deadlocks import deadlock as deadlock
-from certree.api.runs.endpoints import endpoints as endpoints
+from certree.api.runs.endpoint_runs import endpoints as endpoints
 from certree.api.runs.injection import Traffic as Traffic
 from certree.api.runs.injection import inject as inject
 from certree.api.runs.model_checks import model_check as model_check
@@ -34,9 +34,9 @@ from certree.api.runs.simulation import simulate as simulate
 from certree.api.runs.simulation import simulate_switch as simulate_switch
 from certree.api.synthesis import improve as improve
 from certree.api.synthesis import synthesize as synthesize
-from certree.api.tables import export as export
-from certree.api.tables import import_tables as import_tables
-from certree.api.tables import row_bits as row_bits
+from certree.api.table_export import export as export
+from certree.api.table_export import import_tables as import_tables
+from certree.api.table_export import row_bits as row_bits
 from certree.api.workers import Workers as Workers
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
@@ -57,10 +57,10 @@ from certree.models.machine.machine import Machine as Machine
 from certree.models.network.topology import Topology as Topology
 from certree.models.schedule.collective import Collective as Collective
 from certree.models.schedule.schedule import Schedule as Schedule
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule as SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule as SymmetricSchedule
 from certree.models.tables.tables import Tables as Tables
 from certree.verify.deadlock.freedom import Freedom as Freedom
-from certree.verify.tla.runs import ModelResult as ModelResult
+from certree.verify.tla.model_runs import ModelResult as ModelResult
 from certree.verify.verdict import Verdict as Verdict
 
 def modules() -> dict[str, str]: ...

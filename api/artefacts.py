@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.settings import Tell, silent
 from certree.models.common.errors import InputError, closest, short
 from certree.models.common.extras import import_plug_ins
@@ -18,7 +18,7 @@ from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 
 NO_TRUST = "trust is for bundles; for anything else everything is recomputed"

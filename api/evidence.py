@@ -6,12 +6,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from certree.api.errors import DisagreementError
+from certree.api.api_errors import DisagreementError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.classes import is_general
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from certree.api import parsing
-from certree.api.errors import DisagreementError, SearchInterrupted
+from certree.api.api_errors import DisagreementError, SearchInterrupted
 from certree.api.parsing import Network
 from certree.api.workers import Workers
 from certree.models.common.extras import provided
@@ -19,7 +19,7 @@ from certree.verify.exact.refutations.proof_formats import foreign_files
 from certree.verify.frontier.document import FrontierVerdict, check_frontier
 
 if TYPE_CHECKING:
-    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.exact.frontier_search import FrontierSearch
     from certree.synth.monitor import Monitor
 
 
@@ -79,7 +79,7 @@ def frontier(
     >>> ct.frontier("ring:4", "all-gather", max_chunks=2).points
     [(1, 2, 2), (2, 2, 3)]
     """
-    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.exact.frontier_search import FrontierSearch
     from certree.synth.exact.published import known_schedules
     from certree.synth.exact.seeds import backwards, mirrored, symmetric_schedules
 

@@ -12,8 +12,8 @@ from certree.models.network.network_files import save_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.models.tables.tables import Tables
 
 

@@ -13,7 +13,7 @@ from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 Tell = Callable[[str], None]
 

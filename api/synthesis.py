@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.errors import InvalidScheduleError, SearchInterrupted
+from certree.api.api_errors import InvalidScheduleError, SearchInterrupted
 from certree.api.evidence import certified_or_fail
 from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Network
@@ -19,9 +19,9 @@ from certree.models.common.extras import provided
 from certree.models.fine.rebooking import with_guards
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.method import Method, Request, load_methods
-from certree.synth.virtual_channels import with_channels
 from certree.verify.checker import verify_schedule
 
 
@@ -139,7 +139,7 @@ def improve(
     >>> ct.improve(slow).steps < slow.steps
     True
     """
-    from certree.synth.improve.improve import improve as improved
+    from certree.synth.improve.improvement import improve as improved
 
     _require_one_budget(effort, time_limit)
     given = schedule_of(source, topology, collective, root, route)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from certree.hw.engines.lanes import LaneEngine
-from certree.hw.engines.program import first_cells
+from certree.hw.engines.core_program import first_cells
+from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.formats import load_formats
 from certree.hw.formats.systemverilog import TRACE_FILE

@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.engines.core_program import first_cells, first_wrong, initial_cells
 from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.flit import FlitEngine
-from certree.hw.engines.lanes import LaneEngine
-from certree.hw.engines.program import first_cells, first_wrong, initial_cells
+from certree.hw.engines.lane_engines import LaneEngine
+from certree.hw.engines.router_transparency import meeting_effect, router_effect
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import Plan, parts
 from certree.hw.engines.table_rows import NotPacedError
-from certree.hw.engines.transparency import meeting_effect, router_effect
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.tables.tables import Tables
 
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run

@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 from certree.models.common.errors import InputError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
-from certree.models.fine.demand import booked
+from certree.models.fine.demand_slots import booked
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.monitor import Monitor
-from certree.synth.virtual_channels import with_channels
-from certree.verify.deadlock.verdicts import refusal
+from certree.verify.deadlock.deadlock_verdicts import refusal
 from certree.verify.order.agreement import lateness, waits_for_credits
 
 _Made = TypeVar("_Made", bound=AnySchedule)
@@ -77,8 +77,8 @@ class Request:
 
         Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule
         with fine slots has the time of the size and machine that it was made for, and none at others; one for a demand that of
-        its messages booked one after the other (`certree.models.fine.demand`). UnsupportedError also for what only slots keep in
-        order, where messages may be late in the routers of the machine.
+        its messages booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError also for what only slots keep
+        in order, where messages may be late in the routers of the machine.
         """
         late = lateness(schedule, self.machine, self.message_bytes)
         if late is not None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 
 def _silent(_text: str) -> None:

@@ -6,7 +6,7 @@ from certree.api.evidence import found_time_bounds
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.instance import Instance
 

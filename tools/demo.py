@@ -15,11 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.reports.runs import simulation_words
-from certree.api.reports.schedules import schedule_words
+from certree.api.reports.run_report import simulation_words
+from certree.api.reports.schedule_report import schedule_words
 from certree.cli.commands.model_checks.outcomes import model_check_words
 from certree.cli.commands.schedules.bound import bounds_words
-from certree.cli.commands.schedules.tables import export_words
+from certree.cli.commands.schedules.export import export_words
 from certree.cli.main import run
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import note, say

@@ -3,11 +3,11 @@
 from certree.models.common.budget import budgeted
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.certificates.certificate import check_certificate
 from certree.verify.rule import STRUCTURAL, Subject, rule, run_checks
 from certree.verify.rules.contention import serialized_rounds
-from certree.verify.rules.symmetry import check_images
+from certree.verify.rules.symmetry_rules import check_images
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wording import network_text
 

@@ -1,5 +1,5 @@
 """Checks of schedules and of everything that is on a path.
 
 - `checking`: verify, certify, bound; `verdicts`: outcomes of the check of a schedule
-- `paths`: verify_all, many files at once; `reports`: its results for other programs
+- `path_verdicts`: verify_all, many files at once; `reports`: its results for other programs
 """

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from certree.api import parsing
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.artefacts import verify_artefact
 from certree.api.checks.verdicts import on_machine
-from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import add_certificate, best_of_each_class, found_time_bounds, with_found_bounds
 from certree.api.inputs import asked_for, schedule_of
 from certree.api.parsing import Network
@@ -19,7 +19,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.classes import is_shared
@@ -81,7 +81,7 @@ def verify(
     if trust is not None:
         raise InputError(f"trust {trust} is for bundles; for anything else everything is recomputed")
     if isinstance(source, Tables):
-        from certree.verify.tables.checker import verify_tables
+        from certree.verify.tables.table_checker import verify_tables
 
         verdict = verify_tables(source)
         if not verdict.valid:

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from certree.api.artefacts import load_artefacts
-from certree.api.checks.paths import Batch, CheckedPath
+from certree.api.checks.path_verdicts import Batch, CheckedPath
 from certree.api.reports.text import place_words
 from certree.hw.tables.directory import MANIFEST
 from certree.models.common.files import canonical_json, read_bytes

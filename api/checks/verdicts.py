@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.artefacts import Asked, Checked, opened_kind, verify_artefact
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.reports.schedule_report import schedule_report, schedule_words
 from certree.api.settings import Tell, setting, silent
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
-from certree.verify.deadlock.verdicts import verdict_on_machine
+from certree.verify.deadlock.deadlock_verdicts import verdict_on_machine
 from certree.verify.verdict import Verdict
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
-from certree.api.reports.frontiers import frontier_report, frontier_words
+from certree.api.reports.frontier_report import frontier_report, frontier_words
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 from certree.verify.frontier.document import check_frontier

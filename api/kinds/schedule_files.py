@@ -10,8 +10,8 @@ from certree.models.common.files import Opened
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_csv import CSV_HEADER, load_schedule_csv
 from certree.models.schedule.schedule_file import HEAD, SUFFIXES
-from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 _ARCHIVE = b"PK\x03\x04"  # .npz files are archives of arrays
 

@@ -44,7 +44,7 @@ class TablesFolder(Artefact):
         from certree.api.evidence import with_found_bounds
         from certree.hw.formats.systemverilog import TRACE_FILE
         from certree.hw.golden import check_trace
-        from certree.verify.tables.checker import verify_tables
+        from certree.verify.tables.table_checker import verify_tables
 
         tables = read_tables(opened.path)
         require_collective(opened.path, tables.schedule, asked.collective)

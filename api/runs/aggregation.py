@@ -9,9 +9,9 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import schedule_of, size_or_default
 from certree.api.runs.deadlocks import require_free_trees
 from certree.api.settings import Tell, machine_for, setting, silent
-from certree.hw.reducing.run import AggregationResult, simulate_aggregation
+from certree.hw.reducing.aggregation_run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
-from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
@@ -19,7 +19,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
 _PLAIN = AggregationRules()
 

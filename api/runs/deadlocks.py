@@ -3,21 +3,22 @@
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.errors import DeadlockError, InvalidScheduleError
+from certree.api.api_errors import DeadlockError, InvalidScheduleError
 from certree.api.inputs import given, schedule_of
 from certree.api.settings import machine_for, setting
+from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.transparency import router_effect
-from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.hw.run import run
-from certree.models.fine.tolerance import tolerates_clocks
+from certree.models.fine.fine_tolerance import tolerates_clocks
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
+from certree.verify.deadlock.deadlock_verdicts import report_deadlock
 from certree.verify.deadlock.freedom import (
     Freedom,
     deadlock_of_packets,
@@ -26,7 +27,6 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_schedule,
     deadlock_of_tables,
 )
-from certree.verify.deadlock.verdicts import report_deadlock
 from certree.verify.order.agreement import race_of_tables, report_late
 from certree.verify.order.races import race_of
 from certree.verify.tables.delay import delay_verdict

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.errors import DeadlockError
+from certree.api.api_errors import DeadlockError
 from certree.api.parsing import Network
 from certree.api.runs.deadlocks import deadlock_of
 from certree.api.settings import machine_for
-from certree.hw.routers import injection
-from certree.hw.routers.injection import InjectionResult
+from certree.hw.routers import packet_injection as injection
+from certree.hw.routers.packet_injection import InjectionResult
 from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown

@@ -8,30 +8,30 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.deadlocks import require_free, require_in_time
-from certree.api.runs.endpoints import made_schedule
+from certree.api.runs.endpoint_runs import made_schedule
 from certree.api.runs.runnable import made_tables, tables_to_run
 from certree.api.settings import Tell, machine_for, silent
-from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Options
+from certree.hw.engines.table_framing import framed
 from certree.models.common.errors import InputError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
-from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
+from certree.models.traces.aggregation_traces import is_aggregation_trace, load_aggregation_trace
+from certree.models.traces.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.models.traces.flits import is_flit_trace, load_flit_trace
-from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
 from certree.verify.tla import models
 from certree.verify.tla.model_file import ListedTables
+from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.routers.model import model_check_routers
-from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.table_model import model_check_tables
-from certree.verify.tla.traces.endpoints import check_endpoint_trace
+from certree.verify.tla.traces.aggregation_trace_check import check_aggregation_trace
+from certree.verify.tla.traces.endpoint_trace_check import check_endpoint_trace
 from certree.verify.tla.traces.interfaces import RUNS, check_trace
-from certree.verify.tla.traces.reducing import check_aggregation_trace
 from certree.verify.tla.traces.reducing_network import aggregated_flows
-from certree.verify.tla.traces.routers import check_injected_flits, check_schedule_flits
+from certree.verify.tla.traces.router_trace_check import check_injected_flits, check_schedule_flits
 
 #: seconds for the tables of a schedule or a trace, without and with `full`
 TIME_LIMITS = (300.0, 3600.0)

@@ -14,7 +14,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables.tables import Tables
 from certree.synth.method import Form

@@ -13,7 +13,7 @@ from certree.hw.switching import Switched, run_switched
 from certree.models.common.errors import InputError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 
 

@@ -1,1 +1,1 @@
-"""Input and output of commands: shared `parameters`, `terminal` output, layout of a `table`, `progress`, `schedules`."""
+"""Input and output of commands: shared `parameters`, `terminal` output, layout of a `table`, `progress_bar`, `schedules`."""

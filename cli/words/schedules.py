@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from certree.api.artefacts import Checked
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.reports.schedule_report import schedule_report, schedule_words
 from certree.cli.words.terminal import note, show
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.verdict import Verdict
 
 SCHEDULE = "schedule"  # the kind of their documents

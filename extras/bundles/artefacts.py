@@ -11,7 +11,7 @@ from certree.extras.bundles.model.bundle import FRONTIER, SUFFIX, load_bundle, s
 from certree.extras.bundles.reading import frontier
 from certree.models.common.files import Opened
 from certree.models.schedule.schedule_file import SUFFIXES
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 _OWN = "a bundle states its size and machine; others do not apply"
 

@@ -11,7 +11,7 @@ from certree.extras.bundles import reading
 from certree.extras.bundles.model.bundle import Bundle, Item
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry, import_folder
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from certree.api.evidence import certified_or_fail
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.reports.schedule_report import schedule_report, schedule_words
 from certree.api.runs.deadlocks import run_free
 from certree.extras.papers.examples import EXAMPLES, SIZE, Example
 from certree.extras.reports.pictures.network import network_picture
@@ -24,7 +24,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"

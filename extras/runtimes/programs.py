@@ -4,8 +4,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from certree.api import parsing
+from certree.api.api_errors import DisagreementError, InvalidScheduleError
 from certree.api.artefacts import Asked, opened_kind
-from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
@@ -16,7 +16,7 @@ from certree.models.common.files import Opened, check_writable, new_folder, read
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
 TABLE = "table.json"  # in a folder that `tune` wrote: its ranges of sizes

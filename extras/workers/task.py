@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from certree.api import errors as api_errors
+from certree.api import api_errors
 from certree.models.common import errors
 from certree.models.common.errors import CertreeError, UndecidedError
 from certree.models.common.files import canonical_json, sha256

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_calls import run_to_end
-from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
 from certree.models.fine.slots import fine_times

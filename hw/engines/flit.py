@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.core_calls import narrowed
 from certree.hw.engines.engine import RowEngine
-from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.table_framing import packet_lengths
 from certree.hw.engines.traces import LinkUses
 from certree.hw.routers.blockage import Starved, describe_blockage, describe_lost, describe_starved
-from certree.hw.routers.injection import BUDGET, packet_columns
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.routers.packet_injection import BUDGET, packet_columns
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certree.hw.engines.program import Program
+from certree.hw.engines.core_program import Program
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.files import write_atomically
 from certree.models.schedule.paths import hops

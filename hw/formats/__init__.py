@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.models.common.registry import Registry, import_folder
 from certree.models.tables.tables import Tables
 

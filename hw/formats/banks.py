@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from certree.hw.formats.layout import Field
+from certree.hw.formats.bit_layout import Field
 from certree.models.common.errors import TableFormatError
 from certree.models.tables.table_columns import EPOCH_BITS
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from certree.hw.formats import EPOCH_COLUMN, FORMATS, ROUTE_COLUMN, Columns
-from certree.hw.formats.layout import MAX_BITS, Widths
+from certree.hw.formats.bit_layout import MAX_BITS, Widths
 from certree.hw.formats.source_routes import EJECT, route_ports
 from certree.models.common.budget import hold
 from certree.models.common.columns import int_column

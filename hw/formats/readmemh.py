@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from certree.hw.formats import EPOCH_COLUMN, FORMATS, ROUTE_COLUMN, Columns
 from certree.hw.formats.banks import bank_file, checked_epochs, header
+from certree.hw.formats.bit_layout import Field, Widths, hex_digits, layout_document
 from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat, readable
-from certree.hw.formats.layout import Field, Widths, hex_digits, layout_document
 from certree.hw.formats.source_routes import route_ports
 from certree.models.common.errors import TableFormatError
 from certree.models.tables.table_columns import NIL

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.routers.network import RouterNetwork
 from certree.models.common.errors import UnsupportedError
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_calls import check_fits, narrowed
-from certree.hw.engines.transparency import routes_meet
+from certree.hw.engines.router_transparency import routes_meet
 from certree.hw.reducing.routes import RouteLanes
-from certree.hw.reducing.trees import AggregationTrees, Route
+from certree.hw.reducing.switch_trees import AggregationTrees, Route
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine

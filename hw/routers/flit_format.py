@@ -18,7 +18,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from certree.hw.formats.layout import Field
+from certree.hw.formats.bit_layout import Field
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology

@@ -10,7 +10,7 @@ from certree.hw.core_calls import check_fits, narrowed
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
-from certree.models.routers.grid import Grid
+from certree.models.routers.grid_routing import Grid
 from certree.models.routers.virtual_channels import FIRST_LAYER, ClassVcs, hop_sets
 
 Int64 = NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.tables.lines import filled, ragged
+from certree.hw.tables.column_lines import filled, ragged
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.network.routing import DIRECT

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from certree.hw.formats import EPOCH_COLUMN, ROUTE_COLUMN, Columns, load_formats
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
 from certree.hw.tables.manifest import check_epochs, check_layout, check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.formats.banks import bank_file
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.models.common.columns import int_column
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields

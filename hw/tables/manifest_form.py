@@ -3,14 +3,14 @@
 import re
 from typing import Annotated, Literal, TypedDict
 
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.models.common.fields import FromZero, Limits
 from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule_columns import MAX_BUFFERS, MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
 from certree.models.schemas.form import Since, form, ruled
 from certree.models.schemas.networks import Digest, FromOne, Node, Topology
-from certree.models.schemas.schedules import Demand, Granules, Kind, Members, Root, Steps, Waits
+from certree.models.schemas.schedule_forms import Demand, Granules, Kind, Members, Root, Steps, Waits
 from certree.models.tables.table_columns import MAX_BYTES, MAX_EPOCH, Profile
 
 _Bytes = Annotated[int, Limits(1, MAX_BYTES)]

@@ -1,9 +1,9 @@
 """Fine slots: schedules whose messages are placed cycle by cycle.
 
 - `slots`: times of links and landings, in cycles
-- `tolerance`: how far clocks may differ
+- `fine_tolerance`: how far clocks may differ
 - `rebooking`: the same transfers at another size, on another machine, or with guards
 - `equal`: the same transfers in slots of equal length, or in their order alone
-- `demand`: the same for schedules whose chunks differ in size
+- `demand_slots`: the same for schedules whose chunks differ in size
 - `forwarding`: waits that routers keep by themselves
 """

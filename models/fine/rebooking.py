@@ -13,8 +13,8 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_equal_slots
+from certree.models.fine.fine_tolerance import tolerates
 from certree.models.fine.slots import fine_times, is_made_for
-from certree.models.fine.tolerance import tolerates
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
-from certree.models.routers.grid import Grid
+from certree.models.routers.grid_routing import Grid
 
 Int64 = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
-from certree.models.routers.grid import Grid
+from certree.models.routers.grid_routing import Grid
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import Schedule

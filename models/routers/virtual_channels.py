@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
-from certree.models.routers.grid import ANY, Grid
+from certree.models.routers.grid_routing import ANY, Grid
 
 Int64 = NDArray[np.int64]
 #: numbers of sets of VCs of a class: ANY, LOWER and UPPER (`grid`), then one for each layer

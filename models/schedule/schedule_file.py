@@ -75,7 +75,7 @@ def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> Non
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
-    """The JSON document of a schedule (its form: `certree.models.schemas.schedules`)."""
+    """The JSON document of a schedule (its form: `certree.models.schemas.schedule_forms`)."""
     return _document(schedule, {name: getattr(schedule, name).tolist() for name in schedule.columns})
 
 

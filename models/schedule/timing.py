@@ -28,7 +28,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import copies_before, is_local, link_stagger, path_latency
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 
 Int64 = NDArray[np.int64]

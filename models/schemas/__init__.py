@@ -1,6 +1,7 @@
 """Forms of all files: classes whose annotations say what a document holds, and the JSON schemas that follow from them.
 
 - `form`: JSON schemas from annotations
-- `networks`: topology and machine; `schedules`: schedule and symmetric schedule; `evidence`: certificate, deadlock and bundle
+- `networks`: topology and machine; `schedule_forms`: schedule and symmetric schedule; `evidence_forms`: certificate, deadlock
+  and bundle
 - `workloads`: layers of a network under training
 """

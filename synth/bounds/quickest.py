@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.collective import CollectiveKind
-from certree.synth.bounds.copies import best_copies
+from certree.synth.bounds.copies_bounds import best_copies
 from certree.verify.bounds.classes import is_shared
 from certree.verify.bounds.timed import Int64, TimeInstance, make_time_bound
 from certree.verify.bounds.times.flow import granules_due, granules_taken

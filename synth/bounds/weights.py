@@ -7,7 +7,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth import _native
 from certree.synth.graphs.lengths import owed_by
-from certree.synth.symmetric.cayley import Cayley, cayley_of
+from certree.synth.symmetric.translations import Cayley, cayley_of
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH
 

@@ -1,6 +1,6 @@
 """Exact synthesis on small networks.
 
-- `frontier`: all points with proofs; `asking`: what it asks a solver, here or elsewhere
-- `refuter`: proofs without search; `prices`: link prices; `fewest_steps`: one step less refuted
+- `frontier_search`: all points with proofs; `asking`: what it asks a solver, here or elsewhere
+- `refuter`: proofs without search; `price_search`: link prices; `fewest_steps_search`: one step less refuted
 - `encodings`: the constraint models; `published`: schedules of published algorithms to start from
 """

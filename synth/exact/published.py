@@ -7,7 +7,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 from certree.synth.monitor import Monitor
 

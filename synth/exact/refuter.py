@@ -9,7 +9,7 @@ from math import ceil
 
 from certree.synth.bounds.find import find_bounds
 from certree.synth.exact.encodings.clauses import TrustedClauses
-from certree.synth.exact.prices import best_prices
+from certree.synth.exact.price_search import best_prices
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import best_bounds
 from certree.verify.exact.question import Point, Question

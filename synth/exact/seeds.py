@@ -12,12 +12,12 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.phases import links_back
-from certree.synth.symmetric.cayley import cayley_of
 from certree.synth.symmetric.layered import layered_schedule
+from certree.synth.symmetric.translations import cayley_of
 
 #: collectives that add up, and the copying ones whose schedules they are backwards in time
 REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE: CollectiveKind.BROADCAST}

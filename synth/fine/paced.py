@@ -18,11 +18,11 @@ from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.synth.fine.booking import Booking, Channels, Turns, least_cycles, rests, rows_of
+from certree.synth.fine.fine_schedule import MOST_HOPS, MOST_SLOTS, PIECES, costs_of, in_fine_slots, in_pieces, schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program, distinct, program_of
-from certree.synth.fine.schedule import MOST_HOPS, MOST_SLOTS, PIECES, costs_of, in_fine_slots, in_pieces, schedule_of
 from certree.synth.method import Request, takes_fine_slots
 from certree.synth.monitor import Monitor
 from certree.verify.deadlock.layers import layers_of

@@ -12,15 +12,15 @@ from certree.models.routers.transparency import pipeline_effect
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_schedule import flits_of
 from certree.synth.fine.program import Program, distinct, first_links
-from certree.synth.fine.schedule import flits_of
+from certree.synth.flows.block_paths import SWEEPS, Paths, balanced_paths
+from certree.synth.flows.block_slots import Moves, moves_of
 from certree.synth.flows.fold import Fold, fold_of
 from certree.synth.flows.ordered_paths import ordered_paths
-from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths
 from certree.synth.flows.root_paths import root_paths
-from certree.synth.flows.slots import Moves, moves_of
 from certree.synth.method import Request
-from certree.synth.symmetric.cayley import cayley_of
+from certree.synth.symmetric.translations import cayley_of
 from certree.verify.deadlock.layers import layers_of
 
 COPIES = (1, 2, 4, 8)  # pieces of a block that are tried

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
-from certree.synth.flows.paths import Paths, folded_paths
-from certree.synth.flows.slots import Moves
+from certree.synth.flows.block_paths import Paths, folded_paths
+from certree.synth.flows.block_slots import Moves
 from certree.synth.symmetric.box_symmetry import extended
 
 Int64 = NDArray[np.int64]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32, Topology
-from certree.synth.flows.paths import Paths
+from certree.synth.flows.block_paths import Paths
 
 Int64 = NDArray[np.int64]
 

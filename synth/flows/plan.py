@@ -12,12 +12,12 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
+from certree.synth.flows.block_paths import FEW_BLOCKS, SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.fold import Fold
-from certree.synth.flows.paths import FEW_BLOCKS, SWEEPS, Guide, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.graphs.cuts import best_cut
 from certree.synth.method import Request
-from certree.synth.symmetric.cayley import Cayley, cayley_of
+from certree.synth.symmetric.translations import Cayley, cayley_of
 
 COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32

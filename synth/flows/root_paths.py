@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32, Topology
-from certree.synth.flows.paths import Paths
+from certree.synth.flows.block_paths import Paths
 
 
 def root_paths(topology: Topology, root: int, members: Int32, copies: int, *, inwards: bool) -> Paths:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32, NodeKind, Topology
-from certree.synth.flows.paths import Paths
-from certree.synth.flows.slots import Moves
+from certree.synth.flows.block_paths import Paths
+from certree.synth.flows.block_slots import Moves
 
 MOST_ROUTES = 32  # between two endpoints, that are tried
 WORK, PATIENCE = (

@@ -9,8 +9,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.booking import Booked, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
+from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import costs_of, schedule_of
 from certree.synth.fine.search import Trial, searched
 from certree.synth.method import Request
 from certree.synth.solvers.cpsat import Budget, Status

@@ -7,7 +7,7 @@ from typing import Any
 
 from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.symmetric.cayley import Cayley
+from certree.synth.symmetric.translations import Cayley
 
 TRIES = 20
 FAR = 1 << 10  # what it costs to reach a node in place of one that is a hop nearer; chance costs less

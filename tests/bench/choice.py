@@ -24,7 +24,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.method import METHODS, Request, Tier, load_methods
 from certree.synth.methods import auto
 from tools.tables.matrix import NETWORKS

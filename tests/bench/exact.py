@@ -16,7 +16,7 @@ from certree.models.common.files import canonical_json
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.refutations.refutation import unpack
 from certree.verify.frontier.document import check_frontier

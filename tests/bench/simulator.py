@@ -4,7 +4,7 @@ from fractions import Fraction
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
-from certree.hw.routers.injection import inject
+from certree.hw.routers.packet_injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine

@@ -10,8 +10,8 @@ from certree.hw.engines.runs import MODES, Options
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
-from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from tests.cli.running import certree, json_of
 
 SIZE = 1 << 16

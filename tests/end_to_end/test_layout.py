@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,12 @@ def modules_by_folder() -> dict[Path, set[str]]:
 def test_no_folder_has_more_than_a_dozen_modules() -> None:
     crowded = {str(folder): len(names) for folder, names in modules_by_folder().items() if len(names) > MOST_MODULES}
     assert not crowded
+
+
+def test_names_of_files_are_unique_in_the_kernel() -> None:
+    kernel = ("api", "cli", "hw", "models", "synth", "verify")
+    names = Counter(path.name for path in tracked() if path.parts[0] in kernel and path.suffix == ".py")
+    assert not {name for name, count in names.items() if count > 1 and name != "__init__.py"}
 
 
 PACKAGES = sorted({path.parent for path in tracked() if path.name == "__init__.py" and path.parts[0] not in ("tests", "build")})

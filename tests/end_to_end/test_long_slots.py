@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.schedule_report import closed_form
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.hw.runs import machines, on_lanes, on_routers
 from tests.hw.trees import MULTITREE, schedules
 

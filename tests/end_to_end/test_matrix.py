@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.schedule_report import closed_form
 from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.families import load_families

@@ -12,7 +12,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.action import Action
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from tests.extras.training.model.test_chakra_trace import backward
 from tests.hw.fine import into_one
 from tests.models.examples import turning

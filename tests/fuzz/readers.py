@@ -29,9 +29,9 @@ from certree.hw.routers.packets import read_packets
 from certree.hw.tables.directory import MANIFEST
 from certree.hw.tables.manifest import file_entry
 from certree.models.machine.machine import load_machine
-from certree.models.traces.endpoints import load_endpoint_trace
+from certree.models.traces.aggregation_traces import load_aggregation_trace
+from certree.models.traces.endpoint_traces import load_endpoint_trace
 from certree.models.traces.flits import load_flit_trace
-from certree.models.traces.reducing import load_aggregation_trace
 from certree.verify.tla.traces.interfaces import load_trace
 from tests.fuzz import forms
 from tests.fuzz.mutations import damaged

@@ -14,12 +14,12 @@ TESTS = (
     "tests/hw/engines/test_reference.py",
     "tests/hw/engines/test_schedule_run.py",
     "tests/hw/engines/test_published.py",
-    "tests/hw/routers/test_injection.py",
+    "tests/hw/routers/test_packet_injection.py",
     "tests/hw/engines/test_flit.py",
     "tests/hw/engines/test_flit_traces.py",
     "tests/hw/endpoints/test_endpoints.py",
     "tests/hw/reducing/test_aggregation.py",
-    "--deselect=tests/hw/routers/test_injection.py::test_mean_latency_under_uniform_traffic",
+    "--deselect=tests/hw/routers/test_packet_injection.py::test_mean_latency_under_uniform_traffic",
 )
 
 

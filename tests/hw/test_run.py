@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import ENGINES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.transparency import MET_IN_NETWORK
 from certree.hw.run import run, tables_or_plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError

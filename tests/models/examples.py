@@ -11,7 +11,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule
 from tests.transfers import transfers
 
 

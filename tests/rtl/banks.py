@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.readmemh import ReadmemhFormat
 from certree.hw.formats.systemverilog import tables_documents
 from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of

@@ -6,7 +6,7 @@ It is compiled once for the interface, not for each node, and shares nothing wit
 import subprocess
 from pathlib import Path
 
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.package import header_fields, offsets
 from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of
 from certree.hw.formats.systemverilog.testbench import network_of

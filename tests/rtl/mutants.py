@@ -15,7 +15,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from random import Random
 
-from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.systemverilog import SystemVerilogFormat
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of

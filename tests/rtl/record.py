@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES, SMALL

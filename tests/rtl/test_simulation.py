@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments

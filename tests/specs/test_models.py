@@ -7,8 +7,8 @@ import pytest
 from certree.models.common.errors import InputError
 from certree.verify.tla import models
 from certree.verify.tla.model_file import Expected, ListedTables
+from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.models import compare, compare_tables, model_check
-from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.step_table import table_of_changes
 from certree.verify.tla.tlc import Result, State, TlcRun, TlcStoppedError
 

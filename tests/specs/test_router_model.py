@@ -17,7 +17,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import deadlock_of_schedule
 from certree.verify.tla.routers.model import model_check_routers
-from certree.verify.tla.routers.packets import packets_of
+from certree.verify.tla.routers.waiting_packets import packets_of
 from certree.verify.tla.tlc import Result
 from tests.verify.deadlock.drawn import circles, drawn_cabling
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring

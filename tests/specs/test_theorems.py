@@ -3,7 +3,7 @@
 import pytest
 
 from certree.verify.tla.model_file import listed
-from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.model_runs import specs_folder
 from certree.verify.tla.tlc import Result
 from tools.specs.mutants import modules_of, theorems
 

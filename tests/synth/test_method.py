@@ -16,7 +16,7 @@ from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind, pa
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_file import schedule_document
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import (
     METHODS,
     Monitor,

@@ -22,14 +22,14 @@ from certree.models.schedule.schedule_file import schedule_document, schedule_fr
 from certree.models.schedule.symmetric.symmetric_file import symmetric_document, symmetric_from_document
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS
 from certree.models.tables.tables import Tables
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
 from certree.verify.exact.refutations.refutation import pack
 from certree.verify.frontier.document import check_frontier
 from certree.verify.rule import Rule, Subject
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from certree.verify.verdict import Violation
 from tests.models.examples import turning
 from tests.synth.execution import ask

@@ -6,7 +6,7 @@ from itertools import chain
 import click
 
 from certree.cli.main import run
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.models.common.errors import InputError, unknown_name
 from certree.verify.tla.model_file import LookedAt
 from tools.specs.mutants import kill_tables

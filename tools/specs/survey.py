@@ -15,7 +15,7 @@ from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
 from certree.verify.tla.model_file import Model, listed
-from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.model_runs import specs_folder
 from certree.verify.tla.tlc import Result
 from tools.specs.definitions import Module, module_of, reached_from
 from tools.specs.mutants import source_of

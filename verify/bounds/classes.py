@@ -13,7 +13,7 @@ from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
 
 if TYPE_CHECKING:
-    from certree.models.schedule.symmetric.symmetric import AnySchedule
+    from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
     from certree.verify.bounds.instance import Instance
 
 #: (instance, witness document) -> the term or terms that the proof assumes, or None where it assumes nothing there

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import InputError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 from certree.models.common.errors import InputError, MachineError, ScheduleFormatError, short
 from certree.models.common.fields import Fields
 from certree.models.schedule.made_for import MadeFor, read_made_for
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_general_time, best_time
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, malformed, with_class

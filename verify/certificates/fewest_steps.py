@@ -13,7 +13,7 @@ from typing import Any
 from certree.models.common.errors import UnsupportedError, short
 from certree.models.common.fields import Fields
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.instance import Instance
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation

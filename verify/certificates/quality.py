@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.classes import is_general, is_shared
 from certree.verify.bounds.instance import Instance

@@ -4,5 +4,5 @@
 - `graph`: which channels wait for which; a numbering that rules circles out, and a small checker of it; or a circle
 - `freedom`: the answer, with its certificate or counterexample and what would repair it
 - `layers`: how many virtual channels are enough
-- `verdicts`: the rules `channel` and `deadlock`, for schedules and tables
+- `deadlock_verdicts`: the rules `channel` and `deadlock`, for schedules and tables
 """

@@ -16,7 +16,7 @@ from certree.models.network.topology import Topology
 from certree.models.routers.transparency import has_routers
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, packet_lengths
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
@@ -139,7 +139,7 @@ class Freedom(Shown):
         return {**size, **({} if self.agrees is None else {"agrees with lanes": self.agrees})}
 
     def document(self) -> dict[str, Any]:
-        """The answer and its evidence as a JSON document (its form: `certree.models.schemas.evidence`)."""
+        """The answer and its evidence as a JSON document (its form: `certree.models.schemas.evidence_forms`)."""
         numbering = None
         if self.numbering is not None:
             numbering = [{**channel.document(), "number": number} for channel, number in self.numbering]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
-from certree.models.routers.grid import Grid
+from certree.models.routers.grid_routing import Grid
 from certree.models.routers.packet_routes import packet_routes, table_hops
 from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_count
 from certree.models.schedule.schedule import Schedule

@@ -6,7 +6,7 @@ And the rule `late`: where messages may be late, only schedules whose data are r
 import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.fine.demand import in_fine_slots_if_needed
+from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import (
     SHARED_INTERFACE,
@@ -17,7 +17,7 @@ from certree.models.routers.transparency import (
 )
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of, message_flits, packet_lengths, slotted
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables

@@ -8,7 +8,7 @@ from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.contributions import Outcome, execute
 from certree.verify.rules.history import START, Replay, ranks_of
 from certree.verify.rules.obligations import EVERYONE, Promise
-from certree.verify.rules.trees import flows_along_trees
+from certree.verify.rules.tree_proof import flows_along_trees
 from certree.verify.rules.wiring import Flags, check_writes, executable_rows
 from certree.verify.verdict import Findings
 from certree.verify.wording import buffer_text, contributions_text, row_text, row_with_step

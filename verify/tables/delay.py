@@ -5,7 +5,7 @@ from dataclasses import replace
 from certree.models.common.errors import InputError
 from certree.models.tables.tables import Tables
 from certree.verify.rule import Stage, Subject, checks
-from certree.verify.tables.checker import check_slot
+from certree.verify.tables.table_checker import check_slot
 from certree.verify.verdict import Findings, Verdict
 
 _RULES = frozenset({"dependency", "slot"})

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from certree.verify.tla.runs import Configuration, run_generated
+from certree.verify.tla.model_runs import Configuration, run_generated
 from certree.verify.tla.tlc import Simulation, TlcRun
 
 

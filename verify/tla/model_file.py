@@ -12,7 +12,7 @@ from certree.models.common.errors import unknown_name
 from certree.models.common.fields import Fields, FromZero
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
-from certree.verify.tla.runs import Configuration, specs_folder
+from certree.verify.tla.model_runs import Configuration, specs_folder
 from certree.verify.tla.tlc import Result, Simulation
 
 FORMAT, VERSION = "certree-models", 2

@@ -7,7 +7,7 @@ from certree.models.common.errors import InputError
 from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, table_of_slots
 from certree.verify.tla.model_file import TIME_LIMITS, Expected, ListedTables, Model, listed, unknown_model
-from certree.verify.tla.runs import ModelResult, in_parallel, run_generated, specs_folder
+from certree.verify.tla.model_runs import ModelResult, in_parallel, run_generated, specs_folder
 from certree.verify.tla.step_table import table_of_changes
 from certree.verify.tla.table_model import model_check_tables
 from certree.verify.tla.tlc import Result, TlcRun

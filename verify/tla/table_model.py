@@ -3,7 +3,7 @@
 from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated
-from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.table_constants import Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
 

@@ -11,9 +11,9 @@ from certree.cli.words.terminal import note
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.schedule.timing import FRAMINGS
-from certree.models.traces.endpoints import is_endpoint_trace
+from certree.models.traces.aggregation_traces import is_aggregation_trace
+from certree.models.traces.endpoint_traces import is_endpoint_trace
 from certree.models.traces.flits import is_flit_trace
-from certree.models.traces.reducing import is_aggregation_trace
 from certree.verify.tla.models import configuration_file
 from certree.verify.tla.traces.interfaces import RUNS
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.runs.model_checks import model_check
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.common.progress import Counted
-from certree.verify.tla.runs import SYMBOLIC, ModelResult
+from certree.verify.tla.model_runs import SYMBOLIC, ModelResult
 from certree.verify.tla.tlc import Result
 
 REFUTED, UNDECIDED = 1, 3

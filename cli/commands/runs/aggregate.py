@@ -18,10 +18,10 @@ from certree.cli.words.parameters import (
     option_size,
     option_without_routers,
 )
-from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, note_routers, show
 from certree.hw.engines.runs import Engine
-from certree.hw.reducing.run import ENGINES, AggregationResult
+from certree.hw.reducing.aggregation_run import ENGINES, AggregationResult
 from certree.hw.reducing.setup import AggregationRules
 from certree.models.common.quantities import parse_fraction
 from certree.models.machine.machine import Machine

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from certree.api.reports.text import one_line, size_words
-from certree.api.runs.endpoints import RULES, endpoints, parse_payload
+from certree.api.runs.endpoint_runs import RULES, endpoints, parse_payload
 from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
-from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, show
-from certree.hw.endpoints.program import Payload
-from certree.hw.endpoints.run import EndpointResult
+from certree.hw.endpoints.endpoint_program import Payload
+from certree.hw.endpoints.endpoint_run import EndpointResult
 from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.schedule.collective import Collective
 

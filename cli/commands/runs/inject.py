@@ -10,7 +10,7 @@ import click
 from certree.api.reports.text import one_line
 from certree.api.runs.injection import Injected, Traffic, inject
 from certree.cli.words.parameters import COUNT, WHOLE, Parsed, argument_topology, check_output, option_json, option_params
-from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_fraction

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from certree.api.reports.runs import holds, left_out, simulation_report, simulation_words, switch_report, switch_words
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.run_report import holds, left_out, simulation_report, simulation_words, switch_report, switch_words
+from certree.api.reports.schedule_report import closed_form
 from certree.api.runs.runnable import source_to_run
 from certree.api.runs.simulation import simulate, simulate_switch
 from certree.cli.words.parameters import (
@@ -18,7 +18,7 @@ from certree.cli.words.parameters import (
     option_size,
     option_without_routers,
 )
-from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, note_routers, show
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine
 from certree.hw.engines.schedule_run import Plan

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from certree.api.checks.checking import Bounds, bound
-from certree.api.reports.schedules import members_of
+from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,

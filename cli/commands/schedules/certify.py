@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.checks.checking import certify, verify
-from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import setting
 from certree.cli.words.parameters import (
@@ -18,7 +18,7 @@ from certree.cli.words.parameters import (
     option_route,
     option_size,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note
 from certree.models.machine.machine import Machine

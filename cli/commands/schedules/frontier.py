@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from certree.api.errors import SearchInterrupted
+from certree.api.api_errors import SearchInterrupted
 from certree.api.frontiers import frontier
-from certree.api.reports.frontiers import frontier_report, frontier_words
+from certree.api.reports.frontier_report import frontier_report, frontier_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
@@ -20,7 +20,7 @@ from certree.cli.words.parameters import (
     option_output,
     options_workers,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from certree.api.api_errors import InvalidScheduleError, SearchInterrupted
 from certree.api.checks.checking import verify
-from certree.api.errors import InvalidScheduleError, SearchInterrupted
 from certree.api.inputs import schedule_of
-from certree.api.reports.schedules import closed_form, schedule_report, schedule_words
+from certree.api.reports.schedule_report import closed_form, schedule_report, schedule_words
 from certree.api.settings import setting
 from certree.api.synthesis import improve
 from certree.cli.words.parameters import (
@@ -23,7 +23,7 @@ from certree.cli.words.parameters import (
     option_size,
     options_search,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import SCHEDULE, show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.machine.machine import Machine

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from certree.api.api_errors import SearchInterrupted
 from certree.api.checks.verdicts import on_machine
-from certree.api.errors import SearchInterrupted
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.reports.schedule_report import schedule_report, schedule_words
 from certree.api.runs.runnable import form_of
 from certree.api.settings import setting
 from certree.api.synthesis import synthesize
@@ -29,7 +29,7 @@ from certree.cli.words.parameters import (
     options_search,
     options_workers,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import SCHEDULE
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.runs import FASTEST, MODES

@@ -7,7 +7,7 @@ import click
 
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.checks import reports
-from certree.api.checks.paths import Batch, is_batch, verify_all
+from certree.api.checks.path_verdicts import Batch, is_batch, verify_all
 from certree.api.frontiers import write_proofs
 from certree.api.reports.text import collective_words, one_line, place_words
 from certree.cli.words.parameters import (
@@ -19,7 +19,7 @@ from certree.cli.words.parameters import (
     option_route,
     option_size,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_checked
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError

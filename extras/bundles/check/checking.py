@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from certree.api.errors import InvalidBundleError
+from certree.api.api_errors import InvalidBundleError
 from certree.api.settings import Tell, silent
 from certree.extras.bundles.evidence import TRUST, Evidence, ItemResult, Opened, Status, load_evidence
 from certree.extras.bundles.model.bundle import PAGE, Bundle, load_bundle
@@ -16,7 +16,7 @@ from certree.models.common.files import sha256
 from certree.models.common.shown import Shown
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.exact.question import Question
 from certree.verify.frontier.document import read_frontier
 from certree.verify.wording import network_text

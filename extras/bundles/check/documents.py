@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from certree.api.reports.schedules import members_of
+from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import collective_words, one_line
 from certree.extras.bundles.check.checking import BundleVerdict, subject_of
 from certree.extras.bundles.evidence import Status

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.settings import setting
 from certree.cli.words.parameters import (
     TOPOLOGY,
@@ -16,7 +16,7 @@ from certree.cli.words.parameters import (
     option_route,
     option_size,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.extras.bundles.check.documents import bundle_report, bundle_words

@@ -7,8 +7,8 @@ from certree.api.reports.text import counted, gap_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.extras.bundles.model.bundle import SCHEDULE, Item
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.rule import Subject, load_rules
 from certree.verify.verdict import Quality, Violation
 

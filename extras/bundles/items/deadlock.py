@@ -7,7 +7,7 @@ from certree.extras.bundles.model.bundle import Item
 from certree.extras.bundles.reading import DEADLOCK
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule, deadlock_of_tables
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from certree.api.reports.runs import simulation_report
+from certree.api.reports.run_report import simulation_report
 from certree.extras.bundles import reading
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.hw.engines.runs import MODES, Options
@@ -11,7 +11,7 @@ from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.files import canonical_json
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 
 

@@ -10,9 +10,9 @@ from certree.hw.golden import trace_files
 from certree.hw.tables.directory import table_files
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 
 
 @EVIDENCE.register("tables")

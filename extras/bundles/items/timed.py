@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from certree.api.reports.text import size_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.extras.bundles.model.bundle import Item
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import with_class
 from certree.verify.certificates.certificate import TIME, check_time

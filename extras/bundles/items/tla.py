@@ -21,8 +21,8 @@ from certree.models.common.files import canonical_json, sha256
 from certree.models.common.progress import Counted
 from certree.models.tables.tables import Tables
 from certree.verify.tla.model_file import listed
+from certree.verify.tla.model_runs import ModelResult, specs_folder
 from certree.verify.tla.models import configuration_file, model_check
-from certree.verify.tla.runs import ModelResult, specs_folder
 from certree.verify.tla.table_model import extent_of_success, model_check_tables, table_model_files
 from certree.verify.tla.tlc import Result
 from certree.verify.tla.tlc_jar import ARTIFACT, JAR_SHA256

@@ -7,9 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from certree.api import parsing
+from certree.api.api_errors import DisagreementError, InvalidScheduleError
 from certree.api.artefacts import kind_of, verify_artefact
 from certree.api.checks.verdicts import on_machine
-from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.frontiers import FoundFrontier
 from certree.api.inputs import asked_for, given, schedule_of
@@ -26,7 +26,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import Opened, check_writable, require_suffix, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 

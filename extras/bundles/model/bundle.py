@@ -20,8 +20,8 @@ from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
 from certree.models.common.files import Opened, canonical_json, parse_json, read_bytes, sha256
 from certree.models.common.shown import Shown
-from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_from_document
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 FORMAT, VERSION, SUFFIX = "certree-bundle", 1, ".certree"
 MANIFEST, PAGE, SCHEDULE, FRONTIER = "bundle.json", "RECHECK.md", "schedule.json", "frontier.json"

@@ -7,7 +7,7 @@ import click
 
 from certree.api.reports.text import collective_words, one_line, size_words
 from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.costs.model.cost_model import model_name

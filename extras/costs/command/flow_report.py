@@ -5,11 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.reports.text import one_line, size_words
 from certree.api.settings import message_size
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.extras.costs.model.flows.time import parse_reading
 from certree.extras.costs.model.formulas.genmodel import load_genmodel

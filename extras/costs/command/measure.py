@@ -6,7 +6,7 @@ import click
 
 from certree.api.reports.text import microseconds_words
 from certree.cli.words.parameters import COUNT, check_output, comma_list, option_json, option_output
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, next_step, note, say
 from certree.extras.costs.model.fitting.measurements import merged, unsteadiness

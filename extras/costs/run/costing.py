@@ -25,7 +25,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule

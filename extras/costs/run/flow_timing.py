@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.extras.costs.model.flows.time import FlowTime, Reading, parse_reading, schedule_time
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel, load_genmodel
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
 

@@ -14,7 +14,7 @@ from certree.hw.routers.network import EJECT_PORT, WHOLE_PACKET, RouterNetwork, 
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.routers.grid import Grid
+from certree.models.routers.grid_routing import Grid
 from certree.models.routers.virtual_channels import ClassVcs
 
 Int64 = NDArray[np.int64]

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from certree.cli.words.parameters import option_json
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, say
 from certree.extras.papers.gallery import gallery
 

@@ -6,7 +6,7 @@ import click
 
 from certree.api.workers import Workers
 from certree.cli.words.parameters import completing, option_json, options_workers
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, next_step, note, say
 from certree.extras.papers.reproduction import reproduce
 from certree.extras.papers.target import load_target, targets

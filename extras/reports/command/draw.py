@@ -14,7 +14,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note
 from certree.extras.reports.make.drawing import SUFFIXES, draw, require_suffix
 from certree.extras.reports.make.views import VIEWS

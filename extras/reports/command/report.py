@@ -12,7 +12,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note
 from certree.extras.reports.pages.report import SUFFIXES, report
 from certree.models.machine.machine import Machine

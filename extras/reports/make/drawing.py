@@ -16,7 +16,7 @@ from certree.models.network.spec import parse_topology, undamaged
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.models.tables.tables import Tables
 
 if TYPE_CHECKING:

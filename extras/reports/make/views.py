@@ -13,7 +13,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.schedule.timing import reduction_cycles, slotted
 from certree.verify.checker import verify_schedule
 

@@ -18,7 +18,7 @@ from certree.models.common.files import check_writable, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule
 from certree.models.tables.tables import Tables
 
 SUFFIXES = (".html", ".htm")

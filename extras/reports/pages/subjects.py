@@ -8,7 +8,7 @@ from typing import Any
 from certree.api.artefacts import Asked, opened_kind, verify_artefact
 from certree.api.checks.verdicts import checked_source, on_machine
 from certree.api.inputs import schedule_of
-from certree.api.reports.schedules import schedule_report
+from certree.api.reports.schedule_report import schedule_report
 from certree.api.reports.text import one_line
 from certree.api.settings import setting
 from certree.extras.reports.pages.timing import Cell, times
@@ -19,7 +19,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
@@ -116,7 +116,7 @@ def _add_freedom(subject: Subject) -> None:
 
 def _add_tables(subject: Subject) -> None:
     from certree.hw.tables.lowering import lower
-    from certree.models.schedule.symmetric.symmetric import written_out
+    from certree.models.schedule.symmetric.symmetric_schedule import written_out
 
     if subject.schedule.transfers > MOST_TABLE_TRANSFERS:
         count = f"{subject.schedule.transfers:,} transfers"

@@ -4,11 +4,11 @@ import base64
 from fractions import Fraction
 from typing import Any
 
-from certree.api.reports.schedules import ANY_SHARES, TIME_BOUND, closed_form, over_bounds, time_bound
+from certree.api.reports.schedule_report import ANY_SHARES, TIME_BOUND, closed_form, over_bounds, time_bound
 from certree.api.reports.text import size_words
 from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality

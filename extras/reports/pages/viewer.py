@@ -15,7 +15,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS
-from certree.models.schedule.symmetric.symmetric import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import slotted
 
 MOST_TRANSFERS = 20_000  # that a page has one by one; of more, those of the first chunks

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.reports.text import collective_words, one_line, size_words
 from certree.api.settings import message_size, setting
 from certree.cli.words.parameters import DURATION, option_json, option_size
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.extras.runtimes.run.executing import DEFAULT_SECONDS, MAX_ITERATIONS, Executed, execute, execute_with_mpi

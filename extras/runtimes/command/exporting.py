@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.settings import setting
 from certree.cli.words.parameters import check_output
 from certree.cli.words.schedules import show_schedule

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from certree.api import parsing
+from certree.api.api_errors import DisagreementError, InvalidProgramError
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import schedule_outcome
-from certree.api.errors import DisagreementError, InvalidProgramError
 from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
 from certree.extras.runtimes.check.checker import ProgramVerdict
 from certree.extras.runtimes.check.plan_checker import PlanVerdict

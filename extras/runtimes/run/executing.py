@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from certree.api import parsing
-from certree.api.errors import ExecutionError, InvalidScheduleError
+from certree.api.api_errors import ExecutionError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.extras.runtimes.run.duties import Duties, duties_of
@@ -18,7 +18,7 @@ from certree.extras.runtimes.run.reference import digest, error, results
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
 DEFAULT_SECONDS = "60s"

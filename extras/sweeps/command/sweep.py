@@ -8,7 +8,7 @@ import click
 from certree.api.reports.text import counted, one_line, rounded_of, rounded_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import option_json, options_workers
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.sweeps.run.measure import FAILED, INVALID
 from certree.extras.sweeps.run.plan import Plan

@@ -18,7 +18,7 @@ from certree.cli.words.parameters import (
     option_params,
     options_workers,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.sweeps.tuning.running import LARGEST, SMALLEST, tune

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
-from certree.api.reports.schedules import closed_form, over_bounds, schedule_report, time_bound
+from certree.api.reports.schedule_report import closed_form, over_bounds, schedule_report, time_bound
 from certree.api.reports.text import clock_times, size_words
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
@@ -28,7 +28,7 @@ from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine, machine_from_document
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.method import Request, load_methods
 from certree.verify.verdict import Quality

@@ -6,13 +6,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from certree.api.reports.schedules import TIME_BOUND, over_bounds, time_bound
+from certree.api.reports.schedule_report import TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.verify.bounds.instance import Instance
 from certree.verify.certificates.quality import quality_of

@@ -15,7 +15,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_without_routers,
 )
-from certree.cli.words.progress import working
+from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.extras.reports.pages.report import SUFFIXES, report
 from certree.extras.training.model.queue import Order

@@ -9,13 +9,13 @@ from certree.api.parsing import Entry
 from certree.api.reports.text import one_line, size_words
 from certree.api.runs.aggregation import aggregate
 from certree.api.runs.deadlocks import run_free
-from certree.api.runs.endpoints import endpoints
+from certree.api.runs.endpoint_runs import endpoints
 from certree.api.settings import Tell, silent
 from certree.extras.sweeps.tuning.curve import cycles_at
 from certree.extras.training.model.queue import Queue, Server, Together
 from certree.extras.training.model.workload import Communication, Loop
 from certree.extras.training.run.settings import AUTO, Settings, Timing
-from certree.hw.endpoints.program import Payload
+from certree.hw.endpoints.endpoint_program import Payload
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
@@ -23,7 +23,7 @@ from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.method import Request, load_methods
 
 ANCHORS = 3  # sizes for which `auto` searches; every other takes the fastest of what it found

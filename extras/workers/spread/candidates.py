@@ -17,8 +17,8 @@ from certree.extras.workers.task import Task
 from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
-from certree.models.schedule.symmetric.symmetric import AnySchedule
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
 from certree.synth.methods.auto import candidates, ended, none_applies, outcome_words, picked, require_valid

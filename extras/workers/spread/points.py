@@ -14,7 +14,7 @@ from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import TIMED_OUT, Task
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.synth.exact.asking import Answer, Ask, Here
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Status
 from certree.verify.exact.question import Question

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from certree.hw.formats import FORMATS, Columns
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.readmemh import ROUTES_FILE, ReadmemhFormat, encode, file_name
 from certree.hw.formats.systemverilog.contract import contract_text
 from certree.hw.formats.systemverilog.headers import image_headers

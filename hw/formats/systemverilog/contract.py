@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from certree.hw.formats.layout import Field
+from certree.hw.formats.bit_layout import Field
 from certree.hw.formats.systemverilog.package import layouts, offsets
 from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register, bits_of
 from certree.hw.formats.systemverilog.sizes import Sizes

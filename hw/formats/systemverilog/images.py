@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.formats.layout import OP_BITS, Field, Widths
+from certree.hw.formats.bit_layout import OP_BITS, Field, Widths
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.tables import Tables
 

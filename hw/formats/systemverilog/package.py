@@ -1,6 +1,6 @@
 """`certree_ni_pkg.sv` and `certree_tables.h`: the constants and the layouts of tables, for SystemVerilog and for C."""
 
-from certree.hw.formats.layout import Field
+from certree.hw.formats.bit_layout import Field
 from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.registers import REGISTERS, WINDOWS
 from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, lanes_of, period_of, slot_fields, slot_rows
 from certree.hw.formats.systemverilog.window import MOST_ROWS, window_rows
 from certree.models.common.errors import UnsupportedError

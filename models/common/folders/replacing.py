@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from certree.models.common.folders.exchange import exchange
+from certree.models.common.folders.folder_exchange import exchange
 
 try:
     from fcntl import LOCK_EX, flock

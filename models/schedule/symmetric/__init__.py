@@ -1,1 +1,1 @@
-"""Symmetric schedules: base transfers and a group that moves them (`symmetric`), and their files (`symmetric_file`)."""
+"""Symmetric schedules: base transfers and a group that moves them (`symmetric_schedule`), and their files (`symmetric_file`)."""

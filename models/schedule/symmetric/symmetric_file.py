@@ -28,7 +28,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
+from certree.models.schedule.symmetric.symmetric_schedule import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
 
 FORMAT, VERSION, VERSION_2 = "certree-symmetric-schedule", 1, 2  # the second where a field of it is used
 _KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
@@ -67,7 +67,7 @@ def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False)
 
 
 def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
-    """The JSON document of a symmetric schedule (its form: `certree.models.schemas.schedules`)."""
+    """The JSON document of a symmetric schedule (its form: `certree.models.schemas.schedule_forms`)."""
     base = schedule.base
     fields: dict[str, Any] = {} if base.buffers == 1 else {"buffers": base.buffers}
     fields |= {} if base.slot_cycles is None else {"slot_cycles": base.slot_cycles}

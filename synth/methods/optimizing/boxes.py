@@ -14,7 +14,7 @@ from certree.synth.method import Options, Request, Tier, choice, method, require
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 from certree.synth.symmetric.box_symmetry import Boxes, boxes_of
 from certree.synth.symmetric.box_trees import Inner, gather_rows, inner_trees
-from certree.synth.symmetric.quotient import Quotient, quotient_of
+from certree.synth.symmetric.quotient_slots import Quotient, quotient_of
 
 DELAYS = (1, 2, 3, 4, 6)
 MOST_EACH = 64  # chunks of an endpoint

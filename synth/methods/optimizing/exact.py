@@ -10,10 +10,10 @@ from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.synth.bounds.find import find_bounds
-from certree.synth.exact.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding
+from certree.synth.exact.encodings.all_reduce_encoding import AllReduceEncoding, ExchangeEncoding
 from certree.synth.exact.encodings.encoding import Columns, Encoding
 from certree.synth.exact.encodings.gather import GatherEncoding
-from certree.synth.exact.fewest_steps import prove_fewest
+from certree.synth.exact.fewest_steps_search import prove_fewest
 from certree.synth.method import Options, Request, Tier, flag, method
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose

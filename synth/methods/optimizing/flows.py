@@ -13,14 +13,14 @@ from certree.models.schedule.collective import WITH_TARGETS, Collective, Collect
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.symmetric.symmetric import AnySchedule, SymmetricSchedule
-from certree.synth.flows.demand import demanded_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
+from certree.synth.flows.block_paths import FEW_BLOCKS, SWEEPS, Guide
+from certree.synth.flows.block_slots import Moves, moves_of, slots_of
+from certree.synth.flows.demand_schedule import demanded_schedule
 from certree.synth.flows.fold import fold_of
 from certree.synth.flows.parallel_links import over_parallel_links
-from certree.synth.flows.paths import FEW_BLOCKS, SWEEPS, Guide
 from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
 from certree.synth.flows.route_slots import routed, steps_of
-from certree.synth.flows.slots import Moves, moves_of, slots_of
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 

@@ -8,12 +8,12 @@ from typing import Any
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.synth.fine.fine_schedule import in_fine_slots, in_pieces
 from certree.synth.fine.paced import with_planned_waits
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import in_fine_slots, in_pieces
 from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, choice, method
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of

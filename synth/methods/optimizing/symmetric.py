@@ -9,13 +9,13 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.symmetric.symmetric import WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 from certree.synth.phases import Phase, by_reversal, joined
-from certree.synth.symmetric.cayley import TRIES, Cayley, cayley_of, grow_trees
 from certree.synth.symmetric.disjoint_trees import disjoint_trees
+from certree.synth.symmetric.translations import TRIES, Cayley, cayley_of, grow_trees
 
 #: rows up to which a schedule is written out if nothing else is asked for
 WRITTEN_TRANSFERS = 1 << 20
@@ -47,10 +47,10 @@ class _Shape:
 def symmetric(request: Request, options: Options) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.
 
-    For direct networks with a group of automorphisms that has one element for each node (`certree.synth.symmetric.cayley` finds and
-    checks it). An all-gather of C chunks per node takes ⌈C(N-1)/d⌉ rounds, d being the chunks that a node sends per round, or the
-    provenance states how many more; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without it C is 1 or
-    the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a node has
+    For direct networks with a group of automorphisms that has one element for each node (`certree.synth.symmetric.translations`
+    finds and checks it). An all-gather of C chunks per node takes ⌈C(N-1)/d⌉ rounds, d being the chunks that a node sends per
+    round, or the provenance states how many more; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without
+    it C is 1 or the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a node has
     links, without common links, again in each round (tori, hypercubes, full networks; `certree.synth.symmetric.disjoint_trees`).
     Options: delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and
     group, form=written all transfers, form=auto writes out up to a million.

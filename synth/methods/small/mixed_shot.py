@@ -5,7 +5,7 @@ certree's: the fewer bytes along some dimensions, the fewer steps along others.
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.shots import by_dimension, widest_first
 from certree.synth.method import Options, Request, Tier, Variant, choice, method, whole_number
 from certree.synth.ranks.layout import MAX_FACTORS

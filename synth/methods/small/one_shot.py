@@ -7,7 +7,7 @@ routes are certree's.
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.shots import in_groups
 from certree.synth.method import Options, Request, Tier, choice, method
 

@@ -7,7 +7,7 @@ likewise. The last sum from each side and its own contribution are the result.
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.shots import passed_sums
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import layout_of

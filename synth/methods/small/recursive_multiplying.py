@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.levels import Piece
 from certree.synth.fine.program import Program
-from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.fine.shots import MOST_ENDPOINTS, programs
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import FACTORS, Layout, layout_of

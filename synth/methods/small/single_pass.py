@@ -7,7 +7,7 @@ leaves gaps on them, a short one saves the interfaces on its way.
 
 from certree.models.schedule.collective import WITH_TARGETS
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.flows.block_programs import block_programs
 from certree.synth.method import Options, Request, Tier, choice, method
 

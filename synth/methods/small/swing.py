@@ -11,7 +11,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.butterflies import Partners, programs
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.method import Options, Request, Tier, choice, method, whole_number
 from certree.synth.ranks.exchange import whole_log2
 from certree.synth.ranks.layout import layout_of

@@ -11,9 +11,9 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.levels import ORIGINAL
 from certree.synth.fine.program import Stages
-from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.fine.ways import default_ways
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import layout_of

@@ -6,7 +6,7 @@ algorithms do it. Fine slots, pieces and routes are certree's.
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.shots import in_groups, widest_first
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from certree.api.evidence import certified_or_fail
-from certree.api.reports.schedules import time_bound
+from certree.api.reports.schedule_report import time_bound
 from certree.api.reports.text import size_words
 from certree.api.workers import Workers
 from certree.extras.workers.batch import run_tasks
@@ -38,7 +38,7 @@ from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.paths import way_of
-from certree.models.schedule.symmetric.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.schedule.timing import chunk_bytes_of, serialization_cycles
 from certree.models.tables.tables import Tables
 from certree.synth.method import Request, load_methods

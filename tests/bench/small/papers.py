@@ -25,7 +25,7 @@ from certree.models.machine.machine import Machine, load_machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 from tests.bench.choice import label_of, requests_for
 from tests.bench.small.curve import paced

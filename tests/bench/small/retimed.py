@@ -22,7 +22,7 @@ from certree.extras.workers.task import Task
 from certree.models.common.errors import CertreeError
 from certree.models.common.quantities import parse_size
 from certree.models.fine.slots import fine_times
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from tests.bench.small.curve import NETWORKS, from_tables, paced, request_of

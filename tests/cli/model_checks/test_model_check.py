@@ -14,7 +14,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import ToolMissingError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule
-from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.tlc import Result
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of, start

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from certree.api.reports.runs import holds
+from certree.api.reports.run_report import holds
 from certree.extras.costs.model.formulas.genmodel import load_genmodel
 from certree.extras.costs.model.profile import factored_profile
 from certree.hw.engines.runs import Run

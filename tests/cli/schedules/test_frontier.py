@@ -5,7 +5,7 @@ import json
 import pytest
 
 from certree.cli.commands.schedules.frontier import frontier_command
-from certree.synth.exact import frontier as frontier_module
+from certree.synth.exact import frontier_search as frontier_module
 from tests.cli.running import certree, json_of
 
 

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.evidence import found_bounds, found_time_bounds
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.schedule_report import closed_form
 from certree.hw.engines.runs import Options
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.find import find_bounds
 from certree.synth.method import load_methods
 from certree.verify.bounds.classes import EQUAL_SHARES, STATED_SHARES, restrictions

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from certree.api.reports.runs import holds
+from certree.api.reports.run_report import holds
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run
@@ -25,7 +25,7 @@ from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.order.agreement import race_of_tables
 from certree.verify.order.races import race_of
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from certree.verify.tla.table_model import extent_of_success, model_check_tables
 from certree.verify.tla.tlc import Result
 from tests.end_to_end.draws.recipe import Recipe, drawn

@@ -23,11 +23,11 @@ from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.capacities import in_units
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.schedule.symmetric.symmetric import AnySchedule
-from certree.synth.improve.improve import improve
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.synth.deadlock_free_routes import with_channels
+from certree.synth.improve.improvement import improve
 from certree.synth.method import Method, Option, Request, load_methods
 from certree.synth.monitor import Monitor
-from certree.synth.virtual_channels import with_channels
 from tests.end_to_end.draws.recipe import drawn_machine
 
 CAPACITIES = (Fraction(1), Fraction(1), Fraction(1), Fraction(2), Fraction(3), Fraction(1, 3), Fraction(1, 2), Fraction(4, 3))

@@ -14,10 +14,10 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.clocks import Clocks
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.verify.deadlock.freedom import deadlock_of_tables
 from certree.verify.order.agreement import race_of_tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.end_to_end.draws.recipe import Recipe, drawn
 
 NETWORKS = (

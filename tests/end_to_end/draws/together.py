@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from certree.models.tables.tables import Tables
-from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.model_runs import specs_folder
 from certree.verify.tla.table_model import extent_of_success, model_check_tables, table_model_files
 from certree.verify.tla.tlc import EXIT_CODES, Result
 from certree.verify.tla.tlc_jar import find_java, tlc_jar

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import certree.api as ct
+from certree.api.api_errors import InvalidBundleError, InvalidScheduleError
 from certree.api.artefacts import Asked
 from certree.api.checks.verdicts import checked_source
-from certree.api.errors import InvalidBundleError, InvalidScheduleError
 from certree.extras.bundles import reading
 from certree.extras.bundles.check.documents import bundle_report, bundle_words
 from certree.extras.bundles.evidence import Status, load_evidence

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from certree.hw import _core
-from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
+from certree.hw.endpoints.endpoint_program import Choices, EndpointProgram, Payload
+from certree.hw.engines.core_program import Program
 from certree.hw.engines.flit import FlitEngine
-from certree.hw.engines.program import Program
 from certree.hw.engines.runs import Options
 from certree.hw.engines.table_rows import TableRows
 from certree.hw.routers.network import RouterNetwork, TrafficClass

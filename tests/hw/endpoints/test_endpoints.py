@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from certree.hw import _core
+from certree.hw.endpoints.endpoint_program import Choices, EndpointProgram, Payload
+from certree.hw.endpoints.endpoint_run import EndpointResult, result_of, run_endpoints
 from certree.hw.endpoints.messages import ChunkRows
-from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
-from certree.hw.endpoints.run import EndpointResult, result_of, run_endpoints
 from certree.hw.endpoints.streams import flow_columns
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import Endpoint, System, load_endpoint

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import certree.api as ct
+from certree.hw.endpoints.endpoint_program import Choices, Payload
+from certree.hw.endpoints.endpoint_run import run_endpoints
 from certree.hw.endpoints.ideal import run_system
-from certree.hw.endpoints.program import Choices, Payload
-from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import MachineError
 from certree.models.machine.endpoint import load_endpoint
 from tests.hw.made import made

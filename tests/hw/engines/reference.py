@@ -7,7 +7,7 @@ from math import ceil
 
 import numpy as np
 
-from certree.hw.engines.program import initial_cells
+from certree.hw.engines.core_program import initial_cells
 from certree.models.machine.clocks import Clocks
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles

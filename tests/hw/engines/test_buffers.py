@@ -21,7 +21,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile
 from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.runs import agree, machines, on_lanes, on_routers, same_in_both
 from tests.hw.trees import MULTITREE

@@ -10,9 +10,9 @@ from certree.hw.engines.runs import Options, Run
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.fine_tolerance import drift_tolerance, skew_tolerance, tolerates
 from certree.models.fine.rebooking import fitted, rebooked, with_guards
 from certree.models.fine.slots import fine_times
-from certree.models.fine.tolerance import drift_tolerance, skew_tolerance, tolerates
 from certree.models.machine.clocks import Clocks
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule

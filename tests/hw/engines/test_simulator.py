@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certree.hw.engines.program import initial_cells
+from certree.hw.engines.core_program import initial_cells
 from certree.hw.engines.runs import Run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.reducing.run import AggregationResult, simulate_aggregation
+from certree.hw.reducing.aggregation_run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
-from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from certree.hw.reducing.setup import AggregationRules
-from certree.models.traces.reducing import LEFT
+from certree.models.traces.aggregation_traces import LEFT
 from tests.hw.reducing.replayed_protocol import replay
 from tests.hw.reducing.test_aggregation import SMALL, mishaps, run
 

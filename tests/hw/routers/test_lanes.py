@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from certree.hw.engines.core_program import first_cells
 from certree.hw.engines.flit import FlitEngine
-from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import Options
 from certree.hw.tables.lowering import lower
 from certree.models.network.routing import DIRECT

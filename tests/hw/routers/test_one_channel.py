@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certree.api.reports.runs import holds, left_out
+from certree.api.reports.run_report import holds, left_out
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.tables.tables import Tables

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.routers.injection import inject
+from certree.hw.routers.packet_injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

@@ -21,7 +21,7 @@ from certree.models.machine.clocks import parse_clocks
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.hw.counted import exchanges
 from tests.hw.engines.reference import ReferenceMachine
 from tests.hw.made import made

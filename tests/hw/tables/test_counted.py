@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from certree.hw.engines.runs import MODES
 from certree.hw.formats import load_formats
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -24,7 +24,7 @@ from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, ROW_COLUMN
 from certree.models.tables.table_memory import Layout, layout
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples
 from tests.hw.counted import blocks, counted_schedules, exchanges
 from tests.hw.made import made, with_rows

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from certree.hw.engines.program import first_wrong
+from certree.hw.engines.core_program import first_wrong
 from certree.hw.engines.runs import Options
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.demand import Demand
-from certree.models.fine.demand import MOST_SLOTS, booked
+from certree.models.fine.demand_slots import MOST_SLOTS, booked
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
@@ -25,7 +25,7 @@ from certree.models.tables.table_columns import Profile
 from certree.models.tables.table_memory import cell_places, layout
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.fine import ROOMY, takes_its_closed_form
 from tests.models.test_schemas import validator

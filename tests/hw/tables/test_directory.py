@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.formats import load_formats
-from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.readmemh import ReadmemhFormat, decode, encode
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower

@@ -21,7 +21,7 @@ from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import agreement_of_tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.end_to_end.by_hand.test_fine_slots import one_shot, swing_in_fine_slots
 from tests.hw.fine import into_one, takes_its_closed_form, without_waits

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from certree.hw.formats import load_formats
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.hw.tables.manifest import file_entry

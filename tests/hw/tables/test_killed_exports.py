@@ -10,7 +10,7 @@ import pytest
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
-from certree.models.common.folders.exchange import exchange
+from certree.models.common.folders.folder_exchange import exchange
 from certree.models.machine.machine import load_machine
 from tests.killed import killed_at, states_when_killed
 from tests.verify.build import path_all_reduce

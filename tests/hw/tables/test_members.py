@@ -19,7 +19,7 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, ROW_COLUMNS, Profile
 from certree.models.tables.table_memory import layout
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.runs import agree, machines, on_lanes, on_routers, same_in_both
 from tests.hw.tables.test_counted import arrivals_of, rows_of

@@ -12,7 +12,7 @@ import pytest
 
 from certree.api.artefacts import Asked, verify_artefact
 from certree.hw.engines.table_rows import TableRows
-from certree.hw.formats.layout import Widths
+from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.readmemh import decode
 from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.sizes import sizes_of

@@ -7,7 +7,7 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind
-from certree.synth.symmetric.cayley import cayley_of
+from certree.synth.symmetric.translations import cayley_of
 
 #: spec -> (endpoints, routers, cables between routers of each router, most hops between routers)
 ROUTERS = {

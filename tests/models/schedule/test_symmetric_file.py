@@ -5,13 +5,13 @@ import pytest
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.common.files import canonical_json
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
 from certree.models.schedule.symmetric.symmetric_file import (
     load_any_schedule,
     save_any_schedule,
     symmetric_document,
     symmetric_from_document,
 )
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule
 from tests.models.examples import ring_all_gather, turning
 from tests.models.network.test_topology_file import changed
 from tests.synth.execution import make

@@ -18,8 +18,8 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric.symmetric import LEFT_OUT
 from certree.models.schedule.symmetric.symmetric_file import symmetric_document, symmetric_from_document
+from certree.models.schedule.symmetric.symmetric_schedule import LEFT_OUT
 from tests.models.examples import pair_all_reduce, turning
 from tests.models.test_schemas import validator
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import z3
 
-from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.model_runs import specs_folder
 from certree.verify.tla.symbolic import invariant
 from certree.verify.tla.symbolic.interface import Machine
 from certree.verify.tla.symbolic.invariant import MUTANTS, check_invariant, obligations

@@ -14,10 +14,10 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.traces.reducing import load_aggregation_trace
+from certree.models.traces.aggregation_traces import load_aggregation_trace
 from certree.synth.method import Request, load_methods
 from certree.verify.tla.tlc import Result
-from certree.verify.tla.traces.reducing import check_aggregation_trace
+from certree.verify.tla.traces.aggregation_trace_check import check_aggregation_trace
 from certree.verify.tla.traces.reducing_network import aggregated_flows, check_traced_network
 from tests.hw.reducing.test_aggregation import KIB, MULTITREE, SMALL, run, schedule_of
 

@@ -16,7 +16,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.tables.tables import Tables
 from certree.models.traces.flits import EVENTS, load_flit_trace
-from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.tlc import Result
 from tests.hw.routers.packet_lists import packets
 from tests.verify.deadlock.routers import direct, small, switch_ring

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from certree.hw.engines.framing import framed, packet_lengths
+from certree.hw.engines.table_framing import framed, packet_lengths
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.clocks import parse_clocks

@@ -20,13 +20,13 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.tables.table_columns import Profile
 from certree.synth.exact.encodings import encoding
-from certree.synth.exact.encodings.all_reduce import AllReduceEncoding
+from certree.synth.exact.encodings.all_reduce_encoding import AllReduceEncoding
 from certree.synth.exact.encodings.gather import GatherEncoding
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples
 from tests.networks import one_way
 from tests.synth.execution import ask, execute

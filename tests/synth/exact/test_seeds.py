@@ -5,7 +5,7 @@ import pytest
 import certree.api as ct
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.exact.seeds import backwards, mirrored, symmetric_schedules
 from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule

@@ -8,8 +8,8 @@ from certree.models.schedule.made_for import MadeFor
 from certree.synth.fine import fastest_order as module
 from certree.synth.fine.booking import Turns, least_cycles
 from certree.synth.fine.fastest_order import fastest_order
+from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.program import Program
-from certree.synth.fine.schedule import costs_of, schedule_of
 from certree.synth.fine.search import Trial, searched, tried
 from certree.synth.fine.shots import by_dimension, flat
 from certree.synth.method import Request

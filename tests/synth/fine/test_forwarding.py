@@ -14,10 +14,10 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.booking import Booking, rows_of
+from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.paced import with_planned_waits
 from certree.synth.fine.program import Stages, program_of
-from certree.synth.fine.schedule import costs_of, schedule_of
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make, valid
 from tests.verify.build import network

@@ -9,8 +9,8 @@ from certree.hw.engines.runs import Options as RunOptions
 from certree.hw.run import run
 from certree.models.common.errors import UnsupportedError
 from certree.models.routers.transparency import pass_without_waiting
+from certree.synth.fine.fine_schedule import MOST_IN_PIECES, in_fine_slots, in_pieces
 from certree.synth.fine.program import program_of
-from certree.synth.fine.schedule import MOST_IN_PIECES, in_fine_slots, in_pieces
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.packing.slotting import Clock, Reach, SlotRules

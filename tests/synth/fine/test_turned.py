@@ -5,8 +5,8 @@ import pytest
 
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
+from certree.synth.fine.fine_schedule import schedule_of
 from certree.synth.fine.order import order_of
-from certree.synth.fine.schedule import schedule_of
 from certree.synth.fine.shots import by_dimension
 from certree.synth.fine.turned import turned
 from certree.verify.checker import verify_schedule

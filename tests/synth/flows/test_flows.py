@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.models.fine.demand import booked
+from certree.models.fine.demand_slots import booked
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.default_shares import chunk_owners
-from certree.synth.flows.paths import balanced_paths, least_period, translated_paths
+from certree.synth.flows.block_paths import balanced_paths, least_period, translated_paths
 from certree.synth.flows.root_paths import root_paths
-from certree.synth.symmetric.cayley import cayley_of
+from certree.synth.symmetric.translations import cayley_of
 from tests.bench.demands import mixture
 
 AT_THE_BOUND = [

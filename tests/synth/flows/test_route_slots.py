@@ -7,9 +7,9 @@ import certree.api as ct
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.default_shares import chunk_owners
-from certree.synth.flows.paths import balanced_paths
+from certree.synth.flows.block_paths import balanced_paths
+from certree.synth.flows.block_slots import moves_of
 from certree.synth.flows.route_slots import routed, steps_of
-from certree.synth.flows.slots import moves_of
 
 SWITCHED = ["switch:8", "dgx2", "dgx2,without-link=0-16", "fattree:4x4", "fattree:4x4,without-link=16-20", "leafspine:3x2x4@2"]
 SWITCHED += ["leafspine:4x2x8@2", "ace-alltoall:4x2", "bigraph:4x4"]

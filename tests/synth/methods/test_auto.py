@@ -11,7 +11,7 @@ from certree.hw.run import run
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth import method
 from certree.synth.fine import paced
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods

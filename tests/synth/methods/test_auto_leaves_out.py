@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.api.errors import DisagreementError
+from certree.api.api_errors import DisagreementError
 from certree.models.common.errors import RejectedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule

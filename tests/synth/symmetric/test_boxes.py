@@ -14,7 +14,7 @@ from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.packing.slotting import SlotRules
 from certree.synth.symmetric.box_symmetry import boxes_of
 from certree.synth.symmetric.box_trees import Rows, gather_rows, inner_trees
-from certree.synth.symmetric.quotient import quotient_of
+from certree.synth.symmetric.quotient_slots import quotient_of
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, certified, make, valid
 

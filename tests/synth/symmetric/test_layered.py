@@ -3,8 +3,8 @@
 import pytest
 
 from certree.models.network.spec import parse_topology
-from certree.synth.symmetric.cayley import cayley_of
 from certree.synth.symmetric.layered import layered_schedule, step_rounds
+from certree.synth.symmetric.translations import cayley_of
 from certree.verify.checker import verify_schedule
 
 #: network, chunks per node -> rounds of each step, counted by hand from the nodes at each distance

@@ -10,9 +10,9 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.symmetric import symmetric
+from certree.models.schedule.symmetric import symmetric_schedule as symmetric
 from certree.synth.methods.optimizing import symmetric as module
-from certree.synth.symmetric.cayley import cayley_of, grow_trees
+from certree.synth.symmetric.translations import cayley_of, grow_trees
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import execute, make, valid
 

@@ -25,9 +25,9 @@ from certree.models.network.topology import Topology
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.deadlock_verdicts import verdict_on_machine
 from certree.verify.deadlock.freedom import deadlock_of_schedule
-from certree.verify.deadlock.verdicts import verdict_on_machine
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.verify.deadlock.routers import direct, small
 
 MOST_SWITCHES = 64

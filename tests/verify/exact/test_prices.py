@@ -8,7 +8,7 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.exact.prices import best_prices
+from certree.synth.exact.price_search import best_prices
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.prices import NEVER, Trees, payments, rounds_per_chunk
 from certree.verify.exact.refutations.refutation import check_refutation

@@ -11,7 +11,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.monitor import Monitor
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.encoding.spread import SpreadEncoder

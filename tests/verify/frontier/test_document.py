@@ -12,7 +12,7 @@ from certree.models.common.files import sha256
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_file import topology_document
 from certree.models.schedule.collective import parse_collective
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.monitor import Monitor
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question

@@ -19,7 +19,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile
 from certree.verify.deadlock.freedom import deadlock_of_tables
 from certree.verify.order.agreement import race_of_tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.verify.build import build
 from tests.verify.deadlock.routers import small
 

@@ -9,7 +9,7 @@ import pytest
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.verify._proofs import known_units
 from certree.verify.order import races
 from certree.verify.order.races import race_of

@@ -14,7 +14,7 @@ from certree.models.common.errors import TopologyError
 from certree.models.network.action import Action
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.symmetric.symmetric import WHOLE, SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import WHOLE, SymmetricSchedule
 from certree.verify.checker import verify_schedule
 from tests.models.examples import network
 from tests.verify.build import build

@@ -12,7 +12,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.action import Action
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.verify import rule
 from certree.verify.certificates.certificate import make_certificate

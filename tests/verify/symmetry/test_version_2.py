@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.schedule_report import closed_form
 from certree.hw.run import run
 from certree.models.common.errors import ScheduleFormatError
 from certree.models.network.action import Action
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.symmetric.symmetric import SymmetricSchedule
 from certree.models.schedule.symmetric.symmetric_file import (
     load_any_schedule,
     save_any_schedule,
     symmetric_document,
     symmetric_from_document,
 )
+from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 from tests.hw.fine import ROOMY

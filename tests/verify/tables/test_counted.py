@@ -14,7 +14,7 @@ from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, RowOp
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.counted import blocks, counted_schedules, exchanges
 from tests.hw.made import with_rows

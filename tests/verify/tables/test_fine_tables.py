@@ -10,7 +10,7 @@ import pytest
 
 from certree.hw.tables.lowering import lower
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.end_to_end.by_hand.test_fine_slots import one_shot, swing_in_fine_slots
 from tests.hw.fine import into_one, without_waits

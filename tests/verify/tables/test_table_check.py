@@ -14,7 +14,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables.table_columns import ARRIVAL_COLUMNS, NIL, RowOp
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.hw.made import in_order, tables_of, with_rows
 from tests.hw.trees import tree_schedule
 from tests.verify.build import build, path_all_reduce

@@ -13,7 +13,7 @@ from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule_columns import Op
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.tables import Tables
-from certree.verify.tables.checker import verify_tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.made import with_rows
 from tests.verify.brute import brute_force

@@ -1,5 +1,5 @@
 """Messages in routers, flit by flit.
 
-- `packets`: the packets of a schedule, and those that may wait for each other
+- `waiting_packets`: the packets of a schedule, and those that may wait for each other
 - `model`: TLC on their groups
 """

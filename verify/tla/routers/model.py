@@ -10,8 +10,8 @@ from typing import Any
 from certree.models.machine.machine import Machine
 from certree.models.tables.tables import Tables
 from certree.verify.tla.generated import Generated, function, members, sequence, string
-from certree.verify.tla.routers.packets import Packet, groups_of, is_small, longest_run, packets_of, places_of
-from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.model_runs import ModelResult
+from certree.verify.tla.routers.waiting_packets import Packet, groups_of, is_small, longest_run, packets_of, places_of
 from certree.verify.tla.tlc import Result, Simulation, State, TlcRun
 
 SIMULATION_RUNS = 10

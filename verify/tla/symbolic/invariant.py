@@ -16,7 +16,7 @@ from typing import Any
 
 import z3
 
-from certree.verify.tla.runs import SYMBOLIC, ModelResult
+from certree.verify.tla.model_runs import SYMBOLIC, ModelResult
 from certree.verify.tla.symbolic.interface import Machine
 from certree.verify.tla.symbolic.ranking import ends
 from certree.verify.tla.symbolic.world import MEMBERS, Formula, World

@@ -1,4 +1,4 @@
 """Traces of the simulators as behaviours of the specifications: interfaces, routers, reducing switches, endpoint engines.
 
-`lines` is the common part of the latter three: a trace with one line per step.
+`traced_steps` is the common part of the latter three: a trace with one line per step.
 """

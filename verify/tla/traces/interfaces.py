@@ -14,7 +14,7 @@ from certree.models.tables.tables import Tables
 from certree.models.traces.lines import trace_lines
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated, function, record, sequence, string
-from certree.verify.tla.runs import ModelResult, traced_result
+from certree.verify.tla.model_runs import ModelResult, traced_result
 from certree.verify.tla.table_constants import MAX_TICKS, Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result, TlcRun
 

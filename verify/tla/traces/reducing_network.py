@@ -14,7 +14,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
-from certree.models.traces.reducing import TracedFlow
+from certree.models.traces.aggregation_traces import TracedFlow
 from certree.verify.rules.wiring import require_wired
 
 

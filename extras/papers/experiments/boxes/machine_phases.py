@@ -8,15 +8,15 @@ from typing import Any
 from certree.api.runs.deadlocks import require_free_trees, run_free
 from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options
-from certree.hw.reducing.run import simulate_aggregation
+from certree.hw.reducing.aggregation_run import simulate_aggregation
 from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
-from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.schedule.timing import ceil_div
 from certree.synth.method import Request, load_methods
 

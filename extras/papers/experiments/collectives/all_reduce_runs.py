@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.reports.text import size_words
 from certree.api.runs.deadlocks import run_free
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.reports.text import size_words
 from certree.api.runs.deadlocks import run_free
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
@@ -19,7 +19,7 @@ from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 
 ENGINES = (AUTO, Engine.FLIT)

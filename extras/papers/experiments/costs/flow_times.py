@@ -20,7 +20,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 
 

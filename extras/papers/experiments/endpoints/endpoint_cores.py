@@ -18,7 +18,7 @@ from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 
 SHARE = "share of the peak"

@@ -9,15 +9,15 @@ from certree.api.reports.text import size_words
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
+from certree.hw.endpoints.endpoint_program import Choices, Payload
 from certree.hw.endpoints.ideal import run_system
-from certree.hw.endpoints.program import Choices, Payload
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"  # for methods that use machine parameters

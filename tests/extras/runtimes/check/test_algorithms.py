@@ -13,7 +13,7 @@ from certree.extras.runtimes.model.chakra import NodeType, Trace, read_chakra, w
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from tests.extras.runtimes.check.trace_interpreter import faults
 from tests.synth.execution import make
 

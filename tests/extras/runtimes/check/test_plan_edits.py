@@ -10,7 +10,7 @@ from certree.extras.runtimes.make.plans import lower_to_plan
 from certree.extras.runtimes.model.plan_file import read_plan
 from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from tests.extras.runtimes.check.edits import compare_on_edits
 from tests.extras.runtimes.check.plan_interpreter import faults
 from tests.extras.runtimes.check.test_plan_rules import plan

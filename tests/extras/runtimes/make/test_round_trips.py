@@ -20,7 +20,7 @@ from certree.extras.runtimes.model.plan_file import read_plan
 from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.symmetric.symmetric import written_out
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.verify.checker import verify_schedule
 from tests.extras.runtimes.check.foreign import all_pairs, ring
 from tests.extras.runtimes.check.interpreter import faults

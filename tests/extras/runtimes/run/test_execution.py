@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from certree.api.errors import ExecutionError
+from certree.api.api_errors import ExecutionError
 from certree.extras.runtimes.run.duties import duties_of
 from certree.extras.runtimes.run.executing import execute
 from certree.extras.runtimes.run.numbers import combined, contribution, narrowed

@@ -8,9 +8,9 @@ import certree.api as ct
 from certree.models.common.files import canonical_json
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.exact import frontier as frontier_module
+from certree.synth.exact import frontier_search as frontier_module
 from certree.synth.exact.asking import Here
-from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.monitor import Monitor
 from tests.cli.running import certree
 

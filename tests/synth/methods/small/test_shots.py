@@ -6,8 +6,8 @@ import pytest
 
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Piece
-from certree.synth.fine.schedule import costs_of
 from certree.synth.fine.search import Trial
 from certree.synth.fine.shots import has_rings, link_widths, programs
 from certree.synth.ranks.layout import layout_of

@@ -1,0 +1,105 @@
+"""Reports on simulated runs: the JSON document of `simulate`, and the same in words."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.api.reports.text import clock_times, clock_words, one_line, size_words
+from certree.hw.engines.router_transparency import MET_IN_NETWORK
+from certree.hw.engines.runs import Engine, Run
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.switching import Switched
+from certree.models.tables.tables import Tables
+
+
+def holds(result: Run) -> bool:
+    """Whether the run passes: right data, and for slotted runs without background packets no contention, no late rows, and the
+    closed form, if there is one, met exactly. Only right data where routers add something to the closed form (with equal clocks),
+    which `verify` and `export` say of what they accept."""
+    if result.mode != "slotted" or result.others is not None or left_out(result):
+        return result.data_ok
+    exact = result.closed_form_cycles in (None, result.cycles)
+    return result.data_ok and exact and not result.late and not result.contention_cycles
+
+
+def left_out(result: Run) -> bool:
+    """Whether a slotted run with equal clocks has what its closed form leaves out: routers that are not transparent, as is known
+    before it runs."""
+    is_in_time = result.closed_form_cycles is not None or result.parts > 1
+    return is_in_time and result.engine == Engine.FLIT and result.router_effect not in (None, MET_IN_NETWORK)
+
+
+def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
+    """The JSON document of `simulate`."""
+    return {
+        "topology": source.topology.name,
+        "collective": str(source.collective.kind),
+        "source": result.source,
+        "run": result.mode,
+        "engine": result.engine,
+        "cycles": result.cycles,
+        **clock_times(result.cycles, source.message_bytes, source.machine),
+        "closed_form_cycles": result.closed_form_cycles,
+        "contention_cycles": result.contention_cycles,
+        "late": result.late,
+        "exact": result.is_exact,
+        "data_ok": result.data_ok,
+        "max_link_utilization": None if result.max_link_utilization is None else str(result.max_link_utilization),
+        "parts": result.parts,
+        "flit_hops": result.flit_hops,
+        "messages": result.messages,
+        "message_bytes": source.message_bytes,
+        "machine": source.machine.name,
+        "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
+        "deadlock": list(result.deadlock),
+    }
+
+
+def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, Any]:
+    """The JSON document of `simulate --then`: of the first tables, with what followed under `switched`."""
+    switched = {
+        "opens": result.opens,
+        "cycles": result.cycles,
+        "epoch": after.epoch,
+        "data_ok": result.data_ok,
+        "mixed": list(result.mixed),
+        "then": simulation_report(result.after, after),
+    }
+    return simulation_report(result.before, before) | {"switched": switched}
+
+
+def switch_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    switched = report["switched"]
+    when = f"open in cycle {switched['opens']:,}; all ends in cycle {switched['cycles']:,}"
+    lines = [simulation_words(report), simulation_words(switched["then"]), f"new tables, epoch {switched['epoch']}, {when}"]
+    lines += [f"  mixed epochs: {line}" for line in switched["mixed"]]
+    return "\n".join(lines)
+
+
+def simulation_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
+    lines = [
+        f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)",
+        f"  time: {clock_words(report)} on machine {one_line(report['machine'])}",
+    ]
+    if expected is not None:
+        agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
+        without = ", without what routers add" if report.get("router_effect") and cycles != expected else ""
+        lines.append(f"  closed form: {expected:,} cycles{without}: {agreement}")
+    lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
+    if report["max_link_utilization"] is not None:
+        lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["parts"] > 1:
+        why = "since it reuses a chunk's buffer; a barrier separates the parts"
+        lines.append(f"  in {report['parts']} parts, {why}")
+    if "background" in report:
+        other = report["background"]
+        arrived = f"{other['arrived']:,} of {other['packets']:,} packets arrived"
+        lines.append(f"  background: {arrived}, the slowest in {other['longest_latency']:,} cycles")
+    if report["data_ok"]:
+        lines.append("  data: right at every rank")
+    elif report["wrong"] is not None:
+        lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

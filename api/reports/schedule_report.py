@@ -1,0 +1,296 @@
+"""Reports on schedules: the JSON document that scripts rely on, and the same in words."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.api.evidence import best_of_each_class, found_time_bounds
+from certree.api.reports.text import (
+    QUANTITIES,
+    UNITS,
+    clock_times,
+    clock_words,
+    collective_words,
+    counted,
+    gap_words,
+    one_line,
+    rounded_of,
+    rounded_words,
+    size_words,
+)
+from certree.models.common.errors import InputError
+from certree.models.fine.demand_slots import in_fine_slots_if_needed
+from certree.models.fine.fine_tolerance import drift_tolerance, skew_tolerance
+from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
+from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
+from certree.verify.bounds.classes import is_shared, shares_term
+from certree.verify.bounds.instance import Instance
+from certree.verify.certificates.certificate import claim_document
+from certree.verify.deadlock.freedom import channels_of_schedule
+from certree.verify.order.agreement import agreement_of_schedule
+from certree.verify.rule import STRUCTURAL
+from certree.verify.verdict import Quality, Verdict
+
+TIME_BOUND, ANY_SHARES = "time_bound_cycles", "_any_shares"  # a key, and the end of those of bounds for any shares
+
+
+def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
+    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine.
+
+    `slot_cycles`: for tables, the slot length that they state and that the time is for; the result then also has
+    `least_slot_cycles`, the shortest sufficient one.
+    """
+    document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
+    try:
+        if schedule.slot_cycles is not None:
+            schedule = written_out(schedule)
+        if isinstance(schedule, Schedule):
+            schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
+        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+            cycles = fine_times(schedule).cycles
+            return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **_tolerance(schedule)}
+        plan, timing = slotted(schedule, message_bytes, machine)
+        if slot_cycles is not None:
+            document["least_slot_cycles"] = timing.slot_cycles
+            timing = in_slots(plan, timing, slot_cycles)
+        cycles = schedule_cycles(plan, timing, machine)
+        return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
+    except InputError as error:
+        return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
+
+
+def _tolerance(schedule: Schedule) -> dict[str, Any]:
+    """How far clocks may differ with its fine slots; null where no message leaves its node."""
+    drift = drift_tolerance(schedule)
+    return {"skew_tolerance_cycles": skew_tolerance(schedule), "drift_tolerance": None if drift is None else str(drift)}
+
+
+def schedule_report(
+    schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine, slot_cycles: int | None = None
+) -> dict[str, Any]:
+    """The keys of `--json` of all commands that check a schedule; rationals as strings, null where an invalid one has no value.
+    `slot_cycles` as in `closed_form`."""
+    document: dict[str, Any] = {
+        "valid": verdict.valid,
+        "topology": schedule.topology.name,
+        "collective": schedule.collective.name,
+        "root": schedule.collective.root,
+        **members_of(schedule.collective),
+        **rounded_of(schedule.topology),
+        "method": _said(schedule, "method"),
+        "chunks": schedule.chunks,
+        "steps": schedule.steps,
+        "total_steps": schedule.total_steps,
+        "delay": schedule.delay,
+        "period": schedule.period,
+        "repeats": schedule.repeats,
+        "transfers": schedule.transfers,
+        **({} if schedule.slot_cycles is None else {"fine_slot_cycles": schedule.slot_cycles}),
+        **_stored(schedule, verdict, machine),
+        "shares": None if verdict.quality is None else shares_term(Instance.of(schedule)),
+        **_quality(verdict.quality),
+        "fewest_steps_said": _said(schedule, "fewest_steps"),
+        **_left_out(schedule),
+        **(
+            closed_form(schedule, message_bytes, machine, slot_cycles)
+            if verdict.valid
+            else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
+        ),
+        **time_bound(schedule, verdict.quality, message_bytes, machine),
+        "router_effect": agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None,
+        "message_bytes": message_bytes,
+        "machine": machine.name,
+    }
+    document |= over_bounds(document["time_cycles"], document)
+    if not verdict.valid:
+        document["violations"] = [
+            {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
+        ]
+        document["violation_counts"] = dict(verdict.counts)
+        document["serialized_rounds"] = verdict.serialized_rounds
+        document["stated_rounds"] = stated_rounds(schedule)
+    return document
+
+
+def members_of(collective: Collective) -> dict[str, Any]:
+    """`members` of a report, without which all endpoints take part; of a demand the numbers of its `blocks` and `granules`."""
+    if collective.demand is not None:
+        return {"blocks": len(collective.demand.blocks), "granules": collective.demand.granules}
+    return {} if collective.members is None else {"members": list(collective.members)}
+
+
+def _stored(schedule: AnySchedule, verdict: Verdict, machine: Machine) -> dict[str, int]:
+    """`base_transfers` of a symmetric schedule; else `virtual_channels` that are enough for its routes over several links, and
+    nothing where there are none, or no routers to pass, or the routes are wrong."""
+    if isinstance(schedule, SymmetricSchedule):
+        return {"base_transfers": schedule.base.transfers}
+    enough = channels_of_schedule(schedule, machine) if schedule.routes and not STRUCTURAL & verdict.counts.keys() else None
+    return {} if enough is None else {"virtual_channels": enough}
+
+
+def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> dict[str, int | None]:
+    """`time_bound_cycles` that every run of a schedule with the same shares takes, as the certificate proves them for this message
+    and machine or by a search; of an all-gather or reduce-scatter also `time_bound_cycles_any_shares`. None of an invalid schedule,
+    and where the network contradicts the machine."""
+    names = (TIME_BOUND, TIME_BOUND + ANY_SHARES) if is_shared(schedule) else (TIME_BOUND,)
+    if quality is None or contradiction(schedule.topology, machine) is not None:
+        return dict.fromkeys(names)
+    instance = Instance.of(schedule)
+    proved = quality.time
+    if proved is not None and proved.made_for == MadeFor(message_bytes, machine) and (proved.any_shares or names[1:] == ()):
+        return dict(zip(names, (proved.cycles, proved.any_shares), strict=False))
+    found = best_of_each_class(instance, found_time_bounds(instance, quality.bandwidth_witnesses, message_bytes, machine))
+    return {name: int(bound["value"]) for name, bound in zip(names, (found[0], found[-1]), strict=False)}
+
+
+def over_bounds(cycles: int | None, bounds: Mapping[str, Any]) -> dict[str, str | None]:
+    """A time divided by each of the bounds of `time_bound`, exact; None without the two."""
+    found = {"time_over_bound" + end: bounds[TIME_BOUND + end] for end in ("", ANY_SHARES) if TIME_BOUND + end in bounds}
+    return {name: None if cycles is None or bound is None else str(Fraction(cycles, bound)) for name, bound in found.items()}
+
+
+def stated_rounds(schedule: AnySchedule) -> int:
+    """Rounds from the start of the first iteration to the end of the last, as the schedule states them."""
+    return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
+
+
+def _said(schedule: AnySchedule, name: str) -> str | None:
+    """A note that the schedule's method left in its provenance; not checked."""
+    words = schedule.provenance.get(name)
+    return words if isinstance(words, str) else None
+
+
+def _left_out(schedule: AnySchedule) -> dict[str, dict[str, str]]:
+    """`left_out`, where method auto notes candidates that the checker rejected: the reason for each; not checked."""
+    notes = schedule.provenance.get("auto")
+    wrong = notes.get("left_out") if isinstance(notes, dict) else None
+    return {"left_out": {str(label): str(reason) for label, reason in wrong.items()}} if isinstance(wrong, dict) and wrong else {}
+
+
+def _quality(quality: Quality | None) -> dict[str, Any]:
+    """The claims of the certificate, gaps and witnesses. With fine slots steps are times, and only the time bound says how good
+    they are: there is no latency in steps, nor a bound on it, nor a gap."""
+    if quality is None:
+        names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
+        return dict.fromkeys(names) | {
+            "optimal_in": [],
+            "gap": {"bandwidth": None, "latency": None},
+            "fewest_steps": None,
+            "witnesses": [],
+        }
+    claim = claim_document(quality)
+    for name in claim:
+        if name.startswith("bandwidth"):  # rounds per chunk; M/B is of a full link
+            claim[name] = str(Fraction(claim[name]) * quality.scale)
+    return {
+        **claim,
+        "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
+        "fewest_steps": quality.fewest_steps,
+        "witnesses": [dict(witness) for witness in quality.witnesses],
+        **({} if quality.any_shares is None else {"witness_any_shares": dict(quality.any_shares)}),
+    }
+
+
+def schedule_words(report: dict[str, Any]) -> str:
+    """A report for people, a few lines."""
+    made = f", made by {one_line(report['method'])}" if report["method"] else ""
+    what = f"{collective_words(report)} on {one_line(report['topology'])}{made}"
+    if not report["valid"]:
+        counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+        listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
+        if report["serialized_rounds"] is not None:
+            needed, stated = report["serialized_rounds"], report["stated_rounds"]
+            listed.append(f"  without contention, the same transfers in the same steps take {needed} rounds, not {stated}")
+        return "\n".join([f"invalid: {what}: {counts}", *listed])
+    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    lines = [f"valid: {what}", f"  {_shape_words(report)}"]
+    own, timed = (shares_words(report, name) for name in ("bandwidth_bound", TIME_BOUND))
+    for name, value, bound in (
+        (
+            "bandwidth",
+            report["bandwidth_time"],
+            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *own])})",
+        ),
+        ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
+    ):
+        if bound is None:
+            continue
+        answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
+        lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
+    if own:
+        any_shares = Fraction(report["bandwidth_bound_any_shares"])
+        gap = Fraction(report["bandwidth_time"]) / any_shares - 1
+        lines.append(f"  with any shares: bandwidth time ≥ {any_shares} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
+    if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
+        proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
+        said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
+        lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}{said}")
+    if report["time_cycles"] is None:
+        lines.append(f"  time: unknown: {report['time_unknown']}")
+    else:
+        size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
+        lines.append(f"  time: {report['time_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
+        if report["router_effect"] is not None:
+            lines.append(f"  without what routers may add, which `certree simulate` shows: {report['router_effect']}")
+        if report["time_over_bound"] is not None:
+            lines.append(f"  time bound: {_time_bound_words(report, '', timed)}")
+            lines += [f"  with any shares: {_time_bound_words(report, ANY_SHARES, [])}"] if timed else []
+    if report.get("skew_tolerance_cycles") is not None:
+        skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
+        lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
+    lines += rounded_words(report)
+    lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in report.get("left_out", {}).items()]
+    least = report.get("least_slot_cycles")
+    if least is not None and least < report["slot_cycles"]:
+        lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")
+    return "\n".join(lines)
+
+
+def shares_words(report: Mapping[str, Any], name: str) -> list[str]:
+    """The shares that a bound of a report on a schedule assumes (`bandwidth_bound`, `time_bound_cycles`), where the bound for any
+    shares is another one."""
+    return [] if report.get(name + ANY_SHARES) in (None, report[name]) else [report["shares"]]
+
+
+def _time_bound_words(report: dict[str, Any], end: str, shares: list[str]) -> str:
+    """A time bound, what it assumes, and the time divided by it."""
+    cycles, over = report[TIME_BOUND + end], float(Fraction(report["time_over_bound" + end]))
+    return f"{cycles:,} cycles{''.join(f' ({one})' for one in shares)}; time / time bound {over:.4g}"
+
+
+def _shape_words(report: dict[str, Any]) -> str:
+    """Chunks, iterations, steps, delay and transfers."""
+    chunks, unit = counted(report["chunks"], "chunks"), "step"
+    steps = counted(report["steps"], "steps")
+    if "fine_slot_cycles" in report:
+        unit, steps = "slot", f"{counted(report['steps'], 'slots')} of {counted(report['fine_slot_cycles'], 'cycles')}"
+    parts = [chunks, steps]
+    if report["period"] and report["repeats"] > 1:
+        every = f"every {unit}" if report["period"] == 1 else f"one every {report['period']:,} {unit}s"
+        parts = [
+            f"{chunks}/iteration",
+            f"{report['repeats']:,} iterations, {every}",
+            f"{steps} per iteration ({report['total_steps']:,} total)",
+        ]
+    if report["delay"] > 1:
+        parts.append(f"results usable {report['delay']} steps after send")
+    if report.get("virtual_channels", 1) > 1:
+        parts.append(f"routes need {report['virtual_channels']} virtual channels")
+    stored = f" (stored as {report['base_transfers']:,} and their images)" if "base_transfers" in report else ""
+    return " · ".join([*parts, counted(report["transfers"], "transfers") + stored])
+
+
+def _latency_bound_words(bound: int | None, delay: int) -> str | None:
+    """The bound on the steps, if there is one. It is that of a path of h hops, (h - 1) · delay + 1, so it also tells the bound at
+    delay 1."""
+    if bound is None:
+        return None
+    return f"{bound} (distance)" if delay == 1 else f"{bound} at delay {delay} ({(bound - 1) // delay + 1} at delay 1)"

@@ -1,0 +1,168 @@
+"""Collectives with the costs of endpoints: memory and interface buses, an accelerator that adds, or ACE's engine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.artefacts import holds_schedule
+from certree.api.inputs import schedule_of
+from certree.api.reports.text import size_words
+from certree.api.settings import Tell, machine_for, silent
+from certree.hw.endpoints.endpoint_program import Choices, Payload
+from certree.hw.endpoints.endpoint_run import EndpointResult
+from certree.hw.endpoints.ideal import run_system
+from certree.models.common.errors import InputError
+from certree.models.common.shown import Shown
+from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.synth.method import Request, load_methods
+
+#: the methods of ACE's Table 5
+HIERARCHICAL = {CollectiveKind.ALL_REDUCE: "hierarchical", CollectiveKind.ALL_TO_ALL: "hierarchical-all-to-all"}
+#: deadlock-avoidance rules of engines
+RULES = ("in-order", "spare", "apart")
+DEFAULT_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, repr=False)
+class EndpointRuns(Shown):
+    """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each."""
+
+    schedule: Schedule
+    method: str
+    payloads: tuple[Payload, ...]
+    choices: Choices
+    endpoint: Endpoint
+    results: tuple[EndpointResult, ...]
+
+    def title(self) -> str:
+        """The collective, the network and the method."""
+        return f"{self.schedule.title()} by {self.method}, endpoints {self.endpoint.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Cycles of each system."""
+        return {result.system: f"{result.cycles:,} cycles" for result in self.results}
+
+    @property
+    def correct(self) -> bool:
+        """Whether every rank has the right result in all runs, and no message or chunk is left over."""
+        return all(result.data_ok and result.conserved for result in self.results)
+
+
+def endpoints(
+    source: str | Path | Topology | AnySchedule,
+    collective: str | Collective | None = None,
+    *,
+    root: int | None = None,
+    method: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    payloads: Sequence[int | str | Payload] = (),
+    systems: Sequence[str] = (),
+    endpoint: str | Path | Endpoint = "ace",
+    chunk: int | str | None = None,
+    ways: int | None = None,
+    lifo: bool = False,
+    bounded: bool = False,
+    without: Sequence[str] = (),
+    trace: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+    tell: Tell = silent,
+) -> EndpointRuns:
+    """Run a collective by the endpoints of a network, chunk by chunk and message by message; times in cycles.
+
+    `source`: a network, for which `method` (by default a hierarchical algorithm of ACE's Table 5) makes a schedule, or a schedule;
+    each chunk goes through one iteration of it. `payloads`: bytes at every node, one collective each; "4MiB@5000" is asked for in
+    cycle 5000; by default what a schedule was made for, 16 MiB where that is not known (`tell` then receives a line). `systems`: of
+    the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
+    that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
+    bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
+
+    Raises InputError, and UnsupportedError for what the endpoints cannot run.
+
+    >>> import certree.api as ct
+    >>> ct.endpoints("ace-torus:2x2x2", payloads=["64KiB"], systems=["ace"])
+    <EndpointRuns all-reduce on ace-torus:2x2x2 by hierarchical, endpoints ace: ace 4,543 cycles>
+    """
+    machine = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
+    chosen = [machine.system(name) for name in systems or [system.name for system in machine.systems]]
+    if trace is not None and len(chosen) > 1:
+        raise InputError(f"a trace is of one system; name it: {chosen[0].name}")
+    unknown = sorted(set(without) - set(RULES))
+    if unknown:
+        raise InputError(f"unknown rule {unknown[0]!r}; known: {', '.join(RULES)}")
+    asked = [payload if isinstance(payload, Payload) else parse_payload(str(payload)) for payload in payloads]
+    wanted = None if collective is None else parsing.collective(collective, root)
+    largest = max((payload.size for payload in asked), default=DEFAULT_BYTES)
+    made = made_schedule(source, wanted, method, parsing.option_texts(options), largest)
+    asked = asked or [Payload(_recorded_bytes(made.schedule, tell), 0)]
+    left_out = {rule.replace("-", "_"): False for rule in without}
+    choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
+    results = []
+    for system in chosen:
+        runs = system if chunk is None else replace(system, chunk_bytes=parsing.size(chunk), bounds=None)
+        target = None if trace is None else Path(trace)
+        results.append(run_system(made.schedule, machine, runs, asked, choices, progress, target, force))
+    return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results))
+
+
+def _recorded_bytes(schedule: Schedule, tell: Tell) -> int:
+    if schedule.made_for is not None:
+        return schedule.made_for.message_bytes
+    tell(f"the schedule records no message size; {size_words(DEFAULT_BYTES)} assumed")
+    return DEFAULT_BYTES
+
+
+def parse_payload(text: str) -> Payload:
+    """`16MiB`, or `16MiB@5000`: asked for in cycle 5000."""
+    size, at, start = text.partition("@")
+    if at and not (start.isdecimal() and len(start) <= 15):
+        raise InputError(f"size {text!r}: expected a cycle behind @, such as 4MiB@5000")
+    return Payload(parsing.size(size), int(start or 0))
+
+
+@dataclass(frozen=True)
+class MadeSchedule:
+    """A schedule, and the default number of parts of its segments (`ways`)."""
+
+    schedule: Schedule
+    method: str
+    ways: int
+
+
+def made_schedule(
+    source: str | Path | Topology | AnySchedule,
+    collective: Collective | None,
+    method: str | None,
+    options: Mapping[str, str],
+    size: int,
+) -> MadeSchedule:
+    """The schedule in a file, or that of a method for a network."""
+    if isinstance(source, Topology) or (isinstance(source, str | Path) and not holds_schedule(source)):
+        topology = parsing.topology(source)
+        wanted = collective or Collective(CollectiveKind.ALL_REDUCE)
+        wanted.require_fits(topology)
+        return make_schedule(topology, wanted, method, options, size)
+    if collective is not None or method is not None or options:
+        raise InputError("collective, method and options are for networks; a schedule has its own")
+    schedule = written_out(schedule_of(source))
+    return MadeSchedule(schedule, str(schedule.provenance.get("method", "unknown")), 1)
+
+
+def make_schedule(
+    topology: Topology, collective: Collective, method: str | None, options: Mapping[str, str], size: int
+) -> MadeSchedule:
+    """The schedule of a method, by default that of Table 5. Its rings have two directions, taken in turn: two `ways`."""
+    name = method or HIERARCHICAL.get(collective.kind)
+    if name is None:
+        raise InputError(f"{collective.kind} needs a method; only {' and '.join(HIERARCHICAL)} have a default")
+    request = Request(topology, collective, size, machine_for(topology, None), options=options)
+    schedule = written_out(load_methods()[name](request))
+    made_with = schedule.provenance.get("options", {})
+    both = name == HIERARCHICAL[CollectiveKind.ALL_REDUCE] and made_with["bidirectional"] and "ring" in made_with["plans"]
+    return MadeSchedule(schedule, name, 2 if both else 1)

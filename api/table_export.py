@@ -1,0 +1,91 @@
+"""Export of schedules as tables for network interfaces, and import; files are read back and verified before they are returned."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from certree.api.api_errors import DisagreementError, InvalidScheduleError
+from certree.api.artefacts import Asked, opened_kind
+from certree.api.inputs import schedule_of
+from certree.api.settings import setting
+from certree.hw.formats import load_formats
+from certree.hw.formats.bit_layout import Widths
+from certree.hw.golden import trace_files
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.models.tables.tables import Tables
+from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.deadlock_verdicts import verdict_on_machine
+from certree.verify.tables.table_checker import verify_tables
+
+
+def export(
+    source: str | Path | AnySchedule,
+    format: str = "readmemh",
+    folder: str | Path = "tables",
+    *,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    epoch: int | None = None,
+    force: bool = False,
+) -> Tables:
+    """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder, read them back, verify them and
+    return them.
+
+    `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
+    `certree list` names the formats. `epoch`: number of the export, 0 to 65535, in the header of each node's image together with a
+    CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `force` replaces an empty folder or
+    another tables directory. Raises InvalidScheduleError for a schedule that breaks rules or whose routes may deadlock on the
+    machine, UnsupportedError for one that rows cannot express (the message says why), InputError for an unknown format and a
+    folder that exists.
+
+    >>> import certree.api as ct
+    >>> schedule = ct.synthesize("ring:4", size="1MiB")
+    >>> ct.export(schedule, "readmemh", "ring4").slot_cycles
+    2732
+    """
+    _ = load_formats()[format]
+    schedule = schedule_of(source)
+    used = setting(schedule, size, machine)
+    verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
+    if not verdict.valid:
+        raise InvalidScheduleError(schedule, verdict)
+    lowered = lower(written_out(schedule), used.message_bytes, used.machine)
+    lowered = lowered if epoch is None else replace(lowered, epoch=epoch)
+    export_tables(lowered, Path(folder), format, force, trace_files(lowered, format))
+    tables = read_tables(Path(folder))
+    verdict = verify_tables(tables)
+    if not verdict.valid:
+        raise DisagreementError(f"the tables written to {folder} are invalid: {verdict.violations[0].message}")
+    return tables
+
+
+def row_bits(tables: Tables) -> dict[str, int]:
+    """The bits of a row and of an expected arrival, as `row_bits` and `arrival_bits`.
+
+    >>> import certree.api as ct
+    >>> ct.row_bits(ct.export(ct.synthesize("ring:4", size="1MiB"), "readmemh", "ring4"))
+    {'row_bits': 50, 'arrival_bits': 10}
+    """
+    widths = Widths.of(tables)
+    bits = {"row_bits": widths.row(), "arrival_bits": widths.arrival()}
+    return {name: sum(field.bits for field in fields) for name, fields in bits.items()}
+
+
+def import_tables(folder: str | Path) -> AnySchedule:
+    """The schedule that the tables in a folder execute, or that a bundle has with its certificate, verified.
+
+    Raises InvalidScheduleError for tables that break rules, InvalidBundleError for a bundle with an item that failed,
+    TableFormatError or InputError for files that are damaged or contradict each other.
+
+    >>> import certree.api as ct
+    >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4")
+    >>> ct.import_tables("ring4")
+    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
+    """
+    opened, kind = opened_kind(folder)
+    if not kind.imports or kind.on_any_network:
+        raise InputError(f"{folder} is not a tables directory or a bundle")
+    return kind.require_valid(kind.verify(opened, Asked()))

@@ -1,0 +1,37 @@
+"""Engines on lanes, without routers: `fast`, event by event, and `lanes`, flit by flit with the same results."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw import _core
+from certree.hw.engines.core_program import Program
+from certree.hw.engines.engine import RowEngine
+from certree.hw.engines.runs import Engine, Options
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.traces import LinkUses, lane_uses
+from certree.models.tables.tables import Tables
+
+
+class LaneEngine(RowEngine):
+    """The engines `fast`, which handles a message once for each lane that it takes, and `lanes`, which moves every flit through
+    every stage; both give the same result.
+
+    Raises TableFormatError for malformed tables, UnsupportedError for what the machine cannot run.
+    Time: fast O(hops of all messages · log), lanes O(flits · hops). Memory O(rows + nodes · chunks · repeats), lanes also
+    O(lanes · latency), with a trace also O(hops of all messages).
+    """
+
+    budget = 1 << 22
+
+    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+        self.name = Engine.LANES if options.engine == Engine.LANES else Engine.FAST
+        super().__init__(source, options, cells)
+        self._program = Program(self.source, self.rows)
+        if self.name == Engine.LANES:
+            self._program.check_stages()
+        traced = options.is_traced
+        self.core = _core.Run(self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced)
+
+    def link_uses(self) -> LinkUses:
+        """The uses of lanes over time, of a traced run that has ended."""
+        return lane_uses(self._program, self.core.hops())

@@ -1,0 +1,89 @@
+"""Schedules for a demand: its blocks, cut into chunks of about equal size, along paths that load links evenly."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.demand import Demand
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import Op
+from certree.synth.flows.block_paths import balanced_paths
+from certree.synth.flows.block_slots import moves_of, slots_of
+from certree.synth.flows.parallel_links import over_parallel_links
+from certree.synth.method import Request, require_shape
+from certree.verify.rules.contention import granule_rounds
+
+MOST_CHUNKS = 1 << 17  # that are routed one by one
+FEW_CHUNKS = 1 << 15  # up to which smaller chunks are tried, for one unit of effort
+SWEEPS, LEAST_SWEEPS = 60, 6  # of rerouting, for effort 1: up to FEW_CHUNKS chunks, and of the most
+SHARES = (8, 2, 1)  # as many chunks are tried as these parts of the few; and at most
+MOST_PARTS = 128  # of the largest block; its powers of two are tried where they make few chunks
+
+Int64 = NDArray[np.int64]
+
+
+def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay: int) -> Schedule:
+    """The schedule that takes least time of those whose chunks are as large as one of so many `parts` of the largest block.
+
+    Time is that of its transfers booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError for more than
+    MOST_CHUNKS chunks, and where the request wants other numbers of chunks or steps.
+    """
+    best: tuple[int, Schedule] | None = None
+    for count in [parts] if parts else _choices(demand, FEW_CHUNKS * request.effort):
+        chunks = cut(demand, _size(demand, count))
+        if len(chunks[2]) > MOST_CHUNKS or request.chunks not in (None, len(chunks[2])):
+            continue
+        made = _in_chunks(request, chunks, delay)
+        time = request.cycles(made)
+        if best is None or time < best[0]:
+            best = (time, made)
+    if best is None:
+        wanted = "" if request.chunks is None else f", or not into the {request.chunks} that were asked for"
+        raise UnsupportedError(f"flows cuts a demand into up to {MOST_CHUNKS} chunks{wanted}")
+    require_shape(request, "flows", best[1].chunks, best[1].steps)
+    made = request.remember(best[1])
+    request.monitor.offer(made, best[0])
+    return made
+
+
+def _choices(demand: Demand, few: int) -> list[int]:
+    """Parts of the largest block: powers of two up to the first of SHARES, and for each of them as many as make no more chunks."""
+    granules, found = demand.columns[2], {1}
+    chunks = {parts: int((-(-granules // _size(demand, parts))).sum()) for parts in range(1, MOST_PARTS + 1)}
+    for share in SHARES:
+        found.add(max((parts for parts in chunks if chunks[parts] <= few // share), default=1))
+    powers = (1 << power for power in range(MOST_PARTS.bit_length()))
+    return sorted(found | {parts for parts in powers if chunks[parts] <= few // SHARES[0]})
+
+
+def _size(demand: Demand, parts: int) -> int:
+    return -(-int(demand.columns[2].max()) // parts)
+
+
+def cut(demand: Demand, size: int) -> tuple[Int64, Int64, Int64]:
+    """(source, target, granules) of chunks of up to `size` granules: as many of that size as a block has, then its rest."""
+    source, target, granules = demand.columns
+    count = -(-granules // size)
+    block = np.repeat(np.arange(len(granules)), count)
+    place = np.arange(len(block)) - np.repeat(np.cumsum(count) - count, count)
+    return source[block], target[block], np.minimum(size, granules[block] - place * size)
+
+
+def _in_chunks(request: Request, chunks: tuple[Int64, Int64, Int64], delay: int) -> Schedule:
+    topology, (source, target, granules) = request.topology, chunks
+    sweeps = max(LEAST_SWEEPS, SWEEPS * request.effort * FEW_CHUNKS // max(FEW_CHUNKS, len(source)))
+    paths = balanced_paths(topology, source.astype(np.int32), target.astype(np.int32), request.seed, sweeps, size=granules)
+    moves = moves_of(topology, paths)
+    own = np.arange(len(topology.pair_src), dtype=np.int32)
+    slots = slots_of(moves, own, topology.pair_capacity, delay, 0, request.seed)
+    assert slots is not None  # only a period may be too short
+    route, routes = over_parallel_links(topology, slots, moves.route, moves.routes, size=granules[moves.block])
+    columns = {"chunk": moves.block, "step": slots, "src": moves.src, "dst": moves.dst, "route": route}
+    columns["op"] = np.full(len(slots), Op.COPY, np.int8)
+    made = make_schedule(
+        topology, request.collective, source, columns, target, routes=routes, delay=delay, chunk_granules=granules,
+        provenance=request.provenance("flows", {}, chunk_granules=int(granules.max())),
+    )  # fmt: skip
+    return replace(made, rounds=granule_rounds(made).astype(np.int32))
