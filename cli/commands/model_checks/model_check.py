@@ -27,7 +27,7 @@ class _WithDefault(click.Group):
 def model_check_command() -> None:
     """Check the TLA+ models, or a schedule's tables, with TLC.
 
-    Arguments without a command are those of specs, the default.
+    Arguments without a command, such as --full and --json, are those of specs, the default.
 
     Exit code 0 when all end as expected; 1 when one does not; 3 when a check did not finish.
     """
