@@ -15,7 +15,7 @@ from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.router_transparency import meeting_effect, router_effect
 from certree.hw.engines.runs import Engine, Options, Run
-from certree.hw.engines.schedule_run import Plan, parts
+from certree.hw.engines.schedule_run import SimulatedSchedule, parts
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
@@ -33,7 +33,7 @@ _COUNTERS = ("cycles", "contention_cycles", "late", "flit_hops", "messages", "bu
 
 
 def run(
-    source: Tables | Plan | AnySchedule,
+    source: Tables | SimulatedSchedule | AnySchedule,
     options: Options = _PLAIN,
     *,
     message_bytes: int | None = None,
@@ -49,7 +49,7 @@ def run(
     for engine "fast" where routers may add something, and for a paced run of several iterations. Time and memory as LaneEngine or
     FlitEngine.
     """
-    prepared = source if isinstance(source, Tables | Plan) else _prepared(source, message_bytes, machine)
+    prepared = source if isinstance(source, Tables | SimulatedSchedule) else _prepared(source, message_bytes, machine)
     if options.mode == "paced" and prepared.repeats > 1:
         raise UnsupportedError(
             f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter has one; run it slotted"
@@ -70,7 +70,9 @@ def run(
             raise error from None
 
 
-def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, *, files: bool = True) -> Tables | Plan:
+def tables_or_plan(
+    schedule: AnySchedule, message_bytes: int, machine: Machine, *, files: bool = True
+) -> Tables | SimulatedSchedule:
     """The program to run for a schedule: its tables, exported to a temporary directory and read back, so that the exported files
     are what runs; or, where tables cannot represent it, a plan of its own transfers, with the reason. Without files where `files`
     is false, or where one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is
@@ -84,7 +86,7 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
     except UnsupportedError as error:
         if whole.collective.demand is not None or (whole.slot_cycles is not None and not whole.uses_switches):
             raise  # they run from tables only
-        return Plan.of(whole, message_bytes, machine, no_tables=str(error))
+        return SimulatedSchedule.of(whole, message_bytes, machine, no_tables=str(error))
 
 
 def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:
@@ -95,7 +97,7 @@ def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -
         return read_tables(Path(folder) / "tables")
 
 
-def _prepared(schedule: AnySchedule, message_bytes: int | None, machine: Machine | None) -> Tables | Plan:
+def _prepared(schedule: AnySchedule, message_bytes: int | None, machine: Machine | None) -> Tables | SimulatedSchedule:
     known = schedule.made_for
     if known is not None:
         message_bytes, machine = known.message_bytes if message_bytes is None else message_bytes, machine or known.machine
@@ -114,7 +116,7 @@ class _Ended:
     router_effect: str | None
 
 
-def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[np.uint64]]) -> _Ended:
+def _ended(source: Tables | SimulatedSchedule, options: Options, cells: Callable[[], NDArray[np.uint64]]) -> _Ended:
     """Run on the named engine, or on one that is exact; `cells` makes the initial data, once per attempt."""
 
     def on(engine: RowEngine, effect: str | None) -> _Ended:
@@ -135,7 +137,7 @@ def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[
     return on(FlitEngine(source, options, cells()), effect)
 
 
-def _run_whole(source: Tables | Plan, options: Options) -> Run:
+def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
     ended = _ended(source, options, lambda: first_cells(source))
     engine = ended.engine
     if options.trace is not None:
@@ -159,7 +161,7 @@ def _may_be_cut(options: Options) -> bool:
     return options.in_parts and all(option is None for option in needs_one_run)
 
 
-def _run_parts(plan: Tables | Plan, options: Options) -> Run:
+def _run_parts(plan: Tables | SimulatedSchedule, options: Options) -> Run:
     """Run each of the parts of a schedule on the data that the one before left. `cycles` are from the start of the first to the
     last arrival of the last, the barriers between them taking no time."""
     cells, ended = initial_cells(len(plan.topology.kind), plan.chunks), []
@@ -172,7 +174,7 @@ def _run_parts(plan: Tables | Plan, options: Options) -> Run:
     return replace(shown, source="tables", no_tables=None, parts=len(ended))
 
 
-def _shown(source: Tables | Plan, options: Options, ended: Sequence[_Ended]) -> Run:
+def _shown(source: Tables | SimulatedSchedule, options: Options, ended: Sequence[_Ended]) -> Run:
     """The counters of all parts, the data after the last one, and the engine with routers if any part needs it."""
     total = {name: sum(one.counters[name] for one in ended) for name in _COUNTERS}
     wrong, deadlock = first_wrong(source, ended[-1].engine.cells), ended[-1].deadlock
@@ -193,5 +195,5 @@ def _shown(source: Tables | Plan, options: Options, ended: Sequence[_Ended]) -> 
         messages=total["messages"],
         deadlock=deadlock,
         router_effect=next((one.router_effect for one in ended if one.router_effect is not None), None),
-        no_tables=source.no_tables if isinstance(source, Plan) else None,
+        no_tables=source.no_tables if isinstance(source, SimulatedSchedule) else None,
     )

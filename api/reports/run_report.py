@@ -6,7 +6,7 @@ from typing import Any
 from certree.api.reports.text import clock_times, clock_words, one_line, size_words
 from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import Engine, Run
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.switching import Switched
 from certree.models.tables.tables import Tables
 
@@ -28,7 +28,7 @@ def left_out(result: Run) -> bool:
     return is_in_time and result.engine == Engine.FLIT and result.router_effect not in (None, MET_IN_NETWORK)
 
 
-def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
+def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[str, Any]:
     """The JSON document of `simulate`."""
     return {
         "topology": source.topology.name,

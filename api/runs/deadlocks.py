@@ -8,7 +8,7 @@ from certree.api.inputs import given, schedule_of
 from certree.api.settings import machine_for, setting
 from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.runs import Options, Run
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.hw.run import run
@@ -72,7 +72,7 @@ def deadlock_of(topology: Topology, machine: Machine, packets: Packets) -> Freed
     return deadlock_of_packets(topology, machine, packets.src, packets.dst, packets.flits)
 
 
-def require_free(source: Tables | Plan, others: Packets | None = None) -> None:
+def require_free(source: Tables | SimulatedSchedule, others: Packets | None = None) -> None:
     """Raise InvalidScheduleError where the messages of a run, with the packets next to them, may deadlock, in either framing."""
     if others is None:
         answer = (
@@ -89,7 +89,7 @@ def require_free(source: Tables | Plan, others: Packets | None = None) -> None:
         raise InvalidScheduleError(source.schedule, findings.verdict())
 
 
-def run_free(source: Tables | Plan, options: Options) -> Run:
+def run_free(source: Tables | SimulatedSchedule, options: Options) -> Run:
     """The run, of what cannot deadlock in the routers of the machine (`require_free`); without routers that is not asked."""
     if not options.without_routers:
         require_free(source)
@@ -103,7 +103,7 @@ def require_free_trees(trees: AggregationTrees, machine: Machine) -> None:
         raise DeadlockError(answer)
 
 
-def require_in_time(source: Tables | Plan, options: Options) -> None:
+def require_in_time(source: Tables | SimulatedSchedule, options: Options) -> None:
     """Raise InvalidScheduleError where messages of a slotted run may be late, and only slots keep them in order."""
     if options.mode != "slotted":
         return
@@ -124,7 +124,7 @@ def require_in_time(source: Tables | Plan, options: Options) -> None:
         raise InvalidScheduleError(source.schedule, findings.verdict())
 
 
-def _has_guards(source: Tables | Plan, clocks: Clocks) -> bool:
+def _has_guards(source: Tables | SimulatedSchedule, clocks: Clocks) -> bool:
     """Whether fine slots leave as much time as these clocks differ."""
     if source.schedule.slot_cycles is None:
         return False

@@ -5,7 +5,7 @@ from pathlib import Path
 from certree.api.inputs import given, schedule_of
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan, through_files
 from certree.models.common.errors import UnsupportedError
@@ -74,7 +74,7 @@ def source_to_run(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     tell: Tell = silent,
-) -> Tables | Plan:
+) -> Tables | SimulatedSchedule:
     """As `tables_to_run`, but a schedule without tables becomes a plan."""
     taken = given(source)
     if isinstance(taken, Tables):

@@ -6,7 +6,7 @@ from pathlib import Path
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
 from certree.api.runs.runnable import source_to_run
 from certree.hw.engines.runs import Options, Run
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.routers.packets import Packets, read_packets
 from certree.hw.run import run as run_schedule
 from certree.hw.switching import Switched, run_switched
@@ -18,7 +18,7 @@ from certree.models.tables.tables import Tables
 
 
 def simulate(
-    source: str | Path | AnySchedule | Tables | Plan,
+    source: str | Path | AnySchedule | Tables | SimulatedSchedule,
     *,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
@@ -57,7 +57,7 @@ def simulate(
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
     <Run slotted, fast engine: cycles 49334, closed form 49334, contention 0, late 0, data right>
     """
-    prepared = source if isinstance(source, Plan) else source_to_run(source, size, machine)
+    prepared = source if isinstance(source, SimulatedSchedule) else source_to_run(source, size, machine)
     others = read_packets(Path(background), prepared.topology) if isinstance(background, str | Path) else background
     options = Options(
         mode=run,

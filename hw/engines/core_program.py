@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_calls import check_fits, narrowed
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind
@@ -27,7 +27,7 @@ class Program:
     that pass a link twice or a router in no time. O(hops log hops) time.
     """
 
-    def __init__(self, source: Tables | Plan, rows: Rows) -> None:
+    def __init__(self, source: Tables | SimulatedSchedule, rows: Rows) -> None:
         self._rows, self._topology, self._machine = rows, source.topology, source.machine
         self._routes = source.routes if isinstance(source, Tables) else source.schedule.routes
         self.scalars = rows.scalars
@@ -91,7 +91,7 @@ def mixed(node: NDArray[Any], number: NDArray[Any]) -> NDArray[np.uint64]:
     return last
 
 
-def first_cells(source: Tables | Plan) -> NDArray[np.uint64]:
+def first_cells(source: Tables | SimulatedSchedule) -> NDArray[np.uint64]:
     """The initial data of a run, shape (nodes, cells of a node): `initial_cells`, with empty accumulators (zero) at switches. Cells
     that hold no data at the start hold other numbers, which must not get into a result."""
     topology = source.topology
@@ -100,7 +100,7 @@ def first_cells(source: Tables | Plan) -> NDArray[np.uint64]:
     return cells
 
 
-def _cells_of_node(source: Tables | Plan) -> int:
+def _cells_of_node(source: Tables | SimulatedSchedule) -> int:
     if not isinstance(source, Tables) or not source.is_counted:
         return source.chunks * source.repeats
     if source.chunk_granules is not None:
@@ -109,7 +109,7 @@ def _cells_of_node(source: Tables | Plan) -> int:
     return (memory.work_base + memory.in_flight * memory.work_stride) // size
 
 
-def first_wrong(source: Tables | Plan, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
+def first_wrong(source: Tables | SimulatedSchedule, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
     """The first (rank, chunk of all iterations) with a wrong value, or None when all are correct.
 
     Sums are recomputed here from the initial values, modulo 2^64.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certree.hw.core_calls import run_to_end
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
@@ -29,7 +29,7 @@ class RowEngine(ABC):
     budget: int  # events or flit moves between two looks at signals and at the progress callback
     core: Any  # of `certree.hw._core`
 
-    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+    def __init__(self, source: Tables | SimulatedSchedule, options: Options, cells: NDArray[np.uint64]) -> None:
         self.source, self.cells = framed(source, options.framing), cells
         self.rows: Rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
         if options.mode == "paced":

@@ -7,7 +7,7 @@ from certree.hw import _core
 from certree.hw.core_calls import narrowed
 from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import packet_lengths
 from certree.hw.engines.traces import LinkUses
 from certree.hw.routers.blockage import Starved, describe_blockage, describe_lost, describe_starved
@@ -36,7 +36,7 @@ class FlitEngine(RowEngine):
     name = Engine.FLIT
     budget = BUDGET
 
-    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+    def __init__(self, source: Tables | SimulatedSchedule, options: Options, cells: NDArray[np.uint64]) -> None:
         waits = source.waits if isinstance(source, Tables) else source.schedule.waits
         if waits is not None:
             raise UnsupportedError(
@@ -138,7 +138,7 @@ class FlitEngine(RowEngine):
         return [None if number == DIRECT else int(stated[number]) for number in route.tolist()]
 
 
-def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:
+def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Packets) -> list[TrafficClass]:
     """Virtual channels of the collective and of other packets; without other packets the collective has all channels."""
     machine, router = source.machine, source.machine.router
     cut_through = router.flow_control == "cut-through"

@@ -7,7 +7,7 @@ from certree.hw import _core
 from certree.hw.engines.core_program import Program
 from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.runs import Engine, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.traces import LinkUses, lane_uses
 from certree.models.tables.tables import Tables
 
@@ -23,7 +23,7 @@ class LaneEngine(RowEngine):
 
     budget = 1 << 22
 
-    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+    def __init__(self, source: Tables | SimulatedSchedule, options: Options, cells: NDArray[np.uint64]) -> None:
         self.name = Engine.LANES if options.engine == Engine.LANES else Engine.FAST
         super().__init__(source, options, cells)
         self._program = Program(self.source, self.rows)

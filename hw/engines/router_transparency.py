@@ -6,7 +6,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import packet_lengths
 from certree.models.machine.clocks import Clocks
 from certree.models.network.routing import DIRECT
@@ -17,7 +17,7 @@ from certree.models.tables.tables import Tables
 MET_IN_NETWORK = "messages over several links wait for each other in the network, where routers let their flits take turns"
 
 
-def router_effect(source: Tables | Plan, framing: str, *, in_time: bool = False) -> str | None:
+def router_effect(source: Tables | SimulatedSchedule, framing: str, *, in_time: bool = False) -> str | None:
     """The effect that the routers of the machine may have on a run (`schedule_effect`); None where they have none. `in_time`: of a
     slotted run with equal clocks, in which messages start when their slots open."""
     return schedule_effect(
@@ -25,7 +25,9 @@ def router_effect(source: Tables | Plan, framing: str, *, in_time: bool = False)
     )
 
 
-def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late: int, clocks: Clocks | None = None) -> str | None:
+def meeting_effect(
+    source: Tables | SimulatedSchedule, run: str, contention_cycles: int, late: int, clocks: Clocks | None = None
+) -> str | None:
     """The effect of routers on a run of the fast engine with the given contention cycles and late rows; None: no effect.
 
     In both engines messages between neighbours wait only at their interface. Messages over several links wait in routers, which do

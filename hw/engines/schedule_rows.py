@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_rows import NotPacedError, Rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
@@ -21,7 +21,7 @@ class ScheduleRows(Rows):
     reads, or transfers of both kinds in flight to one cell at once. O(rows log rows + waits) time and memory.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SimulatedSchedule) -> None:
         self.plan = plan
         schedule = plan.schedule
         if len(schedule.topology.kind) * schedule.chunks * (schedule.steps + 1) * 2 >= 1 << 62:

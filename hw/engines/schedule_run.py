@@ -25,7 +25,7 @@ from certree.models.tables.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SimulatedSchedule:
     """The counterpart of `Tables` for any schedule: `schedule` has steps of one round. Common fields have the same names.
 
     `no_tables`: why there are no tables, if known.
@@ -37,7 +37,7 @@ class Plan:
     no_tables: str | None = None
 
     @classmethod
-    def of(cls, schedule: Schedule, message_bytes: int, machine: Machine, *, no_tables: str | None = None) -> "Plan":
+    def of(cls, schedule: Schedule, message_bytes: int, machine: Machine, *, no_tables: str | None = None) -> "SimulatedSchedule":
         """The plan for a message of that many bytes; errors as `slotted` and `_fine`. O(rows log rows)."""
         schedule = _fine(schedule, message_bytes, machine)
         if schedule.slot_cycles is not None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import overload
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule import timing as timing_of_chunks
 from certree.models.schedule.timing import slot_timing
@@ -13,8 +13,8 @@ from certree.models.tables.tables import Tables
 @overload
 def framed(source: Tables, framing: str) -> Tables: ...
 @overload
-def framed(source: Tables | Plan, framing: str) -> Tables | Plan: ...
-def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
+def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | SimulatedSchedule: ...
+def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | SimulatedSchedule:
     """The tables (or the plan), unchanged for whole messages; for packets the same rows, with slots that are long enough for a
     header in every packet and never shorter than before.
 
@@ -28,12 +28,12 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     heads = machine.head_flits * len(packet_lengths(source, "packet"))
     longer = replace(machine, head_flits=heads)
     timing = slot_timing(source.schedule, source.message_bytes, longer)
-    if isinstance(source, Plan):
+    if isinstance(source, SimulatedSchedule):
         return replace(source, machine=longer, timing=timing)
     return replace(source, machine=longer, slot_cycles=max(source.slot_cycles, timing.slot_cycles))
 
 
-def packet_lengths(source: Tables | Plan, framing: str) -> list[int]:
+def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int]:
     """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size, and are not cut into
     packets, those of the smallest and of the largest."""
     if isinstance(source, Tables) and source.chunk_granules is not None:

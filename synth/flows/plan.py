@@ -31,7 +31,7 @@ WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FlowPlan:
     """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without;
     `fold`: the same through switches."""
 
@@ -43,7 +43,7 @@ class Plan:
     fold: Fold | None = None
 
 
-def plans(request: Request, copies: int | None) -> Iterator[Plan]:
+def plans(request: Request, copies: int | None) -> Iterator[FlowPlan]:
     """The paths that are tried: for COPIES where nothing else is asked for, and where the bound for one copy is no whole number of
     rounds also for a number of copies with which it is, or nearly."""
     if request.collective.has_one_root:
@@ -53,16 +53,16 @@ def plans(request: Request, copies: int | None) -> Iterator[Plan]:
     yield from _of_all_pairs(request, copies) if cayley is None else _translated(request, cayley, copies)
 
 
-def _of_one_root(request: Request, copies: int | None) -> Iterator[Plan]:
+def _of_one_root(request: Request, copies: int | None) -> Iterator[FlowPlan]:
     topology, collective = request.topology, request.collective
     own = np.arange(len(topology.pair_src), dtype=np.int32)
     root, inwards = int(collective.root or 0), collective.kind is CollectiveKind.GATHER
     rounds = Fraction(best_cut(topology, collective)["value"]) * len(request.members)
     for count in [copies] if copies else sorted({1, 2, whole_rounds(rounds, MOST_COPIES)}):
-        yield Plan(count, root_paths(topology, root, request.members, count, inwards=inwards), own, topology.pair_capacity)
+        yield FlowPlan(count, root_paths(topology, root, request.members, count, inwards=inwards), own, topology.pair_capacity)
 
 
-def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterator[Plan]:
+def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterator[FlowPlan]:
     """From one node; with other seeds where that takes more rounds than the bound."""
     sweeps = _sweeps(request)
     guide = Guide.of(request.topology, request.collective) if cayley.nodes <= FEW_NODES else None
@@ -74,10 +74,10 @@ def _translated(request: Request, cayley: Cayley, copies: int | None) -> Iterato
             if guide and paths.period == guide.period(count):
                 break
         if count == (copies or 1) or len(paths.pair) * cayley.nodes <= WRITTEN_TRANSFERS:
-            yield Plan(count, paths, cayley.kind, cayley.capacity, cayley)
+            yield FlowPlan(count, paths, cayley.kind, cayley.capacity, cayley)
 
 
-def _of_all_pairs(request: Request, copies: int | None) -> Iterator[Plan]:
+def _of_all_pairs(request: Request, copies: int | None) -> Iterator[FlowPlan]:
     """UnsupportedError where there are too many."""
     topology, collective = request.topology, request.collective
     endpoints = len(request.members)
@@ -95,7 +95,7 @@ def _of_all_pairs(request: Request, copies: int | None) -> Iterator[Plan]:
         source, target = chunk_owners(topology, collective, count * blocks)
         assert target is not None
         paths = balanced_paths(topology, source, target, request.seed, _sweeps(request), guide, count)
-        yield Plan(count, paths, own, topology.pair_capacity)
+        yield FlowPlan(count, paths, own, topology.pair_capacity)
 
 
 def _sweeps(request: Request) -> int:

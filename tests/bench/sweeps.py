@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from certree.api.workers import Workers
-from certree.extras.sweeps.run.plan import Plan
+from certree.extras.sweeps.run.plan import SweepPlan
 from certree.extras.sweeps.run.running import sweep
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.workers.store import Store
@@ -53,7 +53,7 @@ def trivial() -> list[Task]:
 def plan() -> None:
     """Planning of 100,000 cells."""
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    cells = len(Plan(read_specification(MANY)).cells)
+    cells = len(SweepPlan(read_specification(MANY)).cells)
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = time.monotonic() - began
     print(f"plan: {cells:,} cells, {used.ru_utime - before:.1f} CPU s, {seconds:.1f} s, peak {used.ru_maxrss / 1024:.0f} MB")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from certree.hw.engines.runs import Options, Run
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
@@ -55,17 +55,17 @@ def hasty(draw: st.DrawFn) -> Tables:
     return replace(tables, slot_cycles=max(1, tables.slot_cycles // draw(st.integers(1, 5))))
 
 
-def on_lanes(source: Tables | Plan, mode: str = "slotted", *, engine: str = "fast", **options: Any) -> Run:
+def on_lanes(source: Tables | SimulatedSchedule, mode: str = "slotted", *, engine: str = "fast", **options: Any) -> Run:
     """A run of an engine without routers, whatever they would add."""
     return run_schedule(source, Options(mode=mode, engine=engine, without_routers=True, **options))
 
 
-def on_routers(source: Tables | Plan, mode: str = "slotted", **options: Any) -> Run:
+def on_routers(source: Tables | SimulatedSchedule, mode: str = "slotted", **options: Any) -> Run:
     """A run through routers."""
     return run_schedule(source, Options(mode=mode, engine="flit", **options))
 
 
-def same_in_both(tables: Tables | Plan, run: str = "slotted", clocks: Clocks | None = None) -> Run:
+def same_in_both(tables: Tables | SimulatedSchedule, run: str = "slotted", clocks: Clocks | None = None) -> Run:
     """The run of the fast engine, once that of the engine that moves every flit has turned out to be the same in everything."""
     fast, lanes = (on_lanes(tables, run, engine=engine, clocks=clocks) for engine in ("fast", "lanes"))
     assert replace(lanes, engine="fast") == fast

@@ -6,7 +6,7 @@ import pytest
 
 from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import ENGINES, Engine, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run, tables_or_plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
@@ -90,11 +90,11 @@ def test_schedules_run_as_their_tables_or_from_their_own_transfers():
     doubling = made("recursive-doubling", "switch:8", MULTITREE)
     result = run(doubling, **sizes)
     assert (result.source, result.data_ok, result.no_tables) == ("tables", True, None)
-    assert replace(result, source="schedule") == run(Plan.of(doubling, SIZE, MULTITREE))
+    assert replace(result, source="schedule") == run(SimulatedSchedule.of(doubling, SIZE, MULTITREE))
     result = run(STAR, **sizes)
     assert (result.source, result.data_ok) == ("schedule", True)
     assert result.no_tables == "node 4 is not an endpoint, but handles chunk 0; only endpoints have tables"
-    assert replace(result, no_tables=None) == run(Plan.of(STAR, SIZE, MULTITREE))
+    assert replace(result, no_tables=None) == run(SimulatedSchedule.of(STAR, SIZE, MULTITREE))
     with pytest.raises(InputError, match="message_bytes and machine are needed"):
         run(replace(tree, made_for=None), message_bytes=SIZE)
     for given in ({"message_bytes": 2 * SIZE}, {"machine": BOOKSIM2}):

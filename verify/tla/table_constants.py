@@ -33,7 +33,7 @@ Connection = tuple[int, int, int]  # source, destination, and the route between 
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckedTables:
     """The part of the tables that is checked: the first `repeats` iterations, with times in cycles.
 
     `paths`: the links of each connection that a message can take, each link as a pair of nodes; `travel`: for each of these links,
@@ -63,7 +63,7 @@ class Plan:
         return self.repeats * len(self.tables.transfers()["row"])
 
 
-def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
+def plan_of(tables: Tables, *, whole: bool = False) -> CheckedTables:
     """The plan of the tables; of all iterations when `whole`, otherwise of as many as can overlap and one more.
 
     Later iterations find the same rows, links and counters in the same slots. Raises UnsupportedError for tables that are too
@@ -77,7 +77,7 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
     meeting = ceil_div(steps, period) + ceil_div(tables.delay, period) + 1
     repeats = tables.repeats if whole else min(tables.repeats, meeting)
     timing, paths = _linked_timing(tables), _paths(tables)
-    plan = Plan(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats)
+    plan = CheckedTables(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats)
     if plan.counters > MAX_COUNTERS:
         raise UnsupportedError(
             f"{len(tables.topology.endpoints)} nodes, {tables.chunks} chunks and {repeats} iterations are too many for TLC: "
@@ -203,7 +203,7 @@ def _arrivals_text(tables: Tables, node: int) -> str:
     return members(sequence((string(RowOp(op).name), flow, peer)) for op, flow, peer in rows)
 
 
-def written(plan: Plan) -> dict[str, str]:
+def written(plan: CheckedTables) -> dict[str, str]:
     """The tables as constants, in TLA+."""
     tables, topology = plan.tables, plan.tables.topology
     nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
@@ -228,7 +228,7 @@ def written(plan: Plan) -> dict[str, str]:
     }
 
 
-def values(plan: Plan) -> dict[str, object]:
+def values(plan: CheckedTables) -> dict[str, object]:
     """The other constants, for a slotted run without skew."""
     tables = plan.tables
     return {

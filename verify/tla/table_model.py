@@ -4,7 +4,7 @@ from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated
 from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.table_constants import Plan, plan_of, values, written
+from certree.verify.tla.table_constants import CheckedTables, plan_of, values, written
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
 
 # All states are checked when messages × counters in a state is at most this (the number of states is a small multiple of the
@@ -59,12 +59,12 @@ def extent_of_success(tables: Tables, seed: int = 0) -> tuple[str, str]:
     return _mode(plan), _extent(plan, seed)
 
 
-def _is_small(plan: Plan) -> bool:
+def _is_small(plan: CheckedTables) -> bool:
     """Whether all states are checked."""
     return plan.messages * plan.counters <= EXHAUSTIVE_WORK
 
 
-def _model(plan: Plan) -> Generated:
+def _model(plan: CheckedTables) -> Generated:
     """The model of the tables."""
     return Generated(
         "CheckNILockstep",
@@ -79,11 +79,11 @@ def _model(plan: Plan) -> Generated:
     )
 
 
-def _properties(plan: Plan) -> tuple[str, ...]:
+def _properties(plan: CheckedTables) -> tuple[str, ...]:
     return _PROPERTIES if plan.tables.is_counted else _PROPERTIES + _AS_SCHEDULED
 
 
-def _message(plan: Plan, run: TlcRun, seed: int) -> str:
+def _message(plan: CheckedTables, run: TlcRun, seed: int) -> str:
     """The violation that was found, or the extent of a success."""
     if run.broken == "SlotIsLongEnough":
         return (
@@ -95,17 +95,17 @@ def _message(plan: Plan, run: TlcRun, seed: int) -> str:
     return _extent(plan, seed)
 
 
-def _mode(plan: Plan) -> str:
+def _mode(plan: CheckedTables) -> str:
     return "exhaustive" if _is_small(plan) else "simulation"
 
 
-def _extent(plan: Plan, seed: int) -> str:
+def _extent(plan: CheckedTables, seed: int) -> str:
     """The extent of a success."""
     how = "all states" if _is_small(plan) else f"{SIMULATION_RUNS} random runs, seed {seed}"
     return how if plan.tables.repeats == 1 else f"{how}, {plan.repeats} of {plan.tables.repeats} iterations"
 
 
-def _longest_run(plan: Plan) -> int:
+def _longest_run(plan: CheckedTables) -> int:
     """States of the longest timely run: each row fires, each message counts, and time stops at slots and messages.
 
     Messages of one slot reach links, leave them, arrive and count at the same times, apart from differences between their paths.

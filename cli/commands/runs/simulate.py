@@ -21,7 +21,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, note_routers, show
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.traces import expected_size
 from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
@@ -182,7 +182,7 @@ def _switch(context: click.Context, path: Path, after: Path, *, as_json: bool) -
     return 0 if result.data_ok and holds(result.before) and holds(result.after) else 1
 
 
-def _expected_cycles(source: Tables | Plan) -> int | None:
+def _expected_cycles(source: Tables | SimulatedSchedule) -> int | None:
     """The closed form of a slotted run, for progress; None without one."""
     slot_cycles = source.slot_cycles if isinstance(source, Tables) else None
     cycles: int | None = closed_form(source.schedule, source.message_bytes, source.machine, slot_cycles)["time_cycles"]
@@ -200,7 +200,7 @@ def _require_fitting(context: click.Context, engine: str) -> None:
             raise InputError(f"--{option} needs " + ("--engine flow" if name in of_flow else "another engine than flow"))
 
 
-def _then(path: Path, source: Tables | Plan) -> tuple[object, ...]:
+def _then(path: Path, source: Tables | SimulatedSchedule) -> tuple[object, ...]:
     """Small tables can be model-checked."""
     small = len(source.topology.endpoints) <= _MODEL_CHECKED and isinstance(source, Tables)
     return ("model-check", "schedule", path) if small else ()

@@ -7,7 +7,7 @@ from certree.api.reports.run_report import simulation_report
 from certree.extras.bundles import reading
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.hw.engines.runs import MODES, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.files import canonical_json
@@ -44,14 +44,14 @@ class RunsEvidence(Evidence):
             yield _compared(f"{name}: {mode}", stated, _ran(prepared, mode))
 
 
-def _from_transfers(schedule: AnySchedule) -> Tables | Plan:
+def _from_transfers(schedule: AnySchedule) -> Tables | SimulatedSchedule:
     """What runs of a schedule without tables; UnsupportedError for one that cannot run."""
     if schedule.made_for is None:
         raise UnsupportedError("the schedule does not say for which size and machine it was made")
     return tables_or_plan(schedule, schedule.made_for.message_bytes, schedule.made_for.machine)
 
 
-def _ran(prepared: Tables | Plan, mode: str) -> dict[str, Any]:
+def _ran(prepared: Tables | SimulatedSchedule, mode: str) -> dict[str, Any]:
     """The document of a run."""
     return simulation_report(run(prepared, Options(mode=mode)), prepared)
 

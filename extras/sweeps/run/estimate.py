@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from statistics import mean
 
-from certree.extras.sweeps.run.plan import Cell, Plan
+from certree.extras.sweeps.run.plan import Cell, SweepPlan
 
 #: seconds of a cell without measurements: of any, and for each pair of endpoints (for searches; an algorithm takes a tenth)
 LEAST, PER_PAIR, OF_PUBLISHED = 0.05, 4e-4, 0.1
 
 
-def estimated_seconds(plan: Plan, cells: Sequence[Cell], known: Mapping[str, float]) -> tuple[float, int]:
+def estimated_seconds(plan: SweepPlan, cells: Sequence[Cell], known: Mapping[str, float]) -> tuple[float, int]:
     """CPU seconds of some cells, and for how many of them nothing was measured. `known`: CPU seconds by key.
 
     Counts the mean of measured cells with the same method on the same network, else of the same method on networks of as many
@@ -30,11 +30,11 @@ def estimated_seconds(plan: Plan, cells: Sequence[Cell], known: Mapping[str, flo
     return total, unknown
 
 
-def _groups(plan: Plan, cell: Cell) -> tuple[tuple[object, ...], ...]:
+def _groups(plan: SweepPlan, cell: Cell) -> tuple[tuple[object, ...], ...]:
     return (cell.method, cell.network), (cell.method, plan.endpoints(cell))
 
 
-def _by_rule(plan: Plan, cell: Cell) -> float:
+def _by_rule(plan: SweepPlan, cell: Cell) -> float:
     from certree.synth.method import load_methods
 
     part = OF_PUBLISHED if load_methods()[cell.method.partition(":")[0]].published else 1

@@ -56,7 +56,7 @@ class _Drawn:
     topology: Topology
 
 
-class Plan:
+class SweepPlan:
     """The cells of a specification, and the tasks that compute them. InputError, with its place, for a combination that cannot
     work: a root that is not an endpoint, a machine that contradicts a network, failures that disconnect it, an option that a
     method does not have, a method that makes none of the collectives."""

@@ -12,7 +12,7 @@ from certree.api.settings import silent
 from certree.api.workers import Workers
 from certree.extras.sweeps.run.estimate import estimated_seconds
 from certree.extras.sweeps.run.measure import FAILED, INVALID
-from certree.extras.sweeps.run.plan import Cell, Plan
+from certree.extras.sweeps.run.plan import Cell, SweepPlan
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.sweeps.run.table import write_csv, write_parquet
 from certree.extras.workers.store import Store, claim, is_claimed
@@ -31,7 +31,7 @@ class PlannedSweep(Shown):
     """The cells of a sweep before it runs: how many are there already, and an estimate of the CPU seconds of the others.
     `unmeasured`: cells whose estimate is a rough rule, since none like them was measured."""
 
-    plan: Plan
+    plan: SweepPlan
     present: int
     cpu_seconds: float
     unmeasured: int
@@ -50,7 +50,7 @@ class Swept(Shown):
     """A sweep that is done. `counts`: cells by status; `cpu_seconds`: of all of them, those of earlier runs included; `ran`: cells
     that this call computed; `has_parquet`: whether table.parquet was written."""
 
-    plan: Plan
+    plan: SweepPlan
     folder: Path
     counts: Mapping[str, int]
     cpu_seconds: float
@@ -83,7 +83,7 @@ def plan_sweep(specification: str | Path | Mapping[str, Any], output: str | Path
     >>> ct.plan_sweep({"networks": ["ring:4", "ring:8"], "sizes": ["1KiB", "1MiB"], "methods": ["ring"]})
     <PlannedSweep Sweep: cells 4, present 0>
     """
-    plan = Plan(read_specification(specification))
+    plan = SweepPlan(read_specification(specification))
     if output is None or not is_claimed(Path(output), SPECIFICATION, plan.specification.document, WHAT):
         return PlannedSweep(plan, 0, *estimated_seconds(plan, list(plan.by_key.values()), {}))
     store = Store(Path(output))
@@ -115,7 +115,7 @@ def sweep(
     >>> ct.sweep({"networks": ["ring:4"], "sizes": ["1KiB"], "methods": ["ring", "hdrm"]}, "rings", workers=1)
     <Swept Sweep: cells 2, not applicable 1, valid 1>
     """
-    plan, folder, tell = Plan(read_specification(specification)), Path(output), progress or silent
+    plan, folder, tell = SweepPlan(read_specification(specification)), Path(output), progress or silent
     store, asked = claim(folder, SPECIFICATION, plan.specification.document, WHAT), Workers.of(workers)
     left = [cell for cell in plan.by_key.values() if _is_due(store.load(cell.key), retry=retry)]
     _run(plan, left, asked, store, tell)
@@ -131,7 +131,7 @@ def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
     return known is None or "status" not in known or (retry and known["status"] == FAILED)
 
 
-def _run(plan: Plan, cells: list[Cell], workers: Workers, store: Store, tell: Callable[[str], None]) -> None:
+def _run(plan: SweepPlan, cells: list[Cell], workers: Workers, store: Store, tell: Callable[[str], None]) -> None:
     """Compute cells and keep their results."""
     total, before = len(plan.by_key), len(plan.by_key) - len(cells)
     if before:
@@ -164,13 +164,13 @@ def _kept(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in asdict(cell).items() if name != "key"} | found
 
 
-def _rows(plan: Plan, store: Store) -> Iterator[dict[str, Any]]:
+def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
     for cell in plan.cells:
         known = store.load(cell.key)
         yield (known or {"status": FAILED, "message": "its file is gone"}) | asdict(cell)
 
 
-def _write(plan: Plan, store: Store) -> bool:
+def _write(plan: SweepPlan, store: Store) -> bool:
     from certree.extras.reports.make.plots import figure_plot
     from certree.extras.sweeps.run.figures import figures
 

@@ -19,7 +19,7 @@ from certree.synth.flows.block_slots import Moves, moves_of, slots_of
 from certree.synth.flows.demand_schedule import demanded_schedule
 from certree.synth.flows.fold import fold_of
 from certree.synth.flows.parallel_links import over_parallel_links
-from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, Plan, plans
+from certree.synth.flows.plan import COPIES, FREE_BLOCKS, MOST_COPIES, WRITTEN_TRANSFERS, FlowPlan, plans
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
@@ -88,7 +88,7 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
         paths = fold.paths(count, request.seed, SWEEPS * request.effort)
         moves = moves_of(topology, paths)
         if len(moves.block) * len(fold.images) <= MOST_TRANSFERS:
-            plan = Plan(count, paths, fold.kind, fold.capacity, fold=fold)
+            plan = FlowPlan(count, paths, fold.kind, fold.capacity, fold=fold)
             found += list(_through_switches(request, plan, moves, delay))
         if least is not None and any(one.plan.paths.period == least * one.plan.copies for one in found):
             yield from found
@@ -101,7 +101,7 @@ def _folded_through_switches(request: Request, copies: int | None, delay: int | 
 class _Timed:
     """Slots for the moves of a plan, and about how many cycles they take: as if all links were as slow as the slowest."""
 
-    plan: Plan
+    plan: FlowPlan
     moves: Moves
     slots: Int32
     rules: SlotRules
@@ -120,7 +120,7 @@ class _Timed:
         return len(self.moves.block) * self.plan.cayley.nodes > WRITTEN_TRANSFERS
 
 
-def _timed(request: Request, plan: Plan, delay: int | None) -> Iterator[_Timed]:
+def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Timed]:
     """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
     moves = moves_of(request.topology, plan.paths)
     if moves.routes and not request.collective.has_one_root:
@@ -148,7 +148,7 @@ def _timed(request: Request, plan: Plan, delay: int | None) -> Iterator[_Timed]:
             yield from _through_switches(request, plan, moves, wait)
 
 
-def _through_switches(request: Request, plan: Plan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
+def _through_switches(request: Request, plan: FlowPlan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
     """The same with routes and slots chosen together; nothing where no period that is tried has room."""
     least = plan.paths.period
     near = WIDER if len(moves.block) <= FREE_BLOCKS else 1
@@ -208,7 +208,7 @@ def _folded(request: Request, found: _Timed, provenance: dict[str, Any]) -> Symm
     return SymmetricSchedule(base, plan.cayley.action, provenance=provenance)
 
 
-def _written_out(moves: Moves, slots: Int32, plan: Plan) -> dict[str, NDArray[np.int32]]:
+def _written_out(moves: Moves, slots: Int32, plan: FlowPlan) -> dict[str, NDArray[np.int32]]:
     """The columns of all transfers; with a group those of node 0 and their images."""
     block, copies = moves.block.astype(np.int64), plan.copies
     if plan.cayley is None:

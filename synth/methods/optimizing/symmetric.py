@@ -50,8 +50,9 @@ def symmetric(request: Request, options: Options) -> AnySchedule:
     For direct networks with a group of automorphisms that has one element for each node (`certree.synth.symmetric.translations`
     finds and checks it). An all-gather of C chunks per node takes ⌈C(N-1)/d⌉ rounds, d being the chunks that a node sends per
     round, or the provenance states how many more; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without
-    it C is 1 or the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a node has
-    links, without common links, again in each round (tori, hypercubes, full networks; `certree.synth.symmetric.disjoint_trees`).
+    it C is 1 or the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a
+    node has links, without common links, again in each round (tori, hypercubes, full networks;
+    `certree.synth.symmetric.disjoint_trees`).
     Options: delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and
     group, form=written all transfers, form=auto writes out up to a million.
     """

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from certree.api.reports.run_report import holds
 from certree.hw.engines.runs import Options, Run
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
@@ -47,9 +47,9 @@ def check_draw(recipe: Recipe, *, tlc: bool = False) -> Counter[str]:
     plan, timing = slotted(schedule, size, machine)
     expected = schedule_cycles(plan, timing, machine)
     try:
-        source: Tables | Plan = lower(schedule, size, machine)
+        source: Tables | SimulatedSchedule = lower(schedule, size, machine)
     except UnsupportedError:
-        source = Plan.of(schedule, size, machine)
+        source = SimulatedSchedule.of(schedule, size, machine)
         found["without tables"] += 1
     race = race_of_tables(source) if isinstance(source, Tables) else race_of(source.schedule)
     assert (race is None) == (race_of(plan) is None), f"{where}: tables and schedule disagree on what relies on slots"
@@ -106,7 +106,7 @@ def _facts(result: Run) -> tuple[int, int | None, bool, int, int]:
 
 
 def _through_routers(
-    source: Tables | Plan, recipe: Recipe, freedom: Freedom, any_time: bool, cycles: int, where: str
+    source: Tables | SimulatedSchedule, recipe: Recipe, freedom: Freedom, any_time: bool, cycles: int, where: str
 ) -> Counter[str]:
     """Runs through routers, with equal clocks and with skew: free ones end, those that are accepted with the right data, and where
     routers are transparent in as many cycles as on lanes."""

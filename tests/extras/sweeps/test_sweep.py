@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import certree.api as ct
-from certree.extras.sweeps.run.plan import Plan
+from certree.extras.sweeps.run.plan import SweepPlan
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.sweeps.run.table import COLUMNS
 from tests.cli.running import assert_bad_input, certree, json_of, start
@@ -142,9 +142,9 @@ def test_the_example_is_complete():
     import tomllib
 
     document = tomllib.loads(ct.sweep_example())
-    plan = Plan(read_specification(document))
+    plan = SweepPlan(read_specification(document))
     needed = ("title", "networks", "sizes", "methods")
-    bare = Plan(read_specification({name: document[name] for name in needed}))
+    bare = SweepPlan(read_specification({name: document[name] for name in needed}))
     assert {cell.key for cell in plan.cells} == {
         cell.key for cell in bare.cells if not (cell.network.startswith("mesh:") and cell.method.startswith("ring:"))
     }

@@ -13,7 +13,7 @@ from certree.hw.engines.core_program import first_cells
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.router_transparency import MET_IN_NETWORK, router_effect
 from certree.hw.engines.runs import MODES, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import packet_lengths
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.routers.flit_format import FlitType
@@ -83,7 +83,7 @@ def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject
     """Over several links, through switches, with clocks that are upset and slots that are too short."""
     schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
     machine, size = data.draw(machines() | any_machines()), data.draw(st.integers(1, 5000))
-    source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
+    source = (lower if data.draw(st.booleans()) else SimulatedSchedule.of)(schedule, size, machine)
     if isinstance(source, Tables) and data.draw(st.booleans()):
         source = replace(source, slot_cycles=max(1, source.slot_cycles // data.draw(st.integers(1, 5))))
     run, flow = data.draw(st.sampled_from(MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FRAMINGS))
@@ -251,7 +251,7 @@ def test_machines_that_cannot_carry_the_messages(machine: dict, others: Packets,
         on_routers(tables, framing=flow, others=others)
 
 
-def agree_on(source: Tables | Plan, flow: str) -> None:
+def agree_on(source: Tables | SimulatedSchedule, flow: str) -> None:
     """Slotted, routers give the closed form, and what lanes give."""
     ours = on_routers(source, framing=flow)
     lanes = on_lanes(source, framing=flow)
@@ -264,7 +264,7 @@ def agree_on(source: Tables | Plan, flow: str) -> None:
 @examples(80)
 def test_messages_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     agree_on(lower(schedule, size, machine), flow)
-    agree_on(Plan.of(schedule, size, machine), flow)
+    agree_on(SimulatedSchedule.of(schedule, size, machine), flow)
 
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
@@ -273,11 +273,11 @@ def test_messages_take_the_closed_form(schedule: Schedule, size: int, machine: M
     [("fattree:4x4", "ring"), ("switch:8", "halving-doubling"), ("dgx2", "ring"), ("torus:4x4", "recursive-doubling")],
 )
 def test_networks_with_switches_and_schedules_without_tables(spec: str, method: str, flow: str):
-    agree_on(Plan.of(made(method, spec, 1 << 16), 1 << 16, MULTITREE), flow)
+    agree_on(SimulatedSchedule.of(made(method, spec, 1 << 16), 1 << 16, MULTITREE), flow)
 
 
 def test_a_reducing_switch_has_an_interface():
-    agree_on(Plan.of(STAR, 4096, MULTITREE), "message")
+    agree_on(SimulatedSchedule.of(STAR, 4096, MULTITREE), "message")
 
 
 @pytest.mark.parametrize("flow", ["message", "packet"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
@@ -22,7 +22,7 @@ from tests.hw.runs import on_lanes, on_routers
 from tests.hw.trees import MULTITREE, schedules
 
 
-def assert_same_lines(source: Tables | Plan, run: str, flow: str, folder: Path) -> None:
+def assert_same_lines(source: Tables | SimulatedSchedule, run: str, flow: str, folder: Path) -> None:
     routers, lanes = folder / "routers.ndjson", folder / "lanes.ndjson"
     result = on_routers(source, run, framing=flow, trace=routers, force=True)
     on_lanes(source, run, framing=flow, trace=lanes, force=True)
@@ -45,7 +45,7 @@ def test_paced_messages_wait_for_the_same_ports(tmp_path: Path, spec: str, flow:
 
 
 def test_a_schedule_without_tables_leaves_a_trace(tmp_path: Path):
-    plan = Plan.of(made("halving-doubling", "switch:8", 1 << 14), 1 << 14, MULTITREE)
+    plan = SimulatedSchedule.of(made("halving-doubling", "switch:8", 1 << 14), 1 << 14, MULTITREE)
     assert_same_lines(plan, "slotted", "packet", tmp_path)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
@@ -32,7 +32,7 @@ from tests.verify.fine_moved import drawn
 KIB = 1 << 10
 
 
-def assert_exact(plan: Plan) -> None:
+def assert_exact(plan: SimulatedSchedule) -> None:
     result = same_in_both(plan)
     assert (result.source, result.data_ok, result.late, result.contention_cycles) == ("schedule", True, 0, 0)
     assert result.cycles == result.closed_form_cycles
@@ -41,7 +41,7 @@ def assert_exact(plan: Plan) -> None:
 @given(with_latencies(schedules(routed=True)), st.integers(1, 20_000), machines())
 @examples(40)
 def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine):
-    plan, tables = Plan.of(schedule, size, machine), lower(schedule, size, machine)
+    plan, tables = SimulatedSchedule.of(schedule, size, machine), lower(schedule, size, machine)
     assert_exact(plan)
     assert replace(on_lanes(plan), source="tables") == on_lanes(tables)
 
@@ -57,7 +57,7 @@ def test_recursive_doubling(ranks: int):
     """No tree: in each of log2 N steps everybody sends and receives the whole sum so far."""
     schedule = recursive_doubling(ranks)
     assert verify_schedule(schedule).valid
-    plan, tables = Plan.of(schedule, 4 * KIB, MULTITREE), lower(schedule, 4 * KIB, MULTITREE)
+    plan, tables = SimulatedSchedule.of(schedule, 4 * KIB, MULTITREE), lower(schedule, 4 * KIB, MULTITREE)
     assert_exact(plan)
     assert replace(on_lanes(plan), source="tables") == on_lanes(tables)
 
@@ -68,14 +68,14 @@ def test_a_wrong_schedule_gives_wrong_data():
     last = schedule.step == 2
     wrong = replace(schedule, dst=np.where(last, (schedule.src + 1) % 8, schedule.dst).astype(np.int32))
     assert not verify_schedule(wrong).valid
-    result = same_in_both(Plan.of(wrong, 4 * KIB, MULTITREE))
+    result = same_in_both(SimulatedSchedule.of(wrong, 4 * KIB, MULTITREE))
     assert not result.data_ok
     assert result.wrong is not None
 
 
 def test_a_reducing_switch_adds_and_copies():
     assert verify_schedule(STAR).valid
-    assert_exact(Plan.of(STAR, 4 * KIB, MULTITREE))
+    assert_exact(SimulatedSchedule.of(STAR, 4 * KIB, MULTITREE))
 
 
 @given_at_least(40, rngs)
@@ -86,7 +86,7 @@ def test_fine_slots_with_switches_that_add(rng: Random) -> bool:
     made = replace(made, waits=None, made_for=replace(made.made_for, machine=ROOMY))
     if not verify_schedule(made).valid:
         return False
-    plan = Plan.of(made, made.made_for.message_bytes, ROOMY)
+    plan = SimulatedSchedule.of(made, made.made_for.message_bytes, ROOMY)
     assert_exact(plan)
     routed = on_routers(plan)
     assert (routed.cycles, routed.data_ok) == (fine_times(made).cycles, True)
@@ -98,14 +98,14 @@ def test_fine_slots_without_tables_have_one_buffer():
     into = (STAR.op == Op.COPY).astype(np.int32)
     several = replace(plain, buffers=2, src_buffer=into * 0, dst_buffer=into)
     with pytest.raises(UnsupportedError, match="only schedules with one buffer are run"):
-        Plan.of(several, 64, MULTITREE)
+        SimulatedSchedule.of(several, 64, MULTITREE)
 
 
 def test_fine_slots_at_another_size():
     """The transfers are booked anew, and run as planned."""
     for size in (64, 4 * KIB, 1000):
         schedule = made("in-switch", "tree:2x3,reducing=switches", 4 * KIB)
-        assert_exact(Plan.of(schedule, size, MULTITREE))
+        assert_exact(SimulatedSchedule.of(schedule, size, MULTITREE))
 
 
 @pytest.mark.parametrize("network", ["ring:4", "fattree:2x2"])
@@ -124,7 +124,7 @@ def test_every_collective(kind: CollectiveKind, network: str):
         assert verify_schedule(schedule).valid, name
         if schedule.slot_cycles is not None:  # runs from tables only
             continue
-        assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
+        assert_exact(SimulatedSchedule.of(schedule, 4 * KIB, MULTITREE))
     assert made > 0
 
 
@@ -139,7 +139,7 @@ def test_all_to_all(network: str):
     fields = {"chunk_target": ends[1], "route": column, "routes": routes, "rounds": [int(load)]}
     schedule = by_hand(topology, "all-to-all", ends[0], rows, **fields)
     assert verify_schedule(schedule).valid
-    plan = Plan.of(schedule, 4 * KIB, MULTITREE)
+    plan = SimulatedSchedule.of(schedule, 4 * KIB, MULTITREE)
     assert_exact(plan)
     wrong = replace(plan.schedule, chunk_target=np.roll(ends[1], 1))
     assert not on_lanes(replace(plan, schedule=wrong)).data_ok
@@ -151,20 +151,20 @@ def exchange(delay: int) -> Schedule:
 
 
 def test_what_would_be_left_to_chance_is_refused():
-    assert on_lanes(Plan.of(exchange(1), 64, MULTITREE)).messages == 2
+    assert on_lanes(SimulatedSchedule.of(exchange(1), 64, MULTITREE)).messages == 2
     with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 1 while a transfer into it is in flight"):
-        on_lanes(Plan.of(exchange(2), 64, MULTITREE))
+        on_lanes(SimulatedSchedule.of(exchange(2), 64, MULTITREE))
     mixed = replace(exchange(2), op=np.array([0, 1]), src=np.array([1, 2]), dst=np.array([0, 0]), topology=parse_topology("full:3"))
     with pytest.raises(UnsupportedError, match="a copy and a reduce of chunk 0 are in flight to node 0 at once"):
-        on_lanes(Plan.of(mixed, 64, MULTITREE))
+        on_lanes(SimulatedSchedule.of(mixed, 64, MULTITREE))
 
 
 def test_only_slots_keep_an_exchange_apart():
     with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 0 and receives it later"):
-        on_lanes(Plan.of(recursive_doubling(4), 64, MULTITREE), "paced")
+        on_lanes(SimulatedSchedule.of(recursive_doubling(4), 64, MULTITREE), "paced")
 
 
 def test_copies_along_a_path_can_be_paced():
     schedule = by_hand("mesh:3", Collective(CollectiveKind.BROADCAST, 0), [0], "0>1; 1>2")
-    result = same_in_both(Plan.of(schedule, 256, MULTITREE), "paced")
+    result = same_in_both(SimulatedSchedule.of(schedule, 256, MULTITREE), "paced")
     assert (result.cycles, result.data_ok) == (2 * 175, True)

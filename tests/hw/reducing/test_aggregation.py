@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.reducing.aggregation_run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.switch_trees import AggregationTrees
@@ -224,7 +224,7 @@ def test_one_chunk_as_a_schedule_and_as_a_packet(network, children):
     as long as the widest reduction, whether the step reduces or copies; packets wait for their own reductions only."""
     schedule = schedule_of(network)
     machine = replace(MULTITREE, packet_payload_bytes=8 * KIB, vc_buffer_flits=1024)
-    plan = Plan.of(schedule, 8 * KIB, machine)
+    plan = SimulatedSchedule.of(schedule, 8 * KIB, machine)
     slotted = [on_lanes(plan, "slotted", engine=engine) for engine in ("fast", "lanes")] + [on_routers(plan)]
     protocol = [simulate_aggregation(AggregationTrees.of(schedule), machine, 8 * KIB, engine=engine) for engine in ("fast", "flit")]
     assert all(result.data_ok and result.cycles == result.closed_form_cycles for result in slotted + protocol)
@@ -238,7 +238,7 @@ def test_many_chunks_in_slots_and_as_packets():
     """A chunk a slot, in lockstep, and a packet as soon as the adder is through with the one before."""
     machine, chunks = replace(MULTITREE, packet_payload_bytes=KIB), 16
     schedule = schedule_of("switch:4", chunks)
-    plan = Plan.of(schedule, chunks * KIB, machine)
+    plan = SimulatedSchedule.of(schedule, chunks * KIB, machine)
     slotted = on_lanes(plan, "slotted")
     packets = simulate_aggregation(AggregationTrees.of(schedule), machine, chunks * KIB)
     assert slotted.cycles == slotted.closed_form_cycles

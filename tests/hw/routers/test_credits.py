@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
@@ -109,7 +109,7 @@ def test_shallow_buffers_are_as_lanes_to_the_cycle(data: st.DataObject) -> bool:
     machine = data.draw(shallow(schedule))
     flits = data.draw(st.integers(1, machine.vc_buffer_flits + 2))
     size = max(1, schedule.message_chunks * schedule.repeats * 16 * flits - data.draw(st.integers(0, 20)))
-    source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
+    source = (lower if data.draw(st.booleans()) else SimulatedSchedule.of)(schedule, size, machine)
     flow = data.draw(st.sampled_from(FRAMINGS))
     lanes = on_lanes(source, framing=flow)
     if lanes.is_exact:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -73,7 +73,7 @@ def test_drawn_schedules_are_exported_verified_and_run(rng: Random, size: int, m
     assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
     assert result.cycles == result.closed_form_cycles
     assert result.messages == schedule.transfers
-    plan = on_lanes(Plan.of(schedule, size, machine))
+    plan = on_lanes(SimulatedSchedule.of(schedule, size, machine))
     assert (plan.cycles, plan.data_ok, plan.messages) == (result.cycles, True, result.messages)
     return bool(set(schedule.dst.tolist()) - set(tables.members.tolist()))
 

@@ -14,7 +14,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.verify.tla.symbolic.interface import Machine, State
 from certree.verify.tla.symbolic.world import World
-from certree.verify.tla.table_constants import Plan
+from certree.verify.tla.table_constants import CheckedTables
 
 Clock = tuple[int, int]  # when a node's clock starts, and by how much its slots are longer
 
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 class TableWorld(World):
     """The sorts and functions of a table that runs by the given clocks, of slots and reductions as long as given."""
 
-    def __init__(self, plan: Plan, clocks: dict[int, Clock], slot: int, reduction: tuple[int, int]) -> None:
+    def __init__(self, plan: CheckedTables, clocks: dict[int, Clock], slot: int, reduction: tuple[int, int]) -> None:
         tables, moves = plan.tables, plan.tables.transfers()
         assert (moves["route"] == DIRECT).all()
         self.nodes, self.rows, self.repeats = tables.topology.endpoints.tolist(), len(tables.node), plan.repeats

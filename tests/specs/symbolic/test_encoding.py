@@ -12,7 +12,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
 from certree.verify.tla.generated import Generated
 from certree.verify.tla.symbolic.invariant import MUTANTS
-from certree.verify.tla.table_constants import Plan, plan_of, values, written
+from certree.verify.tla.table_constants import CheckedTables, plan_of, values, written
 from certree.verify.tla.tlc import Result
 from certree.verify.tla.tlc_values import parse_value
 from tests.specs.symbolic.encoded import Clock, Explorer, Reached, TableWorld, all_clocks
@@ -49,7 +49,7 @@ PARTS = sorted({
 
 
 @cache
-def planned(case) -> tuple[Plan, int, tuple[int, int]]:
+def planned(case) -> tuple[CheckedTables, int, tuple[int, int]]:
     """The plan, the length of a slot with room for the clocks, and the window of sums."""
     network, method, collective, size, skew, drift = case
     request = Request(parse_topology(network), parse_collective(collective), size, MACHINE)

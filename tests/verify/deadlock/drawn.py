@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 
 from certree.hw.engines.runs import Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
@@ -112,8 +112,8 @@ def check_network(seed: int) -> Counter[str]:
     assert verdict_on_machine(schedule, verify_schedule(schedule), machine, size).valid
     whole = collective == "all-to-all"  # without tables
     for mode in ("slotted",) if whole else ("slotted", "paced"):
-        tables = Plan.of(schedule, size, machine) if whole else lower(schedule, size, machine)
-        assert isinstance(tables, Plan) or verify_tables(tables).valid
+        tables = SimulatedSchedule.of(schedule, size, machine) if whole else lower(schedule, size, machine)
+        assert isinstance(tables, SimulatedSchedule) or verify_tables(tables).valid
         ended = run(tables, Options(engine="flit", mode=mode))
         assert not ended.deadlock, f"seed {seed}, {mode}: {ended.deadlock}"
         assert ended.data_ok

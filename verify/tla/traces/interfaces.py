@@ -15,7 +15,7 @@ from certree.models.traces.lines import trace_lines
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.generated import Generated, function, record, sequence, string
 from certree.verify.tla.model_runs import ModelResult, traced_result
-from certree.verify.tla.table_constants import MAX_TICKS, Plan, plan_of, values, written
+from certree.verify.tla.table_constants import MAX_TICKS, CheckedTables, plan_of, values, written
 from certree.verify.tla.tlc import Result, TlcRun
 
 RUNS = ("slotted", "paced")
@@ -52,7 +52,7 @@ class _Trace:
     """A run: its tables, the times of its messages counted from the cycle `first`, in which the first clock starts, and the least
     and the most time of a sum from its arrival until it is usable."""
 
-    plan: Plan
+    plan: CheckedTables
     log: Mapping[Key, Mapping[str, int]]
     first: int
     reduction: tuple[int, int]

@@ -13,7 +13,7 @@ from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
 from certree.hw.engines.runs import FASTEST, MODES, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import Fields
@@ -272,7 +272,7 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
 
 
-def _simulated(source: Tables | Plan, options: Options) -> dict[str, Any]:
+def _simulated(source: Tables | SimulatedSchedule, options: Options) -> dict[str, Any]:
     """The run as asked for, if need be in parts; in slots where nothing else is possible."""
     reasons = []
     try:

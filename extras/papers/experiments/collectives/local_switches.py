@@ -13,7 +13,7 @@ from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
 from certree.hw.engines.runs import AUTO, MODES, Engine, Options
-from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -181,7 +181,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     network, collective = parse_topology(arguments["network"]), parse_collective(arguments["collective"])
     request = Request(network, collective, size, machine, options=arguments["options"])
     try:
-        plan = Plan.of(written_out(load_methods()[arguments["method"]](request)), size, machine)
+        plan = SimulatedSchedule.of(written_out(load_methods()[arguments["method"]](request)), size, machine)
         result = run_free(plan, Options(mode=arguments["run"], engine=arguments["engine"]))
     except (UnsupportedError, InvalidScheduleError) as error:
         return {"cycles": None, "reason": str(error)}

@@ -20,7 +20,7 @@ TERMS = ("alpha", "beta and gamma", "delta", "epsilon")
 
 
 @dataclass(frozen=True)
-class Plan:
+class CostedPlan:
     """A plan type by its name, on `servers` servers."""
 
     name: str
@@ -31,7 +31,7 @@ class Plan:
 @dataclass(frozen=True)
 class _PlanCosts(Experiment):
     measure: str
-    plans: tuple[Plan, ...]
+    plans: tuple[CostedPlan, ...]
     floats: Fraction
     model: GenModel
 
@@ -42,7 +42,7 @@ class _PlanCosts(Experiment):
         cells = self._seconds() if self.measure == "seconds" else self._shares() + self._trends()
         return cells + [self._cheapest(servers) for servers in dict.fromkeys(plan.servers for plan in self.plans)]
 
-    def _terms(self, plan: Plan) -> dict[str, Fraction]:
+    def _terms(self, plan: CostedPlan) -> dict[str, Fraction]:
         """Seconds of each of TERMS."""
         level, server, profile = self.model.middle, self.model.server, plan.profile
         per_float = {
@@ -124,9 +124,9 @@ def plan_costs(fields: Fields) -> Experiment:
     return _PlanCosts(measure, plans, Fraction(floats[0]), load_genmodel(fields.text("model")))
 
 
-def _plans(fields: Fields) -> list[Plan]:
+def _plans(fields: Fields) -> list[CostedPlan]:
     servers = fields.whole("servers", 2, 999_999)
-    return [Plan(name, servers, _profile(name, servers, fields)) for name in fields.texts("plans")]
+    return [CostedPlan(name, servers, _profile(name, servers, fields)) for name in fields.texts("plans")]
 
 
 def _profile(name: str, servers: int, fields: Fields) -> Profile:
