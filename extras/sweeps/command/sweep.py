@@ -11,7 +11,7 @@ from certree.cli.words.parameters import option_json, options_workers
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.sweeps.run.measure import FAILED, INVALID
-from certree.extras.sweeps.run.plan import Plan
+from certree.extras.sweeps.run.plan import SweepPlan
 from certree.extras.sweeps.run.running import PlannedSweep, Swept, duration_words, plan_sweep, sweep
 from certree.extras.sweeps.run.specification import sweep_example
 from certree.models.common.errors import InputError
@@ -105,14 +105,14 @@ def _tell(found: Swept, *, as_json: bool) -> None:
     say("\n".join(lines))
 
 
-def _rounded(plan: Plan) -> dict[str, Any]:
+def _rounded(plan: SweepPlan) -> dict[str, Any]:
     """The key `rounded` with what an import rounded of each network; nothing where no rate was rounded."""
     networks = plan.specification.networks.items()
     found = {name: topology.rounded.document() for name, topology in networks if topology.rounded is not None}
     return {"rounded": found} if found else {}
 
 
-def _rounded_words(plan: Plan) -> list[str]:
+def _rounded_words(plan: SweepPlan) -> list[str]:
     """The line of each network whose rates were rounded."""
     networks = plan.specification.networks.items()
     return [f"  {one_line(name)}: {line.strip()}" for name, one in networks for line in rounded_words(rounded_of(one))]
