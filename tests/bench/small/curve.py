@@ -101,7 +101,7 @@ def best(arguments: Mapping[str, Any]) -> dict[str, Any]:
     certified, verdict = certified_or_fail(request.remember(schedule))
     run, closed_form = from_tables(certified, request), request.cycles(schedule)
     label = schedule.provenance["auto"]["why"].split(": ")[0]
-    bound = time_bound(certified, verdict.quality, request.message_bytes, request.machine)
+    bound = time_bound(certified, verdict.quality, request.message_bytes, request.machine)["time_bound_cycles"]
     found = {"method": label, "cycles": run.cycles, "bound": bound, "cpu_seconds": round(spent, 1), "closed_form": closed_form}
     found |= {"contention": run.contention_cycles, "late": run.late}
     return found | {"program": schedule.provenance.get("program"), "paced": paced(schedule, request)}
