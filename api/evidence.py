@@ -61,7 +61,9 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
         try:
             if is_equal:
                 check_bound(instance, bound)
-            bounds.append(make_bound(instance, bound["kind"], bound["witness"]))
+                bounds.append(bound)
+            else:
+                bounds.append(make_bound(instance, bound["kind"], bound["witness"]))
         except WitnessError as error:
             if is_equal:
                 raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
@@ -74,7 +76,7 @@ def with_found_bounds(schedule: AnySchedule, verdict: Verdict) -> Verdict:
 
 
 def best_of_each_class(instance: Instance, bounds: Sequence[Bound]) -> list[Bound]:
-    """Of bounds on one quantity, largest first: the first, and, unless it is general, the first that holds for every schedule."""
+    """The first of bounds on one quantity, largest first, and, if it is another one, the first that holds for every schedule."""
     general = next((bound for bound in bounds if is_general(instance, bound)), None)
     return [*bounds[:1], *([general] if general is not None and general is not bounds[0] else [])]
 

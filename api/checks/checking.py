@@ -17,13 +17,14 @@ from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.classes import is_shared
+from certree.verify.bounds.classes import is_general, is_shared
 from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.timed import best_general_time
 from certree.verify.bounds.witness import Bound, best_bounds, check_bound
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
@@ -155,7 +156,7 @@ class Bounds(Shown):
     def model(self) -> tuple[str, ...]:
         """The schedules that the bounds cover, where these are not all."""
         words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
-        if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
+        if self.any_shares is not None:
             words.append("every endpoint roots an equal share, except in bounds for any shares")
         if self.topology.is_direct:
             words.append("latency: no routes through endpoints")
@@ -201,13 +202,13 @@ def bound(
     found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
     bandwidth = best["bandwidth"][0] * instance.topology.scale
     of_bandwidth = best_of_each_class(instance, [one for one in found if one["quantity"] == "bandwidth"])
-    whatever = values[id(of_bandwidth[-1])] * instance.topology.scale if is_shared(instance) else None
+    general = [values[id(one)] * instance.topology.scale for one in of_bandwidth if is_general(instance, one)]
     timed: list[Bound] = []
     made_for = None if size is None else MadeFor(parsing.size(size), machine_for(instance.topology, machine))
     if made_for is not None:
         timed = found_time_bounds(instance, of_bandwidth, made_for.message_bytes, made_for.machine)
     return Bounds(
-        instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever, made_for,
-        int(timed[0]["value"]) if timed else None, tuple(timed),
-        int(best_of_each_class(instance, timed)[-1]["value"]) if timed and is_shared(instance) else None,
+        instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found),
+        general[0] if general and is_shared(instance) else None, made_for,
+        int(timed[0]["value"]) if timed else None, tuple(timed), best_general_time(instance, timed),
     )  # fmt: skip

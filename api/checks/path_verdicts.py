@@ -36,7 +36,7 @@ class CheckedPath:
 
     @property
     def reason(self) -> str:
-        """Why there is no report, in a word or two."""
+        """The reason why there is no report."""
         return "internal error" if self.internal else "undecided" if self.undecided else "unreadable"
 
 

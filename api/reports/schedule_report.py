@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.evidence import best_of_each_class, found_time_bounds
+from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
@@ -33,6 +33,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, Sy
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.bounds.classes import is_shared, shares_term
 from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.timed import best_general_time
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.deadlock.freedom import channels_of_schedule
 from certree.verify.order.agreement import agreement_of_schedule
@@ -143,12 +144,12 @@ def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: in
     names = (TIME_BOUND, TIME_BOUND + ANY_SHARES) if is_shared(schedule) else (TIME_BOUND,)
     if quality is None or contradiction(schedule.topology, machine) is not None:
         return dict.fromkeys(names)
-    instance = Instance.of(schedule)
     proved = quality.time
     if proved is not None and proved.made_for == MadeFor(message_bytes, machine) and (proved.any_shares or names[1:] == ()):
         return dict(zip(names, (proved.cycles, proved.any_shares), strict=False))
-    found = best_of_each_class(instance, found_time_bounds(instance, quality.bandwidth_witnesses, message_bytes, machine))
-    return {name: int(bound["value"]) for name, bound in zip(names, (found[0], found[-1]), strict=False)}
+    instance = Instance.of(schedule)
+    found = found_time_bounds(instance, quality.bandwidth_witnesses, message_bytes, machine)
+    return dict(zip(names, (int(found[0]["value"]), best_general_time(instance, found)), strict=False))
 
 
 def over_bounds(cycles: int | None, bounds: Mapping[str, Any]) -> dict[str, str | None]:

@@ -12,6 +12,7 @@ from certree.synth.graphs.lengths import best_lengths
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
 from certree.synth.packing.spanning_trees import network_of
 from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.classes import is_shared
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import make_bound, with_class
 
@@ -52,7 +53,7 @@ def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
 
     A maximum flow for each endpoint and step of Newton's iteration.
     """
-    shared = collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
-    if not shared or len(topology.endpoints) > MAX_ROOTS or collective.fitted(topology).members is not None:
+    instance = Instance(topology, collective)
+    if not is_shared(instance) or len(topology.endpoints) > MAX_ROOTS or instance.collective.members is not None:
         return None
-    return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
+    return make_bound(instance, "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})

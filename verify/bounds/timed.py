@@ -178,9 +178,9 @@ def best_time(of: TimeInstance, bounds: Sequence[Bound]) -> int:
     return max((check_time_bound(of, bound) for bound in bounds), default=0)
 
 
-def best_general_time(of: TimeInstance, bounds: Sequence[Bound]) -> int | None:
+def best_general_time(instance: Instance, bounds: Sequence[Bound]) -> int | None:
     """The most cycles that one of the bounds, which were checked, proves for any shares of an all-gather or reduce-scatter; None
     where there is no such bound, and for other collectives."""
-    if not is_shared(of.instance):
+    if not is_shared(instance):
         return None
-    return max((int(bound["value"]) for bound in bounds if is_general(of.instance, bound)), default=None)
+    return max((int(bound["value"]) for bound in bounds if is_general(instance, bound)), default=None)

@@ -165,7 +165,7 @@ def time_document(instance: Instance, made_for: MadeFor, bounds: Sequence[Bound]
     """The part that states these time bounds; WitnessError for one that is not proved."""
     of = TimeInstance(instance, made_for.message_bytes, made_for.machine)
     proved = best_time(of, bounds)
-    general = {TIME_ANY_SHARES: any_shares} if (any_shares := best_general_time(of, bounds)) is not None else {}
+    general = {TIME_ANY_SHARES: any_shares} if (any_shares := best_general_time(instance, bounds)) is not None else {}
     return {**made_for.document(), "bound_cycles": proved, **general, "bounds": [with_class(instance, bound) for bound in bounds]}
 
 
@@ -182,7 +182,7 @@ def check_time(instance: Instance, document: Any) -> ProvedTime:
     except (MachineError, ScheduleFormatError, InputError) as error:
         raise malformed(str(error)) from None
     proved = best_time(of, fields.entries("bounds"))
-    general = best_general_time(of, document["bounds"])
+    general = best_general_time(instance, document["bounds"])
     for name, true in (("bound_cycles", proved), (TIME_ANY_SHARES, general)):
         said = document.get(name, true)
         if type(said) is not type(true) or said != true:

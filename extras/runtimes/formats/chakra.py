@@ -18,7 +18,7 @@ class ChakraTraces(ProgramFormat):
     suffix = ""
 
     def matches(self, opened: Opened) -> bool:
-        """By the names of the files."""
+        """Whether the names of the files are those of traces."""
         if opened.is_folder:
             return any(opened.path.glob(f"*.0{SUFFIX}"))
         return opened.path.suffix.lower() == SUFFIX  # NAME.et stands for NAME.RANK.et of all ranks

@@ -22,7 +22,7 @@ class MscclXml(ProgramFormat):
     endings = (SUFFIX,)
 
     def matches(self, opened: Opened) -> bool:
-        """By the root element."""
+        """Whether the root element is `algo`."""
         return b"<algo" in opened.start
 
     def parse(self, file: Opened) -> Program:

@@ -22,7 +22,7 @@ class MscclppPlan(ProgramFormat):
     most_bytes = MAX_BYTES
 
     def matches(self, opened: Opened) -> bool:
-        """By its keys."""
+        """Whether the keys are those of a plan."""
         return opened.format is None and is_plan(opened.start)
 
     def parse(self, file: Opened) -> Plan:

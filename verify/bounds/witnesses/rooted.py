@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.classes import assumes, shares
+from certree.verify.bounds.classes import assumes, is_shared, shares
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WITNESSES, WitnessError, malformed, node_id, node_set, only_fields
 
@@ -49,7 +48,7 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
     this bounds all schedules of the collective, however the message is shared out; with coding, too, since all sets together take
     at least (t − 1) times the information of the message.
     """
-    if instance.collective.kind not in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
+    if not is_shared(instance):
         raise WitnessError(
             "witness-foreign",
             f"a subpartition witness bounds an all-gather or reduce-scatter, where endpoints share out the message,"
