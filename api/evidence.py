@@ -55,9 +55,9 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
     equal shares, each with what it proves for these shares and routes; those that prove nothing are left out, and those for any
     shares come first."""
     instance = Instance.of(schedule)
-    is_equal = instance.shares == Instance(schedule.topology, schedule.collective).shares and not instance.passing
+    is_equal = instance.shares == Instance(instance.topology, schedule.collective).shares and not instance.passing
     bounds = []
-    for bound in _bounds(schedule.topology, schedule.collective, schedule.delay):
+    for bound in _bounds(instance.topology, schedule.collective, schedule.delay):
         try:
             if is_equal:
                 check_bound(instance, bound)

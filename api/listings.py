@@ -17,7 +17,7 @@ from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.endpoint import ENDPOINTS
 from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
-from certree.models.network.spec import MODIFIERS, unit_bandwidth
+from certree.models.network.spec import MODIFIERS
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schemas.form import schemas_of_forms
@@ -95,7 +95,7 @@ def _registries() -> dict[str, Registry[Any]]:
 def describe(network: Network) -> dict[str, Any]:
     """Facts about a network, as in `certree topology show --json`: counts of nodes and links, capacity (in full links), links by
     their capacity, links out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a
-    file states it, link rates that an import rounded (`rounded`), digest.
+    file states it, link rates that schedules use in part (`rounded`), digest.
 
     >>> import certree.api as ct
     >>> ct.describe("fattree:4x4")["diameter"]
@@ -104,21 +104,21 @@ def describe(network: Network) -> dict[str, Any]:
     topology = parsing.topology(network)
     degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
     hops, start, end = topology.diameter
-    unit = unit_bandwidth(topology.name) or topology.bandwidth
-    units, links = np.unique(topology.capacity, return_counts=True)
-    total = topology.speed(int(topology.capacity.sum(dtype=np.int64)))
+    exact = topology.exact
+    units, links = np.unique(exact.capacity, return_counts=True)
+    total = exact.speed(int(exact.capacity.sum(dtype=np.int64)))
     return {
         "name": topology.name,
         "endpoints": len(topology.endpoints),
         "switches": int((topology.kind == NodeKind.SWITCH).sum()),
         "links": len(topology.src),
         "capacity": int(total) if total.denominator == 1 else str(total),
-        "capacities": {str(topology.speed(one)): count for one, count in zip(units.tolist(), links.tolist(), strict=True)},
+        "capacities": {str(exact.speed(one)): count for one, count in zip(units.tolist(), links.tolist(), strict=True)},
         "degree": {"min": int(degree.min()), "max": int(degree.max())},
         "diameter": {"hops": hops, "from": start, "to": end},
         "direct": topology.is_direct,
         "full_duplex": topology.is_full_duplex,
-        "unit_bandwidth": None if unit is None else str(unit),
+        "unit_bandwidth": None if topology.bandwidth is None else str(topology.bandwidth),
         **rounded_of(topology),
         "digest": topology.digest,
     }

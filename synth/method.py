@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from certree.models.common.errors import InputError, UnsupportedError, suggestion
+from certree.models.common.errors import InputError, TopologyError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
+from certree.models.common.fields import exact_number
+from certree.models.common.quantities import parse_bandwidth
 from certree.models.common.registry import Registry, import_folder
 from certree.models.fine.demand_slots import booked
 from certree.models.fine.slots import fine_times
@@ -121,6 +123,9 @@ class Request:
         """The provenance of every schedule; no times, so that the same input and seed give the same bytes."""
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
+
+#: the option of every method: the unit in which link rates are counted, rounded down
+UNIT = "unit"
 
 #: the values of all options of a method, by name
 Options = dict[str, Any]
@@ -280,16 +285,40 @@ class Method:
         """The schedule, which remembers the request's size and machine, with virtual channels for routes that would deadlock
         without; UnsupportedError or UndecidedError says why there is none, InputError what is wrong with the options."""
         require_collective(request, self.name, self.collectives)
+        request, unit = _in_unit(request, self.name)
         if not self.takes_members:
             request.collective.require_everyone(f"method {self.name}")
         elif not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
-        return request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+        made = request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+        return made if unit is None else replace(made, provenance={**made.provenance, UNIT: unit})
 
     def read(self, request: Request) -> Options:
         """The values of all options for a request; InputError says what is wrong with those that it states."""
         known = self.options(request) if callable(self.options) else self.options
         return read_options(request, self.name, known)
+
+
+def _in_unit(request: Request, method: str) -> tuple[Request, str | None]:
+    """The request on the network in the units that its option `unit` asks for, without that option, and its text, if any.
+
+    A bandwidth where the network states that of a full link, or a part of a full link such as 1/4.
+    """
+    if UNIT not in request.options:
+        return request, None
+    topology, where = request.topology, f"{method}: option {UNIT}"
+    text = str(request.options[UNIT])
+    unit = exact_number(text)
+    if unit is None and topology.bandwidth is not None:
+        unit = parse_bandwidth(text, where) / topology.bandwidth
+    if unit is None:
+        raise InputError(f"{where}={text!r}; allowed: a part of a full link such as 1/4 (the network states no bandwidth)")
+    try:
+        topology = topology.in_units_of(unit)
+    except TopologyError as error:
+        raise InputError(f"{where}={text}: {error}") from None
+    others = {name: value for name, value in request.options.items() if name != UNIT}
+    return replace(request, topology=topology, options=others), text
 
 
 METHODS: Registry[Method] = Registry("method")

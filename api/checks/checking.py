@@ -194,7 +194,7 @@ def bound(
     """
     from certree.synth.bounds.find import find_bounds
 
-    instance = Instance(parsing.topology(network), parsing.collective(collective, root), delay=delay)
+    instance = Instance(parsing.topology(network).exact, parsing.collective(collective, root), delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
     found += [cheap for cheap in cheap_bounds(instance) if cheap not in found]
     values = {id(one): check_bound(instance, one) for one in found}

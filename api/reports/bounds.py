@@ -44,7 +44,7 @@ def bound_words(topology: Topology, bound: Mapping[str, Any]) -> str:
         return words
     with_endpoints = {part[node] for node in topology.endpoints.tolist()}
     crossing = [part[a] != part[b] for a, b in zip(topology.src.tolist(), topology.dst.tolist(), strict=True)]
-    capacity = Fraction(int(topology.capacity[crossing].sum()), topology.scale)
+    capacity = topology.exact.speed(int(topology.exact.capacity[crossing].sum()))
     return words.format(messages=2 * (len(with_endpoints) - 1), parts=len(with_endpoints), capacity=capacity)
 
 
@@ -52,5 +52,5 @@ def claim_words(topology: Topology, bound: Mapping[str, Any]) -> str:
     """`bandwidth time ≥ 9/16 M/B`, `latency ≥ 14 steps`, `time ≥ 2,972 cycles`."""
     if bound["quantity"] == "time":
         return f"time ≥ {int(bound['value']):,} cycles"
-    value = Fraction(bound["value"]) * (topology.scale if bound["quantity"] == "bandwidth" else 1)
+    value = Fraction(bound["value"]) * (topology.exact.scale if bound["quantity"] == "bandwidth" else 1)
     return f"{QUANTITIES[bound['quantity']]} ≥ {counted(str(value), UNITS[bound['quantity']])}"

@@ -83,12 +83,12 @@ def clock_words(report: dict[str, Any]) -> str:
 
 
 def rounded_of(topology: Topology) -> dict[str, Any]:
-    """The key `rounded` of a report; nothing where no rate was rounded."""
+    """The key `rounded` of a report; nothing where the units of schedules divide all rates."""
     return {} if topology.rounded is None else {"rounded": topology.rounded.document()}
 
 
 def rounded_words(report: Mapping[str, Any]) -> list[str]:
-    """The line that says which rates were rounded, and what the bounds of the report are bounds of; none without any."""
+    """The line that says which rates a schedule uses in part; none without any."""
     if "rounded" not in report:
         return []
     unit, rates = report["rounded"]["unit"], report["rounded"]["rates"]
@@ -96,4 +96,4 @@ def rounded_words(report: Mapping[str, Any]) -> list[str]:
     if len(named) > NAMED:
         named[NAMED:] = [f"{len(named) - NAMED} more"]
     which = f"{counted(len(rates), 'rates')}: {', '.join(named)} (unit {rate_words(unit)})"
-    return [f"  rounded: {which}; bounds are those of the rounded network, not of the one described"]
+    return [f"  rounded: {which}; bounds are of the rates described"]

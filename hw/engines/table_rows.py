@@ -11,7 +11,7 @@ from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.routers.lanes import messages_of_tables
-from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import lane_cycles, reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.table_form import require_sound
 from certree.models.tables.table_memory import cell_places, layout
@@ -48,7 +48,7 @@ class Rows(ABC):
         vector = sizes["chunks"] * sizes["repeats"]
         sizes = {"cells": vector, "stride": sizes["chunks"], "work_base": vector, "work_stride": 0, "in_flight": 1} | sizes
         flits = serialization_cycles(chunk_bytes, machine, topology.scale)  # a flit for every cycle
-        buffer = machine.ni_buffer_flits * topology.scale
+        buffer = int(machine.ni_buffer_flits * topology.scale)
         self.scalars = {
             "nodes": nodes,
             **sizes,
@@ -63,7 +63,7 @@ class Rows(ABC):
         columns = self._rows()
         columns["message_flits"] = np.full(len(columns["message_cell"]), flits, np.int64)
         if granules is not None:
-            columns["message_flits"] = topology.scale * (machine.head_flits + granules)
+            columns["message_flits"] = lane_cycles(machine.head_flits + granules, topology.scale)
         check_fits("flits in one message", int(columns["message_flits"].max(initial=1)), MAX_FLITS)
         self.rows = {name: narrowed(name, column) for name, column in columns.items()}
         self.set_clocks(Clocks.equal(nodes))

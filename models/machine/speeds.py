@@ -1,5 +1,6 @@
 """Machines for networks that state the speed of their links, and contradictions between the two."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -37,8 +38,8 @@ def with_speeds_of(topology: Topology, machine: Machine) -> Machine:
         return replace(machine, name=f"{machine.name} at {clock / 10**9:.6g} GHz", clock_hz=clock)
     flit = max(1, (2 * topology.bandwidth + clock) // (2 * clock))
     into = np.zeros(len(topology.kind), np.int64)
-    np.add.at(into, topology.dst, topology.capacity)
-    links = max(_REDUCED_LINKS, -(-int(into[topology.endpoints].max()) // topology.scale))
+    np.add.at(into, topology.dst, topology.exact.capacity)
+    links = max(_REDUCED_LINKS, math.ceil(topology.exact.speed(int(into[topology.endpoints].max()))))
     return replace(
         machine,
         name=f"{machine.name} at {topology.bandwidth / 10**9:.6g} GB/s",

@@ -10,7 +10,7 @@ from certree.models.common.errors import TopologyError, short
 from certree.models.network.topology import MAX_CAPACITY
 
 ALLOWED = f"a whole number from 1 to {MAX_CAPACITY}, a part such as 1/2 or a decimal such as 0.25"
-_WRITTEN = re.compile(r"[0-9]{1,9}(/[0-9]{1,9}|\.[0-9]{1,9})?", re.ASCII)
+_WRITTEN = re.compile(r"[0-9]{1,10}(/[0-9]{1,10}|\.[0-9]{1,9})?", re.ASCII)
 
 
 def capacity_of(value: Any) -> Fraction | None:
@@ -27,19 +27,19 @@ def capacity_of(value: Any) -> Fraction | None:
     return capacity if 0 < capacity <= MAX_CAPACITY else None
 
 
-def in_units(capacities: Sequence[Fraction], where: str) -> tuple[list[int], int]:
+def in_units(capacities: Sequence[Fraction], where: str, most: int = MAX_CAPACITY) -> tuple[list[int], int]:
     """The capacities in chunk units, and the units of a full link: all times their common denominator.
 
-    TopologyError where a link would have more than MAX_CAPACITY units.
+    TopologyError where a link would have more than `most` units.
     """
     scale = math.lcm(*{capacity.denominator for capacity in capacities})
-    if max(capacities, default=Fraction(0)) * scale > MAX_CAPACITY or scale > MAX_CAPACITY:
-        raise TopologyError(f"{where}: common denominator {scale}; allowed: at most {MAX_CAPACITY} units per link")
+    if max(capacities, default=Fraction(0)) * scale > most or scale > most:
+        raise TopologyError(f"{where}: common denominator {scale}; allowed: at most {most} units per link")
     found = {capacity: int(capacity * scale) for capacity in set(capacities)}
     return [found[capacity] for capacity in capacities], scale
 
 
-def read_capacities(values: Iterable[Any], where: str) -> tuple[list[int], int]:
+def read_capacities(values: Iterable[Any], where: str, most: int = MAX_CAPACITY) -> tuple[list[int], int]:
     """`in_units` of capacities in a document; TopologyError names the first invalid one."""
     known: dict[tuple[type, Any], Fraction] = {}
     capacities = []
@@ -52,7 +52,7 @@ def read_capacities(values: Iterable[Any], where: str) -> tuple[list[int], int]:
                 raise TopologyError(f"{where}: entry {index} is {short(value)}; allowed: {ALLOWED}")
             known[key] = capacity
         capacities.append(capacity)
-    return in_units(capacities, where)
+    return in_units(capacities, where, most)
 
 
 def written(units: Iterable[int], scale: int) -> list[int] | list[int | str]:

@@ -1,7 +1,6 @@
 """Network files: one class for each format, registered by decorator in `formats` or in an extra."""
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,10 +31,6 @@ class NetworkFormat:
     def read(self, file: Opened, options: Given) -> Topology:
         """The network in a file; TopologyError or InputError says what is wrong and where, or which option is missing."""
         raise NotImplementedError
-
-    def unit(self, file: Opened, options: Given) -> Fraction | None:
-        """Bytes per second of a link of capacity 1, where it is chosen when the file is read."""
-        return None
 
     def written(self, topology: Topology) -> bytes:
         """The bytes of a file; TopologyError where this format is only read."""

@@ -14,7 +14,8 @@ from certree.models.common.registry import Registry
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
 from certree.models.network.network_files import Given, NetworkFormat, format_of, network_suffixes
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.rates import Rates
+from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, NodeKind, Topology
 
 Columns = dict[str, np.ndarray]
 MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topology modifier")
@@ -34,14 +35,17 @@ def parse_topology(token: str | Opened) -> Topology:
     if not modifiers:
         return base
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
-    columns["capacity"] = _speeds(base)
+    columns["capacity"] = _speeds(base.exact)
     for modifier in modifiers:
         key, equals, value = modifier.partition("=")
         if not equals:
             raise TopologyError(f"{spec}: modifier {modifier!r} is not of the form name=value; known: {', '.join(MODIFIERS)}")
         MODIFIERS[key](base, columns, value)
-    columns["capacity"], scale = in_units(columns["capacity"].tolist(), spec)  # type: ignore[assignment]
-    return dataclasses.replace(base, name=spec, scale=scale, **columns)  # type: ignore[arg-type]
+    most = MAX_CAPACITY if base.rates is None else MAX_EXACT
+    capacity, scale = in_units(columns.pop("capacity").tolist(), spec, most)
+    rates = None if base.rates is None else Rates(np.array(capacity, np.int64), scale)
+    changed = dataclasses.replace(base, name=spec, capacity=np.array(capacity, np.int32), scale=scale, rates=rates, **columns)  # type: ignore[arg-type]
+    return changed if rates is None else changed.in_units_of(1 / Fraction(base.scale))
 
 
 def _speeds(topology: Topology) -> np.ndarray:
@@ -56,14 +60,6 @@ def _options(modifiers: list[str], kind: NetworkFormat) -> Given:
     """(name, value) of those modifiers that are options of a kind of file."""
     parts = [modifier.partition("=") for modifier in modifiers]
     return [(name, value) for name, _, value in parts if name in kind.options]
-
-
-def unit_bandwidth(spec: str) -> Fraction | None:
-    """Bytes per second of a link of capacity 1, for a token that names a file whose reader chooses it; None for any other."""
-    head, *modifiers = spec.split(",")
-    file = Opened(Path(head))
-    kind = format_of(file)
-    return None if kind is None else kind.unit(file, _options(modifiers, kind))
 
 
 def undamaged(topology: Topology) -> Topology | None:

@@ -1,6 +1,6 @@
 """The network: endpoints, switches and directed links, as numpy columns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
-from certree.models.network.rounding import Rounding
+from certree.models.network.rates import Rates, Rounding, rounding_of
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
@@ -20,6 +20,7 @@ MAX_DIMENSIONS = 20  # of a box: MAX_NODES nodes allow no more sizes above 1
 _BLOCK = 1 << 18  # rows
 MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
+MAX_EXACT = (1 << 31) - 1  # of a capacity in units that divide all rates
 MAX_LATENCY = 1 << 20
 _SEARCH_WORDS = 1 << 22  # words that one search for the diameter may hold for its links
 UNKNOWN_LATENCY = -1  # the machine parameters decide
@@ -40,9 +41,10 @@ class Topology(Shown):
     Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units per round, at least 1) and `latency`
     (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. `scale`: the chunk units of a full link,
     one of capacity 1 in names and files, so that parts of it are whole too: a link of half the speed has 1 of 2 units. Times of
-    M/B are for B of a full link. The constructor raises TopologyError unless ids are in range, no link is
-    a self-loop or ends at an absent node, there are at least two endpoints, every endpoint can reach every other one, and the scale
-    is the least that keeps capacities whole.
+    M/B are for B of a full link. `rates`: the exact capacities, where the units are a choice and need not divide them: then
+    `capacity` is rounded down, `scale` may be a fraction, and bounds are computed with `exact` and `roomy`. The constructor raises
+    TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two endpoints, every
+    endpoint can reach every other one, and the scale is the least that keeps capacities whole (not with `rates`).
     Cost: O(nodes + links) time and memory.
     """
 
@@ -60,8 +62,8 @@ class Topology(Shown):
     labels: tuple[str, ...] | None = None  # names of the nodes in the file they came from
     bandwidth: int | None = None  # bytes per second of a full link, where the file states it
     clock: int | None = None  # Hz, where the file states it
-    scale: int = 1
-    rounded: Rounding | None = None  # where an import rounded link rates
+    scale: int | Fraction = 1
+    rates: Rates | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -88,18 +90,20 @@ class Topology(Shown):
         for column, low, high, what in (
             (self.src, 0, nodes - 1, "src"),
             (self.dst, 0, nodes - 1, "dst"),
-            (self.capacity, 1, MAX_CAPACITY, "capacity"),
+            (self.capacity, 1, MAX_CAPACITY if self.rates is None else MAX_EXACT, "capacity"),
             (self.latency, UNKNOWN_LATENCY, MAX_LATENCY, "latency"),
         ):
             bad = np.flatnonzero((column < low) | (column > high))
             if len(bad):
                 raise TopologyError(f"{self.name}: link {bad[0]}: {what} is {column[bad[0]]}; allowed: {low} to {high}")
-        if (
+        if self.rates is None and (
             type(self.scale) is not int
             or not 1 <= self.scale <= MAX_CAPACITY
             or np.gcd.reduce(self.capacity, initial=self.scale) > 1
         ):
             raise TopologyError(f"{self.name}: the scale is {self.scale}, and capacities and it have a common divisor")
+        if self.rates is not None:
+            self.rates.check(self.name, self.capacity, self.scale)
         for bad, what in (
             (np.flatnonzero(self.src == self.dst), "leads from a node to itself"),
             (
@@ -150,11 +154,66 @@ class Topology(Shown):
 
     def speed(self, capacity: int) -> Fraction:
         """The speed of a link of `units` chunk units as a multiple of a full link's: the capacity in names and files."""
-        return Fraction(capacity, self.scale)
+        return Fraction(capacity) / self.scale
+
+    @property
+    def lanes(self) -> int:
+        """The whole chunk units of a full link, at least 1."""
+        return max(1, int(self.scale))
+
+    @cached_property
+    def exact(self) -> "Topology":
+        """The network in units that divide all capacities, for bounds on bandwidth; itself without `rates`."""
+        return self if self.rates is None else self._with_units(self.rates.capacity, self.rates.scale)
+
+    @cached_property
+    def roomy(self) -> "Topology":
+        """The network with capacities rounded up to whole full links, for bounds on time; itself without `rates`.
+
+        Whatever the units, lanes are no faster than full links and together no faster than these.
+        """
+        if self.rates is None:
+            return self
+        capacity = -(-self.rates.capacity // self.rates.scale)
+        return replace(self, capacity=capacity.astype(np.int32), scale=1, rates=None)
+
+    def in_units_of(self, unit: Fraction) -> "Topology":
+        """The network for schedules whose chunk units have the speed of `unit` full links, capacities rounded down.
+
+        TopologyError for a unit above a full link or the slowest link, one that leaves a link more than MAX_CAPACITY units, and
+        where links have parts of the full speed without being described by rates.
+        """
+        rates = self.rates
+        if rates is None:
+            if self.scale != 1:
+                raise TopologyError(f"{self.name}: links have units of 1/{self.scale} of a full link; no other unit can be chosen")
+            rates = Rates(self.capacity.astype(np.int64), 1)
+        slowest, widest = (Fraction(int(end), rates.scale) for end in (rates.capacity.min(), rates.capacity.max()))
+        slowest = min(slowest, Fraction(1))
+        if not 0 < unit <= slowest or widest / unit > MAX_CAPACITY:
+            full = (self.bandwidth or 10**9) / 10**9
+            what = "full links" if self.bandwidth is None else "GB/s"
+            low, high = (float(end) * full for end in (widest / MAX_CAPACITY, slowest))
+            raise TopologyError(f"{self.name}: units of {float(unit) * full:.6g} {what}; allowed: {low:.4g} to {high:.6g}")
+        scale = 1 / unit
+        size = {exact: int(Fraction(exact, rates.scale) // unit) for exact in np.unique(rates.capacity).tolist()}
+        capacity = np.array([size[exact] for exact in rates.capacity.tolist()], np.int32)
+        made = replace(self, capacity=capacity, scale=int(scale) if scale.denominator == 1 else scale, rates=rates)
+        is_plain = made.scale == 1 and rates.scale == 1 and (capacity == rates.capacity).all()
+        return replace(made, rates=None) if is_plain else made
+
+    def _with_units(self, capacity: NDArray[np.int64], scale: int) -> "Topology":
+        same = scale == self.scale and bool((self.capacity == capacity).all())
+        return self if same else replace(self, capacity=capacity.astype(np.int32), scale=scale)
+
+    @property
+    def rounded(self) -> Rounding | None:
+        """The rates that are no whole multiples of the units that schedules count in; None where all are."""
+        return None if self.rates is None else rounding_of(self.rates, self.capacity, self.scale, self.bandwidth)
 
     def require_full_links(self, what: str) -> None:
         """Raise UnsupportedError where a link has a part of a full link's speed, which `what` cannot take into account."""
-        if self.scale > 1:
+        if self.scale != 1:
             raise UnsupportedError(f"{self.name} has links of a part of the full speed; {what} works with whole capacities only")
 
     @cached_property
@@ -295,8 +354,7 @@ class Topology(Shown):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name, the drawing, nor
-        what was rounded."""
+        """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name and the drawing."""
         return sha256(
             canonical_json(
                 {
@@ -306,7 +364,8 @@ class Topology(Shown):
                     "dst": self.dst.tolist(),
                     "capacity": self.capacity.tolist(),
                     "latency": self.latency.tolist(),
-                    **({} if self.scale == 1 else {"scale": self.scale}),
+                    **({} if self.scale == 1 else {"scale": self.scale if isinstance(self.scale, int) else str(self.scale)}),
+                    **({} if self.rates is None else {"rates": [self.rates.scale, *self.rates.capacity.tolist()]}),
                 }
             )
         )

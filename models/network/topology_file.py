@@ -1,15 +1,16 @@
 """Topologies as documents of certree's own JSON."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from certree.models.common.columns import int_column
 from certree.models.common.errors import TopologyError, located
-from certree.models.common.fields import Fields
+from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.network.capacities import read_capacities, written
-from certree.models.network.rounding import Rounding
-from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.rates import Rates, Rounding
+from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
 MAX_COORDINATE = 1 << 30
@@ -35,10 +36,10 @@ def topology_document(topology: Topology) -> dict[str, Any]:
         "links": {
             "src": topology.src.tolist(),
             "dst": topology.dst.tolist(),
-            "capacity": written(topology.capacity.tolist(), topology.scale),
+            "capacity": written(topology.exact.capacity.tolist(), int(topology.exact.scale)),
             "latency": topology.latency.tolist() if known else None,
+            **({} if topology.rates is None else {"unit": str(1 / Fraction(topology.scale))}),
         },
-        **({} if topology.rounded is None else {"rounded": topology.rounded.document()}),
     }
 
 
@@ -47,19 +48,23 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
     document = Fields.of_format(parsed, FORMAT, VERSION, where, TopologyError)
     document.only("name", "nodes", "links", optional=("bandwidth", "clock", "rounded"))
     nodes = document.table_of("nodes").only("kind", optional=("reducing", "coordinates", "labels"))
-    links = document.table_of("links").only("src", "dst", "capacity", optional=["latency"])
+    links = document.table_of("links").only("src", "dst", "capacity", optional=["latency", "unit"])
     kinds = nodes.entries("kind", empty=True)
     if not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
         nodes.refuse(f"kind must be a list of {', '.join(_KINDS)}")
     count = len(kinds)
     columns = links.columns({"src": (0, MAX_NODES), "dst": (0, MAX_NODES)})
     size = len(columns["src"])
-    columns["capacity"], scale = _capacities(links, size)
+    if "rounded" in document:  # of earlier versions
+        links = _described(document.table_of("rounded").read(Rounding), links)
+    unit = links.exact("unit", ABOVE_ZERO) if "unit" in links else None
+    columns["capacity"], scale = _capacities(links, size, MAX_CAPACITY if unit is None else MAX_EXACT)
+    rates = None if unit is None else Rates(columns["capacity"].astype(np.int64), scale)
     reducing = np.zeros(count, np.bool_)
     if "reducing" in nodes:
         reducing[nodes.column("reducing", 0, count - 1)] = True
     with located(where, TopologyError):
-        return Topology(
+        topology = Topology(
             name=document.text("name"),
             kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
             **columns,
@@ -70,8 +75,20 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
             bandwidth=document.whole_or_none("bandwidth", 1),
             clock=document.whole_or_none("clock", 1),
             scale=scale,
-            rounded=document.table_of("rounded").read(Rounding) if "rounded" in document else None,
+            rates=rates,
         )
+        return topology if unit is None else topology.in_units_of(unit)
+
+
+def _described(rounding: Rounding, links: Fields) -> Fields:
+    """The links with their exact capacities where the file has them rounded down to whole units, and lists which rate was rounded
+    to which; TopologyError where two rates were rounded to the same."""
+    exact = {rate.used / rounding.unit: str(rate.described / rounding.unit) for rate in rounding.rates}
+    if len(exact) < len(rounding.rates):
+        links.refuse("two rates were rounded to the same one; convert the description of the machine again")
+    written_down = links.entries("capacity", empty=True)
+    capacity = [exact.get(Fraction(value), value) if type(value) is int else value for value in written_down]
+    return Fields({**links.table, "capacity": capacity, "unit": "1"}, links.where, TopologyError)
 
 
 def _latencies(links: Fields, size: int) -> np.ndarray:
@@ -84,14 +101,14 @@ def _latencies(links: Fields, size: int) -> np.ndarray:
     return int_column(values, f"{links.where}.latency", UNKNOWN_LATENCY, MAX_LATENCY, size, TopologyError)
 
 
-def _capacities(links: Fields, size: int) -> tuple[np.ndarray, int]:
-    """The column in chunk units, and the units of a full link."""
+def _capacities(links: Fields, size: int, most: int) -> tuple[np.ndarray, int]:
+    """The column in chunk units, at most `most` for a link, and the units of a full link."""
     values = links.raw("capacity")
     if not (isinstance(values, list) and any(isinstance(value, str) for value in values)):
         return links.column("capacity", 1, MAX_CAPACITY, size), 1
     if len(values) != size:
         links.refuse(f"capacity has {len(values)} entries; expected {size}")
-    units, scale = read_capacities(values, f"{links.where}.capacity")
+    units, scale = read_capacities(values, f"{links.where}.capacity", most)
     return np.array(units, np.int32), scale
 
 

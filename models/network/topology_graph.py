@@ -1,7 +1,6 @@
 """Topologies as graphs: networkx node-link JSON and GraphML."""
 
 import io
-import json
 from fractions import Fraction
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -12,11 +11,10 @@ import numpy as np
 from certree.models.common.columns import first_repeated
 from certree.models.common.elements import refuse_document_types
 from certree.models.common.errors import InputError, TopologyError, short
-from certree.models.common.fields import Fields
 from certree.models.common.files import Opened
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
-from certree.models.network.rounding import Rounding
-from certree.models.network.topology import MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.rates import Rates
+from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 
 def from_node_link(document: dict[str, Any], where: str) -> Topology:
@@ -49,7 +47,7 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
 
     Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
     Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`;
-    graph `rounded`, the link rates that an import rounded, as JSON.
+    graph `unit`, the part of a full link in which schedules count capacities.
     """
     names = [str(node) for node in graph.nodes]
     if len(set(names)) < len(names):
@@ -86,9 +84,12 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         if not graph.is_directed():
             rows.append((ids[head], ids[tail], capacity, latency))
     rows.sort()
-    units, scale = in_units([capacity for _, _, capacity, _ in rows], where)
+    unit = None if "unit" not in graph.graph else capacity_of(graph.graph["unit"])
+    if unit is None and "unit" in graph.graph:
+        raise TopologyError(f"{where}: unit is {short(graph.graph['unit'])}; allowed: {ALLOWED}")
+    units, scale = in_units([capacity for _, _, capacity, _ in rows], where, MAX_CAPACITY if unit is None else MAX_EXACT)
     links = np.array([(*row[:2], unit, row[3]) for row, unit in zip(rows, units, strict=True)], np.int32).reshape(-1, 4)
-    return Topology(
+    topology = Topology(
         where,
         kind,
         links[:, 0],
@@ -98,19 +99,9 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         reducing,
         labels=None if numbered else tuple(names),
         scale=scale,
-        rounded=_rounding(graph.graph.get("rounded"), where),
+        rates=None if unit is None else Rates(links[:, 2].astype(np.int64), scale),
     )
-
-
-def _rounding(text: Any, where: str) -> Rounding | None:
-    """What the graph attribute `rounded` says, which is JSON."""
-    if text is None:
-        return None
-    try:
-        parsed = json.loads(text)
-    except (TypeError, ValueError):
-        raise TopologyError(f"{where}: rounded is {short(text)}; expected a JSON object as text") from None
-    return Fields(parsed, f"{where}: rounded", TopologyError).read(Rounding)
+    return topology if unit is None else topology.in_units_of(unit)
 
 
 def _whole(value: Any, low: int, high: int, where: str) -> int:
@@ -125,8 +116,8 @@ def graph_of(topology: Topology) -> Any:
     Node ids are the names (labels travel as attribute `label`); links come back in the order of (src, dst).
     """
     graph = nx.MultiDiGraph()
-    if topology.rounded is not None:
-        graph.graph["rounded"] = json.dumps(topology.rounded.document())
+    if topology.rates is not None:
+        graph.graph["unit"] = str(1 / Fraction(topology.scale))
     for node in np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist():
         attributes: dict[str, Any] = {"kind": "switch" if topology.kind[node] == NodeKind.SWITCH else "endpoint"}
         if topology.reducing[node]:
@@ -134,7 +125,8 @@ def graph_of(topology: Topology) -> Any:
         if topology.labels is not None:
             attributes["label"] = topology.labels[node]
         graph.add_node(node, **attributes)
-    capacities = topology.capacity.tolist() if topology.scale == 1 else [str(topology.speed(c)) for c in topology.capacity.tolist()]
+    exact = topology.exact
+    capacities = exact.capacity.tolist() if exact.scale == 1 else [str(exact.speed(c)) for c in exact.capacity.tolist()]
     columns = (topology.src.tolist(), topology.dst.tolist(), capacities, topology.latency.tolist())
     for tail, head, capacity, latency in zip(*columns, strict=True):
         known = {} if latency == UNKNOWN_LATENCY else {"latency": latency}

@@ -116,7 +116,7 @@ def pipeline_effect(
     turns = turns_of(machine.vc_count, vcs)
     if machine.vc_buffer_flits < loop and not has_room:
         most, least = np.array([longest or 0]), np.array([flits])
-        if longest is None or topology.scale > 1 or not never_lack_credits(most, least, machine, loop, turns).all():
+        if longest is None or topology.scale != 1 or not never_lack_credits(most, least, machine, loop, turns).all():
             return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
@@ -132,7 +132,7 @@ def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> 
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
         return np.ones(len(flits), np.bool_)
     loop = credit_loop(topology, machine)
-    if machine.vc_buffer_flits >= loop or topology.scale > 1:
+    if machine.vc_buffer_flits >= loop or topology.scale != 1:
         return np.ones(len(flits), np.bool_)
     turns = min(2, fewest_vcs(topology, machine, is_far=True))
     return never_lack_credits(flits, flits, machine, loop, turns)

@@ -1,8 +1,8 @@
 """Closed-form times of slotted schedules: exact integer cycles, one formula (`slot_length`) for exporter, checker and synthesizer.
 
-Notation: ser = cycles in which one chunk passes a link of one chunk unit, which moves a flit every `scale` cycles (Topology); lat =
-path latency; red = worst time from the last flit's arrival to "reduced and usable", waiting behind the other arrivals of the same
-slot included. A slot lasts
+Notation: ser = cycles in which one chunk passes a link of one chunk unit, which moves a flit every `scale` cycles (Topology),
+rounded up; lat = path latency; red = worst time from the last flit's arrival to "reduced and usable", waiting behind the other
+arrivals of the same slot included. A slot lasts
 
     slot_cycles = max(ser + stagger, work, copies · ser, ceil((ser + lat + red) / delay))
 
@@ -71,9 +71,14 @@ def message_flits(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
 
 
-def serialization_cycles(chunk_bytes: _Whole, machine: Machine, scale: int = 1) -> _Whole:
+def lane_cycles(flits: _Whole, scale: int | Fraction) -> _Whole:
+    """Cycles that a message of so many flits occupies a lane, one of the `scale` units of a full link: a whole number."""
+    return scale * flits if isinstance(scale, int) else ceil_div(scale.numerator * flits, scale.denominator)
+
+
+def serialization_cycles(chunk_bytes: _Whole, machine: Machine, scale: int | Fraction = 1) -> _Whole:
     """Cycles one chunk, header included, occupies one of the `scale` units of a full link."""
-    return scale * message_flits(chunk_bytes, machine)
+    return lane_cycles(message_flits(chunk_bytes, machine), scale)
 
 
 def chunk_bytes_of(message_bytes: int, chunks: int, repeats: _Whole, machine: Machine) -> _Whole:
@@ -99,7 +104,7 @@ def slot_length(
     lat: int,
     uneven: int = 0,
     stagger: int = 0,
-    scale: int = 1,
+    scale: int | Fraction = 1,
     copies: int = 0,
 ) -> tuple[_Whole, _Whole, _Whole, _Whole]:
     """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as the module's first lines have them.
@@ -261,7 +266,7 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     return int((started + (position + 1) * cycles).max())
 
 
-def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machine, scale: int = 1) -> Fraction:
+def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machine, scale: int | Fraction = 1) -> Fraction:
     """Cycles of `rounds` per chunk, as a rational: rounds · message / (bytes per cycle of one of the `scale` units of a link).
 
     With scale 1, `rounds` is a coefficient of M/B."""

@@ -140,7 +140,7 @@ def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
         known = np.isin(source, starts)
         owed[:] = False
         owed[np.searchsorted(starts, source[known]), np.searchsorted(ends, target[known])] = True
-    slow = np.where(~owed, -1, far + topology.scale * -(-of.granules // narrow))
+    slow = np.where(~owed, -1, far + of.scale * -(-of.granules // narrow))
     start, end = divmod(int(slow.argmax()), len(ends))
     return int(starts[start]), int(ends[end])
 

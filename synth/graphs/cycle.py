@@ -20,9 +20,9 @@ def hamiltonian_cycle(request: Request, *, both_ways: bool) -> list[int]:
     whether there is no such cycle or none was found within the effort. The first two cost O(nodes + links).
     """
     topology = request.topology
-    if (topology.pair_capacity < topology.scale).any():  # the slowest link of a ring is the ring's speed
+    if (topology.pair_capacity < topology.lanes).any():  # the slowest link of a ring is the ring's speed
         with suppress(UnsupportedError):
-            return _cycle(request, topology.pair_capacity >= topology.scale, both_ways)
+            return _cycle(request, topology.pair_capacity >= topology.lanes, both_ways)
     return _cycle(request, np.ones(len(topology.pair_capacity), np.bool_), both_ways)
 
 

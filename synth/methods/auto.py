@@ -204,7 +204,7 @@ def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str],
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
             yield dict(variant.options), variant.is_first
     topology = request.topology
-    width = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.scale
-    has_room = not topology.is_direct or int(topology.pair_capacity.max()) > topology.scale or request.collective.has_targets
+    width = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.lanes
+    has_room = not topology.is_direct or int(topology.pair_capacity.max()) > topology.lanes or request.collective.has_targets
     if entry.side_by_side and width > 1 and has_room:
         yield {"channels": str(min(width, MOST_CHANNELS))}, False

@@ -86,9 +86,9 @@ def embed(
     topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
     if stagger and parts == 1:
         raise InputError(f"{method}: stagger={stagger} is for channels=2 or more, which start one after the other")
-    channels = parts * topology.scale  # a message over a full link is cut into as many as it has units
+    channels = parts * topology.lanes  # a message over a full link is cut into as many as it has units
     if channels > 1:
-        start = np.repeat(np.arange(parts, dtype=np.int32) * np.int32(stagger), topology.scale)
+        start = np.repeat(np.arange(parts, dtype=np.int32) * np.int32(stagger), topology.lanes)
         columns = _side_by_side(columns, len(chunk_root), start)
         chunk_root = np.tile(chunk_root, channels)
         chunk_target = None if chunk_target is None else np.tile(chunk_target, channels)

@@ -1,7 +1,7 @@
 """The instance that a bound applies to: a network, a collective, and the shares, delay and routes of a schedule."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
@@ -47,16 +47,21 @@ class Instance:
         if self.delay < 1:
             raise InputError(f"delay is {self.delay}; allowed: 1 or more")
 
+    def on(self, topology: Topology) -> "Instance":
+        """The same instance on a network with other capacities."""
+        return self if topology is self.topology else replace(self, topology=topology)
+
     @classmethod
     def of(cls, schedule: AnySchedule) -> "Instance":
-        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` as its routes do."""
+        """The instance that a schedule solves, on links of exact capacities. Its shares are its chunks per root, over K; `passing`
+        as its routes do."""
         shares: tuple[Fraction, ...] = ()
         if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
             held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
             share = {count: Fraction(count, schedule.chunks) for count in np.unique(held).tolist()}
             shares = tuple(share[count] for count in held.tolist())
-        return cls(schedule.topology, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
+        return cls(schedule.topology.exact, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:

@@ -8,6 +8,10 @@ slotted and paced, through routers or without, whatever the chunks, buffers, roo
 - No message is fired before `ni_start_cycles`. `inject` cycles after it is fired it stands before the first lane.
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
   enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
+- Where the network states exact rates, the lanes of a schedule are as fast as its unit, at most a full link, and a link has no more
+  of them than its rate has room for. Count the time of a granule on a lane from s - 1 cycles after its entry, s being the cycles
+  that the lane takes for a flit: the order of events stays, granules leave as before, and no link takes more granules in any time
+  than a link of whole lanes of a flit per cycle, its rate rounded up (`Topology.roomy`). The proofs are for such links.
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
 - Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the one reduction unit of an endpoint or a switch,
   starting when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will
@@ -15,7 +19,7 @@ slotted and paced, through routers or without, whatever the chunks, buffers, roo
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -45,16 +49,25 @@ Int64 = NDArray[np.int64]
 class TimeInstance:
     """The instance that a time bound applies to: schedules of `instance` for a message of `message_bytes` on `machine`.
 
+    `instance` is made one on links of whole lanes (`Topology.roomy`), `exact` is that of exact capacities.
     InputError for a message of no bytes. The clock and the link bandwidth that a network may state do not matter to cycles.
     """
 
     instance: Instance
     message_bytes: int
     machine: Machine
+    exact: Instance = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "exact", self.instance.on(self.instance.topology.exact))
+        object.__setattr__(self, "instance", self.instance.on(self.instance.topology.roomy))
         if self.message_bytes < 1:
             raise InputError(f"message of {self.message_bytes} bytes; allowed: 1 or more")
+
+    @property
+    def scale(self) -> int:
+        """Cycles that a lane takes for a flit, at least."""
+        return int(self.instance.topology.scale)
 
     @property
     def granules(self) -> int:
@@ -73,12 +86,12 @@ class TimeInstance:
     @property
     def header(self) -> int:
         """Cycles that the header takes on a lane."""
-        return self.instance.topology.scale * self.machine.head_flits
+        return self.scale * self.machine.head_flits
 
     @property
     def leave(self) -> int:
         """Cycles from the time at which a granule could enter one more lane until a message that ends with it is complete."""
-        return self.machine.ni_cycles + self.instance.topology.scale
+        return self.machine.ni_cycles + self.scale
 
     @property
     def first(self) -> int:
@@ -107,7 +120,7 @@ class TimeInstance:
     @property
     def received(self) -> int:
         """The cycle in which the first message of the run can be complete, at the earliest."""
-        return self.machine.ni_start_cycles + self.near + self.header + self.instance.topology.scale
+        return self.machine.ni_start_cycles + self.near + self.header + self.scale
 
     @cached_property
     def hops(self) -> Int64:

@@ -46,7 +46,7 @@ def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_st
     """
     instance = Instance.of(schedule)
     checked = [(check_bound(instance, bound), bound) for bound in [*bounds, *cheap_bounds(instance)]]
-    best, values = best_of(checked), {"bandwidth": sustained_time(schedule)}
+    best, values = best_of(checked), {"bandwidth": sustained_time(schedule) * schedule.topology.scale / instance.topology.scale}
     if schedule.slot_cycles is None if counts_steps is None else counts_steps:
         values["latency"] = Fraction(schedule.steps)
     general = best_of([one for one in checked if is_general(instance, one[1])]) if is_shared(instance) else {}
@@ -59,5 +59,5 @@ def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_st
         gap={name: values[name] / best[name][0] - 1 if name in values else None for name in QUANTITIES},
         witnesses=tuple(with_class(instance, best[name][1]) for name in values),
         any_shares=with_class(instance, general["bandwidth"][1]) if general else None,
-        scale=schedule.topology.scale,
+        scale=int(instance.topology.scale),
     )

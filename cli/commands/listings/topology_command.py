@@ -12,7 +12,7 @@ from certree.cli.words.parameters import PICTURES, argument_topology, check_outp
 from certree.cli.words.terminal import emit, next_step, note, reflowed, say
 from certree.models.network.families import load_families
 from certree.models.network.network_files import load_network_formats, network_suffixes, save_topology
-from certree.models.network.spec import MODIFIERS, parse_topology, unit_bandwidth
+from certree.models.network.spec import MODIFIERS, parse_topology
 from certree.models.network.topology import Topology
 
 
@@ -51,15 +51,17 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
     )
     for line in rounded_words(document):
         say(line)
-    _note_unit(topology.name)
+    _note_units(topology)
     next_step("bound", topology.name)
 
 
-def _note_unit(spec: str) -> None:
-    """Say how fast a link of capacity 1 of an imported network is: schedules are timed with it."""
-    unit = unit_bandwidth(spec)
-    if unit is not None:
-        note(f"a link of capacity 1 has {float(unit) / 10**9:.6g} GB/s; wider ones whole multiples, rounded down")
+def _note_units(topology: Topology) -> None:
+    """Say how fast a link of capacity 1 of an imported network is, and in what unit schedules count."""
+    if topology.bandwidth is None:
+        return
+    full = f"a link of capacity 1 has {topology.bandwidth / 10**9:.6g} GB/s"
+    unit = topology.bandwidth / Fraction(topology.scale) / 10**9
+    note(full if topology.rates is None else f"{full}; schedules count in units of {float(unit):.6g} GB/s, rounded down")
 
 
 @topology_command.command("list")
@@ -126,6 +128,7 @@ def convert(
     typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
     typed += ["links=nvlink"] * nvlink_only
     spec = ",".join([network, *typed])
-    save_topology(parse_topology(spec), output, force=force)
-    _note_unit(spec)
+    topology = parse_topology(spec)
+    save_topology(topology, output, force=force)
+    _note_units(topology)
     note(f"wrote {output}")

@@ -1,9 +1,8 @@
 """Machine descriptions by other tools: one file for each format, registered by the suffix of its files."""
 
 from collections.abc import Callable
-from fractions import Fraction
 
-from certree.extras.clusters.imports.box import OPTION_HELP, Box, Options, compose, read_options, unit_of
+from certree.extras.clusters.imports.box import OPTION_HELP, Box, Options, compose, read_options
 from certree.models.common.errors import TopologyError
 from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
@@ -35,10 +34,6 @@ class Description(NetworkFormat):
         """The network of the box or boxes; an error says what is wrong, or which option must supply what the file does not
         state."""
         return compose(*self._box(file, options), str(file))
-
-    def unit(self, file: Opened, options: Given) -> Fraction:
-        """The speed of a link of capacity 1, which an option or the file decides."""
-        return unit_of(*self._box(file, options))
 
     def _box(self, file: Opened, options: Given) -> tuple[Box, Options]:
         if file.path.is_file() and file.path.stat().st_size > MAX_BYTES:

@@ -1,31 +1,32 @@
 """A box of accelerators from its description, and the network of one or several of them.
 
-Capacities are whole multiples of the unit, rounded down; the network states which rates were rounded (`rounded`). Where the
-option `unit` is left out it is the common measure of all links if no link then has more than MAX_EXACT units, and the narrowest
-link otherwise. The network states the bandwidth of the unit, in whole bytes per second, and is timed with it. Where a description
-lacks a value, an error names the option that supplies it; nothing is guessed.
+The network has the exact rates of the description. Schedules count them in units, rounded down: in the common measure of all lanes
+if no link then has more than MAX_UNITS of them, and otherwise in the slowest lane. A full link is a unit if that is a whole number
+of bytes per second, and a rounder rate just above it otherwise; the network states its bandwidth, and is timed with it. Where a
+description lacks a value, an error names the option that supplies it; nothing is guessed.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from certree.models.common.errors import TopologyError
 from certree.models.common.quantities import parse_bandwidth
-from certree.models.network.rounding import RoundedRate, Rounding
-from certree.models.network.topology import MAX_CAPACITY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.capacities import in_units
+from certree.models.network.rates import Rates
+from certree.models.network.topology import MAX_EXACT, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FABRICS = ("switch", "rails")
 NVLINKS = ("direct", "switched")
 LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # where PCIe paths meet, from near to far
 KINDS = ("NV", "XGMI", "PCIE", *LEVELS, "NET")  # of links whose speed can be given
 MAX_BOXES = 4096
-MAX_EXACT = 64  # units of the widest link, up to which the unit is chosen so that no capacity is rounded
+MAX_UNITS = 64  # of the widest link, up to which the unit is chosen so that no capacity is rounded
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Options:
 #: name -> help text of the options that may follow the name of an imported file
 OPTION_HELP = {
     "speed": "speed=KIND:BANDWIDTH, such as NV:25GB/s (one NVLink), NET:200Gb/s; may repeat",
-    "unit": "unit=BANDWIDTH of a link of capacity 1; the narrowest link or a measure of all by default; rounded down",
+    "unit": "unit=BANDWIDTH in which schedules count link rates, rounded down (deprecated: an option of methods)",
     "boxes": "boxes=N composes N boxes with a fabric between their network interfaces",
     "fabric": "fabric=switch joins all network interfaces, fabric=rails those of the same number, one switch each",
     "nvlinks": "nvlinks=direct or switched, where every two GPUs show the same number of NVLinks",
@@ -91,13 +92,23 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
     )
 
 
+@dataclass(frozen=True)
+class Cable:
+    """A full-duplex cable between nodes `a` and `b`: so many lanes of the same speed, in bytes per second and direction."""
+
+    a: int
+    b: int
+    lane: Fraction
+    lanes: int = 1
+
+
 @dataclass
 class Box:
     """GPUs 0 .. gpus - 1, then switches (NVSwitches, PCIe bridges, sockets, network interfaces), joined by full-duplex cables."""
 
     gpus: int
     switches: list[str] = field(default_factory=list)  # names
-    cables: list[tuple[int, int, Fraction]] = field(default_factory=list)  # node, node, bytes per second in each direction
+    cables: list["Cable"] = field(default_factory=list)
     ports: list[tuple[int, Fraction]] = field(default_factory=list)  # node of a network interface, bytes per second of its port
 
     def add_switch(self, name: str) -> int:
@@ -105,26 +116,26 @@ class Box:
         self.switches.append(name)
         return self.gpus + len(self.switches) - 1
 
-    def join(self, a: int, b: int, bandwidth: Fraction) -> None:
-        """Lay a cable."""
-        self.cables.append((a, b, bandwidth))
+    def join(self, a: int, b: int, lane: Fraction, lanes: int = 1) -> None:
+        """Lay a cable of so many lanes."""
+        self.cables.append(Cable(a, b, lane, lanes))
 
     def without_dead_ends(self, keep_ports: bool) -> "Box":
         """The box without switches that have a single cable, repeatedly: nothing passes through them. Ports count as cables."""
         cables, kept = list(self.cables), set(range(self.gpus + len(self.switches)))
         while True:
-            ends = Counter(end for a, b, _ in cables for end in (a, b))
+            ends = Counter(end for cable in cables for end in (cable.a, cable.b))
             ends.update(node for node, _ in self.ports if keep_ports)
             dead = {node for node in kept if node >= self.gpus and ends[node] < 2}
             if not dead:
                 break
             kept -= dead
-            cables = [cable for cable in cables if not dead & {cable[0], cable[1]}]
+            cables = [cable for cable in cables if not dead & {cable.a, cable.b}]
         number = {node: index for index, node in enumerate(sorted(kept))}
         return Box(
             self.gpus,
             [name for index, name in enumerate(self.switches, start=self.gpus) if index in kept],
-            [(number[a], number[b], bandwidth) for a, b, bandwidth in cables],
+            [replace(cable, a=number[cable.a], b=number[cable.b]) for cable in cables],
             [(number[node], bandwidth) for node, bandwidth in self.ports if node in kept],
         )
 
@@ -146,40 +157,41 @@ def compose(box: Box, options: Options, where: str) -> Topology:
             return copy * box.gpus + node
         return boxes * box.gpus + copy * len(box.switches) + node - box.gpus
 
-    cables = [(number(copy, a), number(copy, b), bandwidth) for copy in range(boxes) for a, b, bandwidth in box.cables]
+    cables = [replace(cable, a=number(copy, cable.a), b=number(copy, cable.b)) for copy in range(boxes) for cable in box.cables]
     first = nodes - planes
     if planes:
         cables += [
-            (number(copy, node), first + index % planes, bandwidth)
+            Cable(number(copy, node), first + index % planes, bandwidth)
             for copy in range(boxes)
             for index, (node, bandwidth) in enumerate(box.ports)
         ]
-    unit = unit_of(box, options)
-    links = [row for a, b, bandwidth in cables for row in _both_ways(a, b, bandwidth, unit, where)]
-    columns = np.array(sorted(links), np.int32).reshape(-1, 3)
+    full, unit = units_of(cables, options.unit)
+    links = sorted(row for cable in cables for row in _both_ways(cable))
+    capacity, scale = in_units([rate / full for _, _, rate in links], where, MAX_EXACT)
     kind = np.full(nodes, NodeKind.SWITCH, np.int8)
     kind[: boxes * box.gpus] = NodeKind.ENDPOINT
     prefix = [f"box{copy}/" if boxes > 1 else "" for copy in range(boxes)]
     labels = [f"{start}gpu{gpu}" for start in prefix for gpu in range(box.gpus)]
     labels += [f"{start}{name}" for start in prefix for name in box.switches]
-    return Topology(
+    topology = Topology(
         where,
         kind,
-        columns[:, 0],
-        columns[:, 1],
-        columns[:, 2],
-        np.full(len(columns), UNKNOWN_LATENCY, np.int32),
+        np.array([src for src, _, _ in links], np.int32),
+        np.array([dst for _, dst, _ in links], np.int32),
+        np.array(capacity, np.int32),
+        np.full(len(links), UNKNOWN_LATENCY, np.int32),
         labels=(*labels, *(f"fabric{plane}" for plane in range(planes))),
-        bandwidth=max(1, int(unit)),
-        rounded=_rounding(Counter(bandwidth for *_, bandwidth in cables), unit),
+        bandwidth=full,
+        scale=scale,
+        rates=Rates(np.array(capacity, np.int64), scale),
     )
+    return topology.in_units_of(unit / full)
 
 
-def _rounding(cables: Counter[Fraction], unit: Fraction) -> Rounding | None:
-    """The rates of full-duplex cables that are not whole multiples of the unit; None where all are."""
-    rates = [(rate, rate // unit * unit, 2 * count) for rate, count in sorted(cables.items(), reverse=True)]
-    found = tuple(RoundedRate(*rate) for rate in rates if rate[0] != rate[1])
-    return Rounding(unit, found) if found else None
+def _both_ways(cable: Cable) -> list[tuple[int, int, Fraction]]:
+    """(node, node, bytes per second) of the links of a cable."""
+    rate = cable.lane * cable.lanes
+    return [(cable.a, cable.b, rate), (cable.b, cable.a, rate)]
 
 
 def _planes(box: Box, options: Options, where: str) -> int:
@@ -195,24 +207,17 @@ def _planes(box: Box, options: Options, where: str) -> int:
     return 1 if options.fabric == "switch" else len(box.ports)
 
 
-def unit_of(box: Box, options: Options) -> Fraction:
-    """Bytes per second of a link of capacity 1: the user's choice, or the common measure of all links, or the narrowest."""
-    if options.unit is not None:
-        return options.unit
-    trimmed = box.without_dead_ends(keep_ports=options.boxes > 1)
-    bandwidths = [bandwidth for _, _, bandwidth in trimmed.cables]
-    bandwidths += [bandwidth for _, bandwidth in trimmed.ports if options.boxes > 1]
-    base = math.lcm(*(bandwidth.denominator for bandwidth in bandwidths))
-    measure = Fraction(math.gcd(*(int(bandwidth * base) for bandwidth in bandwidths)), base)
-    narrowest, widest = min(bandwidths, default=Fraction(1)), max(bandwidths, default=Fraction(1))
-    return measure if widest <= MAX_EXACT * measure else narrowest
+def units_of(cables: Sequence[Cable], chosen: Fraction | None) -> tuple[int, Fraction]:
+    """Bytes per second of a full link, and of a unit of schedules, for cables of these speeds."""
+    lanes, widest = {cable.lane for cable in cables}, max((cable.lane * cable.lanes for cable in cables), default=Fraction(1))
+    base = math.lcm(*(lane.denominator for lane in lanes))
+    measure = Fraction(math.gcd(*(int(lane * base) for lane in lanes)), base)
+    unit = measure if widest <= MAX_UNITS * measure else min(lanes, default=Fraction(1))
+    full = int(unit) if unit.denominator == 1 else _rounder(unit)
+    return full, unit if chosen is None else chosen
 
 
-def _both_ways(a: int, b: int, bandwidth: Fraction, unit: Fraction, where: str) -> list[tuple[int, int, int]]:
-    capacity = bandwidth // unit
-    if not 1 <= capacity <= MAX_CAPACITY:
-        raise TopologyError(
-            f"{where}: a link of {float(bandwidth):.4g} B/s is {capacity} units of {float(unit):.4g} B/s; allowed: 1 to"
-            f" {MAX_CAPACITY} (choose another unit=BANDWIDTH)"
-        )
-    return [(a, b, int(capacity)), (b, a, int(capacity))]
+def _rounder(rate: Fraction) -> int:
+    """The least whole number of two significant digits that is no less than a rate, and at least 1."""
+    step: int = 10 ** max(0, len(str(int(rate))) - 2)
+    return max(1, math.ceil(rate / step) * step)

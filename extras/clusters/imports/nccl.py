@@ -58,7 +58,7 @@ class _Reader:
         sockets = [self._cpu(index, cpu) for index, cpu in enumerate(cpus)]
         self._join_pairs()
         if not options.nvlink_only:
-            self._join_sockets([socket for socket in sockets if any(socket in cable[:2] for cable in self.box.cables)])
+            self._join_sockets([socket for socket in sockets if any(socket in (cable.a, cable.b) for cable in self.box.cables)])
 
     def _gpus(self, system: Element) -> dict[str, int]:
         """Bus id -> number of the GPU there, in the order of `dev`."""
@@ -128,16 +128,16 @@ class _Reader:
         for link in (child for child in gpu.children if child.tag in _POINT_TO_POINT):
             kind, count = _POINT_TO_POINT[link.tag], self._whole(link, "count", 1)
             target = self._text(link, "target").lower()
-            bandwidth = count * self.options.speed(kind, self.where, f"one link of <{link.tag}> (line {link.line})")
+            lane = self.options.speed(kind, self.where, f"one link of <{link.tag}> (line {link.line})")
             if target in self.gpu_of:
                 key = (kind, node, self.gpu_of[target])
                 self.counts[key] = self.counts.get(key, 0) + count
             elif link.attributes.get("tclass", "") == _NVSWITCH_CLASS:
                 if target not in self.nvswitch:
                     self.nvswitch[target] = self.box.add_switch(f"nvswitch-{target}")
-                self.box.join(node, self.nvswitch[target], bandwidth)
+                self.box.join(node, self.nvswitch[target], lane, count)
             elif link.attributes.get("tclass", "") == "0x068001":  # the NVLink of a POWER processor
-                self.box.join(node, socket, bandwidth)
+                self.box.join(node, socket, lane, count)
             else:
                 raise TopologyError(
                     f"{self.where}: line {link.line}: the target {target!r} is not a GPU of this file, and tclass"
@@ -151,7 +151,7 @@ class _Reader:
             if a == b or back != count:
                 raise TopologyError(f"{self.where}: gpu {a} lists {count} {kind} links to gpu {b}, which lists {back} back")
             if a < b:
-                self.box.join(a, b, count * self.options.speed(kind, self.where, "a link"))
+                self.box.join(a, b, self.options.speed(kind, self.where, "a link"), count)
 
     def _join_sockets(self, sockets: list[int]) -> None:
         if len(sockets) > 1:

@@ -87,10 +87,10 @@ def _join_nvlinks(box: Box, number: dict[str, int], matrix: Matrix, options: Opt
             raise TopologyError(f"{where}: nvlinks=switched, but not every two GPUs show the same number of NVLinks")
         switch = box.add_switch("nvswitch")
         for gpu in number.values():
-            box.join(gpu, switch, next(iter(bonds.values())) * speed)
+            box.join(gpu, switch, speed, next(iter(bonds.values())))
         return
     for (a, b), count in bonds.items():
-        box.join(number[a], number[b], count * speed)
+        box.join(number[a], number[b], speed, count)
 
 
 def _join_levels(box: Box, number: dict[str, int], matrix: Matrix, options: Options, where: str) -> None:

@@ -92,13 +92,13 @@ class _Drawing:
 
     def _width(self, capacity: int) -> float:
         """In proportion while that fits; compressed where the widest link is many times as wide as the narrowest."""
-        full = self.topology.scale
+        full = self.topology.lanes
         if self.widest <= 4 * full:
             return 1.4 * capacity / full if capacity >= full else 0.8 + 0.6 * capacity / full
         return 1.1 + 5.5 * math.pow(capacity / self.widest, 0.75)
 
     def _colour(self, capacity: int) -> str:
-        return SLOW if capacity < self.topology.scale else LINK
+        return SLOW if capacity < self.topology.lanes else LINK
 
     def _link(self, a: int, b: int) -> None:
         """The links between two nodes: one line where both directions are equal, arrows otherwise; missing links are dashed."""

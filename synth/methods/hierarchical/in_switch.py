@@ -16,7 +16,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
-from certree.models.schedule.timing import chunk_bytes_of, reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import chunk_bytes_of, lane_cycles, reduction_cycles, serialization_cycles
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.program import Program, Stages
 from certree.synth.fine.ways import default_ways
@@ -78,7 +78,7 @@ def _requested(request: Request, made: Schedule, plans: "Plans") -> Schedule:
     """The schedule, later by the time that requests take: headers alone, one for each chunk, from its owner up to the switch and
     from there down to everyone, all before any data leaves."""
     machine, topology = request.machine, request.topology
-    header, wire = topology.scale * max(1, machine.head_flits), link_cycles(topology, machine)[topology.pair_of_link]
+    header, wire = lane_cycles(max(1, machine.head_flits), topology.scale), link_cycles(topology, machine)[topology.pair_of_link]
     far = 0
     for climb in plans.climbs:
         ends = request.members.astype(np.int32)

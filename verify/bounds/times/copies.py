@@ -54,7 +54,7 @@ class Senders:
 
     def __init__(self, of: TimeInstance, count: int, links: Int64, begin: Int64, rest: Int64) -> None:
         topology = of.instance.topology
-        self._scale, self._count = topology.scale, count
+        self._scale, self._count = of.scale, count
         self._flit, self._bytes = of.machine.flit_bytes, of.message_bytes
         self._lanes = topology.capacity[links].tolist()
         self._begin, self._rest = begin, rest

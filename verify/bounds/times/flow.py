@@ -67,7 +67,7 @@ def granules_taken(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> int:
     """The granules that all lanes can take across the labels."""
     topology, room = of.instance.topology, _room(of, label, sinks)
     counted = np.flatnonzero(room > 0)
-    each = -(-room[counted] // topology.scale)
+    each = -(-room[counted] // of.scale)
     return sum(flits * lanes for flits, lanes in zip(each.tolist(), topology.capacity[counted].tolist(), strict=True))
 
 

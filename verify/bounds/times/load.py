@@ -1,5 +1,6 @@
 """Witnesses that count the work of many units: all links, all reduction units."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,20 +19,26 @@ def _of_bound(instance: Instance, witness: Mapping[str, Any]) -> list[str]:
 @TIME_WITNESSES.register("load")
 @assumes("load", _of_bound, machine)
 def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
-    """{"bound": a bandwidth bound}: start + the shortest path + scale · (header + value · granules of the message).
+    """{"bound": a bandwidth bound}: start + the shortest path + scale · header + the cycles of value · granules of the message.
 
     Proof. The bandwidth bound shows that transfers of one chunk need more messages, weighted by a price for each link, than
     `value` rounds of all links offer; so do the granules of all chunks, one by one. A message over a lane is fired `inject` cycles
     or more before it enters it, its end arrives `hop` + `ni` cycles after the last flit has entered, and between the two there is
     time for n flits of each lane, a header among them: of a run of T cycles scale · n is at most T less the start and the latency
-    of a route, of one link where there are such. So n − header ≥ value · granules. O(the bandwidth bound).
+    of a route, of one link where there are such. So n − header ≥ value · granules. Where the network states exact rates, all lanes
+    of a link are no faster than it, and each takes a header no sooner than a full link, so that the bound of exact capacities holds
+    for what remains. O(the bandwidth bound).
     """
     only_fields("load", witness, ["bound"])
-    value = check_bound(of.instance, witness["bound"])
+    value = check_bound(of.exact, witness["bound"])
     if witness["bound"]["quantity"] != "bandwidth":
         raise WitnessError("witness-wrong", f"load witness: a bound on {witness['bound']['quantity']}; one on bandwidth is needed")
-    flits = of.machine.head_flits + ceil_div(value.numerator * of.granules, value.denominator)
-    return of.machine.ni_start_cycles + of.near + of.instance.topology.scale * flits
+    scale = of.exact.topology.scale
+    if of.scale == scale:  # chunks are whole on lanes that all networks of this kind have
+        cycles = of.scale * ceil_div(value.numerator * of.granules, value.denominator)
+    else:
+        cycles = math.ceil(value * scale * of.granules)
+    return of.machine.ni_start_cycles + of.near + of.header + cycles
 
 
 @TIME_WITNESSES.register("additions")

@@ -82,7 +82,7 @@ def _least_cycles(of: TimeInstance, sink: int, contributions: int, alone: Int64,
     latest = of.hops_towards([sink])[into] + of.leave
 
     def room(cycles: int, begin: Int64) -> int:
-        flits = np.maximum((cycles - latest - begin) // topology.scale + 1, 0)
+        flits = np.maximum((cycles - latest - begin) // of.scale + 1, 0)
         taken: int = sum(each * lanes for each, lanes in zip(flits.tolist(), topology.capacity[into].tolist(), strict=True))
         return flit * taken
 

@@ -89,7 +89,7 @@ def check_trace(
 def _model(traced: _Trace, run: str, unit: int, clocks: Clocks) -> Generated:
     """The model of a run; `unit`: the cycles that the reduction unit takes for a sum."""
     plan, machine, ser = traced.plan, traced.plan.tables.machine, traced.plan.timing.ser
-    buffer = machine.ni_buffer_flits * plan.tables.topology.scale
+    buffer = int(machine.ni_buffer_flits * plan.tables.topology.scale)
     step = ser if ser <= buffer else ser - buffer
     nodes = plan.tables.topology.endpoints.tolist()
     _check_clocks(nodes, clocks, max(step, plan.slots * plan.tables.slot_cycles))

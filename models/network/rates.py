@@ -1,0 +1,66 @@
+"""Exact link rates, and which of them the units of a schedule do not divide."""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import TopologyError
+from certree.models.common.fields import Positive
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """The exact capacities of all links: `capacity` / `scale` full links each."""
+
+    capacity: NDArray[np.int64]
+    scale: int
+
+    def check(self, name: str, units: NDArray[np.int32], scale: int | Fraction) -> None:
+        """TopologyError where there is not one rate for each link, or units of 1/`scale` full links are more than it."""
+        if len(self.capacity) != len(units):
+            raise TopologyError(f"{name}: {len(self.capacity)} exact capacities for {len(units)} links")
+        if scale < 1 or self.scale < 1:
+            raise TopologyError(f"{name}: a unit of {1 / Fraction(scale)} full links; allowed: up to 1")
+        top, bottom = Fraction(scale).as_integer_ratio()
+        wrong = np.flatnonzero(units.astype(object) * (bottom * self.scale) > self.capacity.astype(object) * top)
+        if len(wrong):
+            raise TopologyError(f"{name}: link {wrong[0]} has {units[wrong[0]]} units, which are faster than the link")
+
+
+@dataclass(frozen=True)
+class RoundedRate:
+    """As many `links` (directed ones) were `described` with one rate and `used` with a lower one: bytes per second, or full links
+    where the network states no bandwidth."""
+
+    described: Positive
+    used: Positive
+    links: int
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The rates that a schedule uses in part, since they are no whole multiples of its unit, the fastest first."""
+
+    unit: Positive
+    rates: tuple[RoundedRate, ...]
+
+    def document(self) -> dict[str, Any]:
+        """The value of the key `rounded` in reports; rates as exact texts."""
+        rates = [{"described": str(rate.described), "used": str(rate.used), "links": rate.links} for rate in self.rates]
+        return {"unit": str(self.unit), "rates": rates}
+
+
+def rounding_of(rates: Rates, units: NDArray[np.int32], scale: int | Fraction, bandwidth: int | None) -> Rounding | None:
+    """The rates that are not `units` / `scale` full links; None where all are. `bandwidth`: of a full link, if it is known."""
+    full, unit = bandwidth or 1, (bandwidth or 1) / Fraction(scale)
+    counts = Counter(zip(rates.capacity.tolist(), units.tolist(), strict=True))
+    found = [
+        RoundedRate(full * Fraction(exact, rates.scale), lanes * unit, links)
+        for (exact, lanes), links in sorted(counts.items(), reverse=True)
+        if Fraction(exact, rates.scale) != lanes / Fraction(scale)
+    ]
+    return Rounding(unit, tuple(found)) if found else None
