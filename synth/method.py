@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from certree.models.common.errors import InputError, TopologyError, UnsupportedError, suggestion
+from certree.models.common.errors import InputError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
-from certree.models.common.fields import exact_number
-from certree.models.common.quantities import parse_bandwidth
 from certree.models.common.registry import Registry, import_folder
 from certree.models.fine.demand_slots import booked
 from certree.models.fine.slots import fine_times
@@ -22,6 +21,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.monitor import Monitor
+from certree.synth.units import UNIT, in_unit_asked_for, other_units
 from certree.verify.deadlock.deadlock_verdicts import refusal
 from certree.verify.order.agreement import lateness, waits_for_credits
 
@@ -123,9 +123,6 @@ class Request:
         """The provenance of every schedule; no times, so that the same input and seed give the same bytes."""
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
-
-#: the option of every method: the unit in which link rates are counted, rounded down
-UNIT = "unit"
 
 #: the values of all options of a method, by name
 Options = dict[str, Any]
@@ -259,6 +256,7 @@ class Method:
     what cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as
     well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods. `takes_members`: it also
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
+    `own_units`: it tries several units of link rates where those of the network do not divide them.
     """
 
     name: str
@@ -277,6 +275,7 @@ class Method:
     uses_others: bool = False
     takes_members: bool = False
     takes_demand: bool = False
+    own_units: bool = False
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)
@@ -285,40 +284,33 @@ class Method:
         """The schedule, which remembers the request's size and machine, with virtual channels for routes that would deadlock
         without; UnsupportedError or UndecidedError says why there is none, InputError what is wrong with the options."""
         require_collective(request, self.name, self.collectives)
-        request, unit = _in_unit(request, self.name)
+        request, unit = in_unit_asked_for(request, self.name)
         if not self.takes_members:
             request.collective.require_everyone(f"method {self.name}")
         elif not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
-        made = request.remember(with_channels(self.make(request, self.read(request)), request.machine))
-        return made if unit is None else replace(made, provenance={**made.provenance, UNIT: unit})
+        if unit is not None:
+            made = self._made(request)
+            return replace(made, provenance={**made.provenance, UNIT: unit})
+        return self._made_in_best_unit(request) if self.own_units else self._made(request)
+
+    def _made(self, request: Request) -> AnySchedule:
+        return request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+
+    def _made_in_best_unit(self, request: Request) -> AnySchedule:
+        """The schedule with the fewest cycles of those in the units of the request and in `other_units`."""
+        best = self._made(request)
+        for topology in other_units(request.topology, request.collective):
+            with suppress(UnsupportedError):
+                made = self._made(replace(request, topology=topology))
+                if request.rank(made) < request.rank(best):
+                    best = replace(made, provenance={**made.provenance, UNIT: str(1 / Fraction(topology.scale))})
+        return best
 
     def read(self, request: Request) -> Options:
         """The values of all options for a request; InputError says what is wrong with those that it states."""
         known = self.options(request) if callable(self.options) else self.options
         return read_options(request, self.name, known)
-
-
-def _in_unit(request: Request, method: str) -> tuple[Request, str | None]:
-    """The request on the network in the units that its option `unit` asks for, without that option, and its text, if any.
-
-    A bandwidth where the network states that of a full link, or a part of a full link such as 1/4.
-    """
-    if UNIT not in request.options:
-        return request, None
-    topology, where = request.topology, f"{method}: option {UNIT}"
-    text = str(request.options[UNIT])
-    unit = exact_number(text)
-    if unit is None and topology.bandwidth is not None:
-        unit = parse_bandwidth(text, where) / topology.bandwidth
-    if unit is None:
-        raise InputError(f"{where}={text!r}; allowed: a part of a full link such as 1/4 (the network states no bandwidth)")
-    try:
-        topology = topology.in_units_of(unit)
-    except TopologyError as error:
-        raise InputError(f"{where}={text}: {error}") from None
-    others = {name: value for name, value in request.options.items() if name != UNIT}
-    return replace(request, topology=topology, options=others), text
 
 
 METHODS: Registry[Method] = Registry("method")

@@ -30,6 +30,7 @@ PROVEN = 250  # the highest rate is worth 1/250 of the time
     published=False,
     tier=Tier.ALWAYS,
     order=96,
+    own_units=True,
 )
 def boxes(request: Request, options: Options) -> Schedule:
     """Equal boxes joined by rails, a switch or leaf switches: exchanges between GPUs of the same place, which their box spreads.

@@ -44,6 +44,7 @@ WIDEST = (16, 8)  # and through switches those that are longer by one part in so
     is_sized=True,
     takes_members=True,
     takes_demand=True,
+    own_units=True,
 )
 def flows(request: Request, options: Options) -> AnySchedule:
     """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.

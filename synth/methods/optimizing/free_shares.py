@@ -25,6 +25,7 @@ _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit 
     tier=Tier.NAMED,
     is_anytime=True,
     compares=True,
+    own_units=True,
 )
 def free_shares(request: Request, _: Options) -> Schedule:
     """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.

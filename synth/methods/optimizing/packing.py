@@ -43,6 +43,7 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
     order=63,
     is_anytime=True,
     compares=True,
+    own_units=True,
 )
 def packing(request: Request, options: Options) -> Schedule:
     """Spanning trees packed by matroid union, in a repeating slotted table; meets the partition bound as the message grows.

@@ -1,0 +1,75 @@
+"""The unit in which a method counts link rates: the one asked for, or others that lose less of the rates."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from certree.models.common.errors import InputError, TopologyError
+from certree.models.common.fields import exact_number
+from certree.models.common.quantities import parse_bandwidth
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.instance import Instance
+
+if TYPE_CHECKING:
+    from certree.synth.method import Request
+
+#: the option of every method
+UNIT = "unit"
+#: units of the widest link, up to which other units are tried: a message on a lane takes the longer, the finer they are
+MOST_UNITS = 64
+LEAST_GAIN = 200
+MOST_TRIED = 5
+
+
+def in_unit_asked_for(request: "Request", method: str) -> tuple["Request", str | None]:
+    """The request on the network in the unit that its option `unit` states, without that option, and its text, if there is one.
+
+    A bandwidth, such as 1GB/s, where the network states that of a full link, or a part of a full link, such as 1/4. InputError for
+    anything else, and for a unit in which the network cannot be counted.
+    """
+    if UNIT not in request.options:
+        return request, None
+    topology, where, text = request.topology, f"{method}: option {UNIT}", str(request.options[UNIT])
+    unit = exact_number(text)
+    if unit is None and topology.bandwidth is not None:
+        unit = parse_bandwidth(text, where) / topology.bandwidth
+    if unit is None:
+        raise InputError(f"{where}={text!r}; allowed: a part of a full link such as 1/4, since the network states no bandwidth")
+    try:
+        topology = topology.in_units_of(unit)
+    except TopologyError as error:
+        raise InputError(f"{where}={text}: {error}") from None
+    others = {name: value for name, value in request.options.items() if name != UNIT}
+    return replace(request, topology=topology, options=others), text
+
+
+def other_units(topology: Topology, collective: Collective) -> list[Topology]:
+    """The network in units other than its own, finer and finer, where its own do not divide all rates.
+
+    A unit is worth trying if a bound that needs no search falls with it by at least 1 / LEAST_GAIN of what it is for exact rates,
+    from the unit before. The widest link has at most MOST_UNITS. At most MOST_TRIED networks.
+    O(rates · MOST_UNITS · endpoints · links).
+    """
+    rates = topology.rates
+    if rates is None or topology.rounded is None:
+        return []
+    speeds = sorted({Fraction(capacity, rates.scale) for capacity in set(rates.capacity.tolist())})
+    units = {speed / count for speed in speeds for count in range(1, MOST_UNITS + 1)}
+    most = min(speeds[0], Fraction(1))
+    units = {unit for unit in units if speeds[-1] / MOST_UNITS <= unit <= most}
+    best, exact, found = _bound(topology, collective), _bound(topology.exact, collective), []
+    for unit in sorted(units, reverse=True):
+        counted = topology.in_units_of(unit)
+        bound = _bound(counted, collective)
+        if LEAST_GAIN * (best - bound) >= exact:
+            best = bound
+            found.append(counted)
+    return found[:MOST_TRIED]
+
+
+def _bound(topology: Topology, collective: Collective) -> Fraction:
+    """A bound on bandwidth time that needs no search, as a coefficient of M/B."""
+    bounds = cheap_bounds(Instance(topology, collective))
+    return max(Fraction(one["value"]) for one in bounds if one["quantity"] == "bandwidth") * topology.scale
