@@ -97,7 +97,7 @@ def load_topology(path: Path, options: Given = ()) -> Topology:
 
 def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
     """Write a network in the format of the name's end; .gz compresses, with a fixed time stamp. GraphML keeps neither link order
-    nor drawing, bandwidth and clock. InputError for another end, and for a file that exists, unless `force`."""
+    nor drawing. InputError for another end, and for a file that exists, unless `force`."""
     require_suffix(path, network_suffixes(written=True), "a network file")
     found = next(one for one in _writers() if path.name.lower().endswith(one.suffixes))
     write_atomically(path, found.written(topology), force=force)

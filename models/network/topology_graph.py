@@ -16,6 +16,8 @@ from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.rates import Rates
 from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
+_MOST_RATE = (1 << 63) - 1
+
 
 def from_node_link(document: dict[str, Any], where: str) -> Topology:
     """The topology in a parsed networkx node-link document; TopologyError says what is wrong."""
@@ -47,7 +49,7 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
 
     Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
     Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`;
-    graph `unit`, the part of a full link in which schedules count capacities.
+    graph `bandwidth` (bytes per second of a full link), `clock` (Hz) and `unit`, the part of a full link in which schedules count.
     """
     names = [str(node) for node in graph.nodes]
     if len(set(names)) < len(names):
@@ -98,10 +100,18 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         links[:, 3],
         reducing,
         labels=None if numbered else tuple(names),
+        bandwidth=_known(graph, "bandwidth", where),
+        clock=_known(graph, "clock", where),
         scale=scale,
         rates=None if unit is None else Rates(links[:, 2].astype(np.int64), scale),
     )
     return topology if unit is None else topology.in_units_of(unit)
+
+
+def _known(graph: Any, name: str, where: str) -> int | None:
+    """A whole number among the attributes of the graph; None where it is not there."""
+    value = graph.graph.get(name)
+    return None if value is None else _whole(value, 1, _MOST_RATE, f"{where}: {name}")
 
 
 def _whole(value: Any, low: int, high: int, where: str) -> int:
@@ -116,6 +126,8 @@ def graph_of(topology: Topology) -> Any:
     Node ids are the names (labels travel as attribute `label`); links come back in the order of (src, dst).
     """
     graph = nx.MultiDiGraph()
+    known = {"bandwidth": topology.bandwidth, "clock": topology.clock}
+    graph.graph |= {name: value for name, value in known.items() if value is not None}
     if topology.rates is not None:
         graph.graph["unit"] = str(1 / Fraction(topology.scale))
     for node in np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist():

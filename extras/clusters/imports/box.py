@@ -52,7 +52,7 @@ class Options:
 #: name -> help text of the options that may follow the name of an imported file
 OPTION_HELP = {
     "speed": "speed=KIND:BANDWIDTH, such as NV:25GB/s (one NVLink), NET:200Gb/s; may repeat",
-    "unit": "unit=BANDWIDTH in which schedules count link rates, rounded down (deprecated: an option of methods)",
+    "unit": "unit=BANDWIDTH in which schedules count link rates, rounded down; every method has this option, too",
     "boxes": "boxes=N composes N boxes with a fabric between their network interfaces",
     "fabric": "fabric=switch joins all network interfaces, fabric=rails those of the same number, one switch each",
     "nvlinks": "nvlinks=direct or switched, where every two GPUs show the same number of NVLinks",

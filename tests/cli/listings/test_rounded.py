@@ -1,14 +1,14 @@
-"""Every answer about a network whose link rates an import rounded says so, and whose bounds it states."""
+"""Every answer about a schedule that uses link rates in part says so, and bounds are of the rates described."""
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from certree.models.network.network_files import save_topology
-from certree.models.network.rounding import RoundedRate, Rounding
+from certree.models.network.rates import Rates
 from certree.models.network.spec import parse_topology
 from tests.cli.running import certree
 
@@ -16,11 +16,9 @@ BOX = Path(__file__).parents[2] / "extras" / "clusters" / "imports" / "dgx1.xml"
 ROUNDED, EXACT = f"{BOX},speed=NV:25GB/s,speed=SYS:19.2GB/s", f"{BOX},speed=NV:25GB/s,links=nvlink"
 LINE = (
     "  rounded: 3 rates: 16 links from 50 GB/s to 47.26 GB/s, 16 links from 25 GB/s to 15.75 GB/s,"
-    " 2 links from 19.2 GB/s to 15.75 GB/s (unit 15.75 GB/s); bounds are those of the rounded network, not of the one described"
+    " 2 links from 19.2 GB/s to 15.75 GB/s (unit 15.75 GB/s); bounds are of the rates described"
 )
 ASKED = [
-    ("bound", "--size", "64KiB"),
-    ("bound",),
     ("synthesize", "--method", "multitree", "--size", "64KiB"),
     ("compare", "--size", "64KiB", "--methods", "multitree", "--simulate", "none"),
     ("topology show",),
@@ -47,13 +45,16 @@ def test_answers_about_files(tmp_path: Path) -> None:
     """The converted network, and a schedule for it, still say so: nothing is left of the name of the imported file's options."""
     network, schedule, certified = tmp_path / "box.json", tmp_path / "s.json", tmp_path / "c.json"
     answer("topology convert", BOX, "--speed", "NV=25GB/s", "--speed", "SYS=19.2GB/s", "-o", str(network))
-    assert LINE in answer("bound", network).splitlines()
+    converted, imported = (json.loads(answer("bound", name, "--size", "1MiB", "--json")) for name in (network, ROUNDED))
+    assert converted == imported
+    assert "rounded" not in answer("bound", network)
     assert LINE in answer("synthesize", network, "--method", "multitree", "--size", "64KiB", "-o", str(schedule)).splitlines()
     assert LINE in answer("verify", schedule).splitlines()
     assert LINE in answer("certify", schedule, "-o", str(certified)).splitlines()
 
 
-SMALL = replace(parse_topology("ring:2"), rounded=Rounding(Fraction(2), (RoundedRate(Fraction(5), Fraction(4), 2),)))
+TWO = parse_topology("ring:2,capacity=2")
+SMALL = replace(TWO, bandwidth=2 * 10**9, rates=Rates(np.array([5, 5]), 2))
 
 
 @pytest.fixture
