@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.costs.model.link_kinds import LinkKind, link_kinds, switches_passed
+from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
 from certree.extras.costs.model.profile import Profile
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
@@ -209,8 +209,7 @@ def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
 
 def _link_columns(topology: Topology, kinds: Int64, flows: Flows) -> dict[str, Any]:
     """The columns of links of `Counts`, with `scale` and `narrowest`."""
-    topology.require_full_links("a cost model")
-    capacity = topology.pair_capacity
+    capacity = described(topology, "a cost model").pair_capacity
     scale = lcm(*np.unique(capacity).tolist())
     if scale * int(flows.load.max(initial=0)) >= 1 << 62:
         raise UnsupportedError(f"{topology.name}: links of too many capacities for costs")

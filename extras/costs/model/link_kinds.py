@@ -52,3 +52,13 @@ def link_kinds(topology: Topology) -> Int64:
         central = far == far.min()
         kinds[between & central[src] & central[dst]] = LinkKind.CROSS
     return kinds
+
+
+def described(topology: Topology, what: str) -> Topology:
+    """The network in units that divide its exact rates. A link kind has the cost of its narrowest links, so units do not matter.
+
+    UnsupportedError for `what` where links are named as parts of a full link, to which costs might refer.
+    """
+    if topology.rates is None:
+        topology.require_full_links(what)
+    return topology.exact

@@ -15,7 +15,7 @@ import numpy as np
 from certree.extras.costs.model.flows.flows import Flows, Int64, flows_of
 from certree.extras.costs.model.flows.rates import equal_shares, makespan, max_min
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel
-from certree.extras.costs.model.link_kinds import LinkKind, link_kinds, switches_passed
+from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
@@ -106,7 +106,7 @@ class FlowTimer:
 
     def __init__(self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading) -> None:
         servers = len(topology.endpoints)
-        topology.require_full_links("the flow engine")
+        topology = described(topology, "the flow engine")
         if floats < servers:
             raise InputError(
                 f"a message of {floats} floats of {FLOAT_BYTES} bytes leaves some of the {servers} servers without data"
