@@ -274,8 +274,23 @@ def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machin
 
 
 def packet_lengths(chunk_bytes: int, machine: Machine, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
+    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each.
+
+    UndecidedError for more packets than memory has room for.
+    """
+    granules, payload, count = _packets(chunk_bytes, machine, framing)
+    hold(8 * count, f"the lengths of {count:,} packets")
+    return [machine.head_flits + payload] * (count - 1) + [machine.head_flits + granules - (count - 1) * payload]
+
+
+def framed_flits(chunk_bytes: int, machine: Machine, framing: str) -> int:
+    """The sum of `packet_lengths`."""
+    granules, _, count = _packets(chunk_bytes, machine, framing)
+    return count * machine.head_flits + granules
+
+
+def _packets(chunk_bytes: int, machine: Machine, framing: str) -> tuple[int, int, int]:
+    """Of one chunk: its flits without headers, those of a full packet, and the packets."""
     granules = chunk_bytes // machine.flit_bytes
     payload = granules if framing == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
-    count = ceil_div(granules, payload)
-    return [machine.head_flits + payload] * (count - 1) + [machine.head_flits + granules - (count - 1) * payload]
+    return granules, payload, ceil_div(granules, payload)

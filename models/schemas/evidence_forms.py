@@ -42,6 +42,12 @@ class _Time(TypedDict):
     bounds: Annotated[list[_TimeBound], Entries(1)]
 
 
+class _Fewest(TypedDict):
+    point: list[int]
+    machine: Any
+    proof: dict[str, Any]
+
+
 @form("certificate")
 class Certificate(TypedDict):
     """Certificate.
@@ -53,6 +59,7 @@ class Certificate(TypedDict):
     schedule: Annotated[Digest, "digest of the schedule"]
     bounds: list[_Bound]
     claim: _Claim
+    fewest_steps: NotRequired[Annotated[_Fewest, "no schedule of as many chunks has fewer steps, with its proof"]]
     time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
 
 

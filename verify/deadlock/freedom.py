@@ -17,7 +17,7 @@ from certree.models.routers.transparency import has_routers
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, packet_lengths
+from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, framed_flits
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
@@ -263,7 +263,7 @@ def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: st
 
 def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:
     """Flits of a chunk, as a message or as packets, whichever are more where that is left open."""
-    return max(sum(packet_lengths(chunk_bytes, machine, one)) for one in (FRAMINGS if framing is None else (framing,)))
+    return max(framed_flits(chunk_bytes, machine, one) for one in (FRAMINGS if framing is None else (framing,)))
 
 
 def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...]:

@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UndecidedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import path_latency
 from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.schedule.timing import (
+    FRAMINGS,
     bandwidth_bound_cycles,
     chunk_bytes_of,
+    framed_flits,
+    lane_cycles,
+    packet_lengths,
     peak_in_window,
     peak_reductions,
     reduction_cycles,
@@ -258,3 +262,21 @@ def test_messages_that_merge_keep_out_of_each_others_way():
     the slot, in strict lockstep the longest path does."""
     assert slot_timing(merging(delay=4), 2 * 4096, MACHINE).slot_cycles == 257 + 43
     assert slot_timing(merging(), 2 * 4096, MACHINE).slot_cycles == 257 + 74
+
+
+@pytest.mark.parametrize("granules", [1, 15, 16, 17, 160])
+def test_flits_of_packets(granules):
+    """The sum, of any size; the list only as far as memory goes."""
+    size = granules * MACHINE.flit_bytes
+    for framing in FRAMINGS:
+        assert framed_flits(size, MACHINE, framing) == sum(packet_lengths(size, MACHINE, framing))
+    assert framed_flits(granules << 50, MACHINE, "packet") > granules << 46
+    with pytest.raises(UndecidedError, match=r"the lengths of .* packets: takes"):
+        packet_lengths(granules << 50, MACHINE, "packet")
+
+
+def test_lanes_of_rational_rates():
+    """n flits take the whole cycles in which a lane of 64/65 of a flit per cycle moves them."""
+    assert [lane_cycles(flits, Fraction(65, 64)) for flits in (1, 64, 65, 128)] == [2, 65, 67, 130]
+    assert lane_cycles(np.array([64, 65]), Fraction(65, 64)).tolist() == [65, 67]
+    assert serialization_cycles(63 * MACHINE.flit_bytes, MACHINE, Fraction(65, 64)) == 65
