@@ -8,10 +8,13 @@ slotted and paced, through routers or without, whatever the chunks, buffers, roo
 - No message is fired before `ni_start_cycles`. `inject` cycles after it is fired it stands before the first lane.
 - On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
   enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
-- Where the network states exact rates, the lanes of a schedule are as fast as its unit, at most a full link, and a link has no more
-  of them than its rate has room for. Count the time of a granule on a lane from s - 1 cycles after its entry, s being the cycles
-  that the lane takes for a flit: the order of events stays, granules leave as before, and no link takes more granules in any time
-  than a link of whole lanes of a flit per cycle, its rate rounded up (`Topology.roomy`). The proofs are for such links.
+- Where the network states exact rates, `scale` is 1 and links have whole lanes, their rates rounded up (`Topology.roomy`). The
+  lanes of a schedule may be others there. Each is as fast as its unit, at most a flit per cycle, and those of a link together are
+  at most as fast as the link. Let s be the cycles that such a lane takes for a flit, and let the part x of a granule, 0 ≤ x < 1,
+  enter a lane x · s cycles after the granule. All parts keep the times above: s ≥ 1, a header takes no fewer cycles than with
+  `scale` 1, and a message is complete (1 - x) · s cycles after its last part x has reached the interface, so in a whole cycle
+  behind it. In w cycles w · rate granules or fewer enter a link, in parts. That is all the proofs use of links, if they count
+  amounts of granules instead of granules.
 - Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
 - Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the one reduction unit of an endpoint or a switch,
   starting when the message that brings the chunk is complete; and no transfer is added to what a copy that is still in flight will
