@@ -1,4 +1,5 @@
-"""Clusters: networks from descriptions by other tools.
+"""Clusters: networks of machines that people have.
 
 - `imports`: topology files of NCCL and the output of `nvidia-smi topo -m`, one file for each format
+- `families`: boxes of GPUs that vendors sell, by name, joined by a fabric
 """

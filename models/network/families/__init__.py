@@ -1,7 +1,8 @@
-"""The named topology families: one file each, registered by decorator, in `regular`, `routers`, `boxes` or `cabled`."""
+"""The named topology families: one file each, registered by decorator, in `regular`, `routers` or `cabled`; extras add theirs."""
 
 from collections.abc import Callable
 
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import Topology
 
@@ -12,6 +13,7 @@ FAMILIES: Registry[Builder] = Registry("topology family")
 
 
 def load_families() -> Registry[Builder]:
-    """The registry, with every module of this folder imported."""
+    """The registry, with every module of this folder imported, and those of extras."""
     import_folder(__name__)
+    import_plug_ins("topology families")
     return FAMILIES

@@ -1,1 +1,1 @@
-"""Families that are joined cable by cable (`cables`): boxes, and networks with switches."""
+"""Families that are joined cable by cable (`cables`): packages, and networks with switches."""

@@ -1,7 +1,7 @@
 """`nvl72`."""
 
+from certree.extras.clusters.families.fabric import Box, boxes_of
 from certree.models.network.families import FAMILIES
-from certree.models.network.families.boxes.fabric import Box, boxes_of
 from certree.models.network.topology import Topology
 
 GPUS, SWITCHES = 72, 18

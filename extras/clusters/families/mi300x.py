@@ -1,7 +1,7 @@
 """`mi300x:B`."""
 
+from certree.extras.clusters.families.fabric import Box, boxes_of
 from certree.models.network.families import FAMILIES
-from certree.models.network.families.boxes.fabric import Box, boxes_of
 from certree.models.network.topology import Topology
 
 GPUS = 8
