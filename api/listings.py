@@ -12,7 +12,7 @@ from certree.api.reports.schemas import document_schemas
 from certree.api.reports.text import rounded_of
 from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, suggestion
-from certree.models.common.extras import object_at, places
+from certree.models.common.extras import import_plug_ins, object_at, places
 from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.endpoint import ENDPOINTS
 from certree.models.machine.machine import MACHINES
@@ -64,7 +64,8 @@ def schemas() -> dict[str, dict[str, Any]]:
     """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `workload`, `deadlock`,
     `tables` of files, and `certree-KIND-report` and `certree-error` of what `--json` prints.
 
-    Those of files follow from `models/schemas` and `hw/tables/manifest_form.py`, with the registered names of encodings.
+    Those of files follow from `models/schemas`, `hw/tables/manifest_form.py` and the forms of extras, with the registered names of
+    encodings.
 
     >>> import certree.api as ct
     >>> "readmemh" in ct.schemas()["tables"]["properties"]["encoding"]["enum"]
@@ -72,6 +73,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     """
     for folder in ("models.schemas", "hw.tables"):
         import_folder(f"certree.{folder}")
+    import_plug_ins("forms")
     found = schemas_of_forms()
     found["tables"]["properties"]["encoding"]["enum"] = list(load_formats())
     return found | document_schemas()

@@ -1,4 +1,5 @@
-"""Forms of the documents that `--json` prints, one for each kind; `schemas` makes JSON schemas of them.
+"""Forms of the documents that `--json` prints, one for each kind; `schemas` makes JSON schemas of them. Extras add those of their
+commands, in their modules `documents`.
 
 A line of a form lists keys and, behind the colon, their type: `text`, `bool`, `count` (a whole number from 0 on), `number`,
 `rational` (a text such as "9/16"), the name of another form, `[T]` (a list), `{T}` (an object whose values are T) or `any`. A `?`
@@ -12,7 +13,6 @@ PARTS = {
     "bound": "kind quantity: text\nvalue: rational\nclass: [text]\nwitness: any",
     "gaps": "bandwidth latency: rational?",
     "violation": "rule message: text\nrows: [count]",
-    "item": "name status text: text",
     "refutation": "point: [count]\nproof: any",
     "rounded": "unit: rational\nrates: [rounded_rate]",
     "rounded_rate": "described used: rational\nlinks: count",
@@ -29,66 +29,9 @@ PARTS = {
         distinct_states total_states: count?
         seconds: number
         """,
-    "median": "benchmark: text\nparticipants floats: count\nseconds: number",
-    "interval": "value low high: number",
-    "fitted": "benchmark: text\nparticipants floats: count\nseconds fitted residual: number",
-    "target": "name title: text",
-    "cell": "row column: text\nours paper difference tolerance: text?\nagrees: bool?\nsays? why?: text?",
     "degree": "min max: count",
     "diameter": "hops from to: count",
-    "compared": """
-        method: text
-        message_bytes: count
-        not_applicable? time_unknown? not_simulated?: text
-        valid? exact? data_ok?: bool
-        steps? total_steps? delay? repeats? chunks? transfers?: count
-        period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
-        time_bound_cycles? time_bound_cycles_any_shares?: count?
-        bandwidth_time? bandwidth_bound? bandwidth_bound_any_shares? bound_cycles?: rational?
-        time_over_bound? time_over_bound_any_shares?: rational?
-        shares?: text
-        seconds? bytes_per_second? simulated_seconds?: rational?
-        optimal_in?: [text]
-        gap?: gaps
-        engine?: text?
-        """,
-    "swept": """
-        label? key network? drawn? collective? method? machine? run? status? message?: text
-        size? seed? draw?: count
-        """,
-    "tuned": """
-        from to made_for_bytes time_bytes: count
-        from_is_exact fine_slots: bool
-        method file: text
-        time_cycles time_bound_cycles: count?
-        time_bound_cycles_any_shares?: count?
-        time_over_bound: rational?
-        time_over_bound_any_shares?: rational?
-        """,
-    "tuned_at": """
-        message_bytes time_cycles: count
-        time_bound_cycles: count?
-        time_bound_cycles_any_shares?: count?
-        time_over_bound: rational?
-        time_over_bound_any_shares?: rational?
-        method: text
-        file: text
-        """,
     "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
-    "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
-    "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
-    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
-    "priced": """
-        subject: text
-        method: text?
-        not_applicable? refuted? topology? collective?: text
-        root?: count?
-        valid?: bool
-        seconds? links? additions? accesses?: rational
-        terms?: [any]
-        steps?: count
-        traffic? optimality? plans?: any
-        """,
     "system": """
         system: text
         cycles chunks chunk_bytes padded_bytes messages phases deepest_port interrupts memory_bytes link_bytes: count
@@ -148,30 +91,6 @@ DOCUMENTS = {
         seconds? bytes_per_second?: rational
         machine?: text
         """,
-    "program": """
-        valid in_place out_of_place: bool
-        kind collective: text
-        root chunks: count?
-        ranks messages: count
-        name? protocol?: text
-        min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
-        scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
-        states_data?: bool
-        violations?: [violation]
-        violation_counts?: {count}
-        """,
-    "execute": """
-        right exact: bool
-        error_over_bound mpi_seconds: number?
-        topology collective type: text
-        root: count?
-        method operation: text?
-        ranks messages message_bytes: count
-        seconds: [number]
-        bus_bytes_per_second: number
-        members?: [count]
-        blocks?: count
-        """,
     "verify-batch": "valid: bool\nfiles: [checked]",
     "frontier": """
         valid: bool
@@ -188,16 +107,6 @@ DOCUMENTS = {
         bound?: any
         methods?: [method]
         violations?: [any]
-        """,
-    "bundle": """
-        valid: bool
-        kind sha256 trust: text
-        topology collective: text?
-        root: count?
-        bytes: count
-        made_with: {text}
-        items: [item]
-        violations?: [violation]
         """,
     "export": """
         encoding machine schedule_digest profile: text
@@ -220,10 +129,6 @@ DOCUMENTS = {
         switched?: switched
         seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,
-    "compare": "topology collective machine: text\nroot: count?\nrounded?: rounded\ncells: [compared]",
-    "cost": "model params: text\nmessage_bytes: count\ncells: [priced]",
-    "fit": "confidence: number\nparameters: {interval}\nthreshold: interval?\npoints: [fitted]",
-    "measure": "runs: count\nmedians: [median]",
     "inject": """
         topology machine: text
         cycles flit_hops: count
@@ -249,32 +154,7 @@ DOCUMENTS = {
         stall: [text]
         """,
     "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
-    "train": """
-        workload topology loop timing machine order: text
-        system: text?
-        methods: {text}
-        pieces iterations: count
-        overlap shared: bool
-        seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
-        iteration_ends: [rational]
-        exposed_by_phase: {rational}
-        samples_per_second: rational?
-        groups: [group]
-        layers: [trained]
-        what_if: [alternative]
-        """,
     "model-check": "models: [model]",
-    "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
-    "sweep": """
-        title: text
-        rounded?: {rounded}
-        cells: [swept]
-        folder?: text
-        present? unmeasured?: count
-        estimated_cpu_seconds?: number
-        """,
-    "tune": "topology collective machine: text\nroot: count?\nrounded?: rounded\nranges: [tuned]\npoints: [tuned_at]",
-    "gallery": "folder: text\nexamples: [{text}]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """
         name digest: text

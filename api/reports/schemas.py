@@ -4,6 +4,7 @@ import re
 from typing import Annotated, Any
 
 from certree.api.reports.documents import DOCUMENTS, PARTS, VERSION
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.fields import FromZero
 from certree.models.schemas.form import DRAFT, value_schema
 
@@ -23,6 +24,7 @@ def document_schemas() -> dict[str, dict[str, Any]]:
     >>> sorted(document_schemas()["certree-export-report"]["required"])[:3]
     ['arrival_bits', 'chunk_bytes', 'encoding']
     """
+    import_plug_ins("documents")
     reports = {f"certree-{kind}-report": form for kind, form in DOCUMENTS.items()}
     return {name: _document(name, form) for name, form in {"certree-error": "error kind: text", **reports}.items()}
 

@@ -4,5 +4,5 @@ from certree.models.common.extras import Extra
 
 EXTRA = Extra(
     registries={"evidence": "evidence:all_evidence"},
-    plug_ins={"artefacts": ("artefacts",)},
+    plug_ins={"artefacts": ("artefacts",), "documents": ("documents",), "forms": ("model.manifest_form",)},
 )

@@ -9,5 +9,5 @@ EXTRA = Extra(
     },
     registries={"cost models": "model.cost_model:load_models"},
     presets={"cost presets": "model.cost_model:COST_PARAMETERS.described"},
-    plug_ins={"methods": ("methods",)},
+    plug_ins={"methods": ("methods",), "documents": ("documents",)},
 )

@@ -5,4 +5,5 @@ from certree.models.common.extras import Extra
 EXTRA = Extra(
     registries={"experiments": "experiment:load_experiments"},
     presets={"targets": "target:targets"},
+    plug_ins={"documents": ("documents",)},
 )

@@ -8,5 +8,5 @@ EXTRA = Extra(
         "export of programs": "command.exporting:export_as_program",
     },
     registries={"runtime formats": "formats.program_format:load_program_formats"},
-    plug_ins={"artefacts": ("formats",), "rules": ("check",)},
+    plug_ins={"artefacts": ("formats",), "rules": ("check",), "documents": ("documents",)},
 )

@@ -1,2 +1,2 @@
-"""The router network: its columns for the core, routing on grids, packets and injection, blocked networks in words, flits as
-bits, traces of flits."""
+"""The router network: its columns for the core, routing on grids, packets and injection, blocked networks in words, traces of
+flits."""

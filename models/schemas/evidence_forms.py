@@ -1,4 +1,4 @@
-"""Forms of evidence: certificates, freedom from deadlock, and bundles."""
+"""Forms of evidence: certificates and freedom from deadlock."""
 
 import re
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -106,28 +106,3 @@ class Deadlock(TypedDict):
         "was not asked",
     ]
     router_effect: Annotated[str | None, "the effect that routers may add"]
-
-
-class _Present(TypedDict):
-    name: str
-    members: list[str]
-
-
-class _Absent(TypedDict):
-    name: str
-    absent: str
-
-
-class _Member(TypedDict):
-    bytes: FromZero
-    sha256: Digest
-
-
-@form("bundle")
-class Bundle(TypedDict):
-    """bundle.json, the manifest of a bundle of evidence."""
-
-    kind: Annotated[Literal["schedule", "frontier"], "what the bundle is about"]
-    made_with: Annotated[dict[str, str], "versions of certree and Python, as stated by who made it"]
-    items: Annotated[list[_Present | _Absent], "each kind of evidence, with its members or with the reason why there is none"]
-    members: Annotated[dict[str, _Member], "every member but bundle.json itself, in the order of the archive"]

@@ -149,7 +149,7 @@ def bounds_picture(found: Bounds, title: str | None, asked: Asked) -> str:
 
 def bound_picture(topology: Topology, bounds: list[dict[str, Any]], kind: str | None, title: str) -> str:
     """The picture of the witness of `kind`, or of the strongest bound on bandwidth time."""
-    from certree.api.reports.bounds import bound_words, claim_words
+    from certree.extras.reports.pictures.bound_words import bound_words, claim_words
     from certree.extras.reports.pictures.witness import witness_picture
 
     known = list(dict.fromkeys(one["kind"] for one in bounds))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.reports.bounds import bound_words, claim_words
 from certree.api.reports.schedule_report import schedule_words, shares_words
 from certree.api.reports.text import QUANTITIES, UNITS, clock_words, counted, gap_words, one_line, seconds_words, size_words
 from certree.extras.reports.pages.subjects import Subject
 from certree.extras.reports.pages.timing import data_url, time_plot, time_table
+from certree.extras.reports.pictures.bound_words import bound_words, claim_words
 from certree.extras.reports.pictures.ground import MOST_NAMED
 from certree.extras.reports.pictures.witness import witness_picture
 from certree.hw.formats.bit_layout import Widths

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certree.extras.papers.flit_format import FlitType
 from certree.hw.engines.core_program import first_cells
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.router_transparency import MET_IN_NETWORK, router_effect
@@ -16,7 +17,6 @@ from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import packet_lengths
 from certree.hw.engines.table_rows import NotPacedError
-from certree.hw.routers.flit_format import FlitType
 from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.routers.flit_format import DATA, TYPE, FlitFormat, FlitType
+from certree.extras.papers.flit_format import DATA, TYPE, FlitFormat, FlitType
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

@@ -1,0 +1,30 @@
+"""Forms of the documents that commands on runtimes print as `--json`, in the words of `certree.api.reports.documents`."""
+
+from certree.api.reports.documents import DOCUMENTS
+
+DOCUMENTS |= {
+    "program": """
+        valid in_place out_of_place: bool
+        kind collective: text
+        root chunks: count?
+        ranks messages: count
+        name? protocol?: text
+        min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
+        scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
+        states_data?: bool
+        violations?: [violation]
+        violation_counts?: {count}
+        """,
+    "execute": """
+        right exact: bool
+        error_over_bound mpi_seconds: number?
+        topology collective type: text
+        root: count?
+        method operation: text?
+        ranks messages message_bytes: count
+        seconds: [number]
+        bus_bytes_per_second: number
+        members?: [count]
+        blocks?: count
+        """,
+}

@@ -1,0 +1,56 @@
+"""Forms of the documents that commands on sweeps print as `--json`, in the words of `certree.api.reports.documents`."""
+
+from certree.api.reports.documents import DOCUMENTS, PARTS
+
+PARTS |= {
+    "compared": """
+        method: text
+        message_bytes: count
+        not_applicable? time_unknown? not_simulated?: text
+        valid? exact? data_ok?: bool
+        steps? total_steps? delay? repeats? chunks? transfers?: count
+        period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
+        time_bound_cycles? time_bound_cycles_any_shares?: count?
+        bandwidth_time? bandwidth_bound? bandwidth_bound_any_shares? bound_cycles?: rational?
+        time_over_bound? time_over_bound_any_shares?: rational?
+        shares?: text
+        seconds? bytes_per_second? simulated_seconds?: rational?
+        optimal_in?: [text]
+        gap?: gaps
+        engine?: text?
+        """,
+    "swept": """
+        label? key network? drawn? collective? method? machine? run? status? message?: text
+        size? seed? draw?: count
+        """,
+    "tuned": """
+        from to made_for_bytes time_bytes: count
+        from_is_exact fine_slots: bool
+        method file: text
+        time_cycles time_bound_cycles: count?
+        time_bound_cycles_any_shares?: count?
+        time_over_bound: rational?
+        time_over_bound_any_shares?: rational?
+        """,
+    "tuned_at": """
+        message_bytes time_cycles: count
+        time_bound_cycles: count?
+        time_bound_cycles_any_shares?: count?
+        time_over_bound: rational?
+        time_over_bound_any_shares?: rational?
+        method: text
+        file: text
+        """,
+}
+DOCUMENTS |= {
+    "compare": "topology collective machine: text\nroot: count?\nrounded?: rounded\ncells: [compared]",
+    "sweep": """
+        title: text
+        rounded?: {rounded}
+        cells: [swept]
+        folder?: text
+        present? unmeasured?: count
+        estimated_cpu_seconds?: number
+        """,
+    "tune": "topology collective machine: text\nroot: count?\nrounded?: rounded\nranges: [tuned]\npoints: [tuned_at]",
+}

@@ -1,0 +1,25 @@
+"""Forms of the documents that commands on training print as `--json`, in the words of `certree.api.reports.documents`."""
+
+from certree.api.reports.documents import DOCUMENTS, PARTS
+
+PARTS |= {
+    "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
+    "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
+    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
+}
+DOCUMENTS |= {
+    "train": """
+        workload topology loop timing machine order: text
+        system: text?
+        methods: {text}
+        pieces iterations: count
+        overlap shared: bool
+        seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
+        iteration_ends: [rational]
+        exposed_by_phase: {rational}
+        samples_per_second: rational?
+        groups: [group]
+        layers: [trained]
+        what_if: [alternative]
+        """,
+}
