@@ -26,7 +26,6 @@ from certree.api.parsing import size as size
 from certree.api.parsing import topology as topology
 from certree.api.runs.aggregation import aggregate as aggregate
 from certree.api.runs.deadlocks import deadlock as deadlock
-from certree.api.runs.endpoint_runs import endpoints as endpoints
 from certree.api.runs.injection import Traffic as Traffic
 from certree.api.runs.injection import inject as inject
 from certree.api.runs.model_checks import model_check as model_check
@@ -40,6 +39,7 @@ from certree.api.table_export import row_bits as row_bits
 from certree.api.workers import Workers as Workers
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
+from certree.extras.endpoints.api import *
 from certree.extras.papers.api import *
 from certree.extras.reports.api import *
 from certree.extras.runtimes.api import *

@@ -14,7 +14,6 @@ from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, suggestion
 from certree.models.common.extras import import_plug_ins, object_at, places
 from certree.models.common.registry import Registry, import_folder
-from certree.models.machine.endpoint import ENDPOINTS
 from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
 from certree.models.network.spec import MODIFIERS
@@ -38,7 +37,6 @@ def names() -> dict[str, dict[str, str]]:
     return {kind: dict(registry.describe()) for kind, registry in _registries().items()} | {
         "collectives": {str(kind): "" for kind in CollectiveKind},
         "presets": MACHINES.described(),
-        "endpoints": ENDPOINTS.described(),
         **{kind: object_at(place)() for kind, place in places("presets").items()},
     }
 

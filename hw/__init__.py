@@ -3,7 +3,7 @@
 - `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
 - `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
-- `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
+- `routers`: the router network alone; `reducing`: switches that reduce
 - `rtl` (SystemVerilog, no package): the reference network interface, and its testbench in `rtl/bench`
-- `core`: the C++ core; `core_calls`: calls of it
+- `core`: the C++ core, that of endpoints included; `core_calls`: calls of it
 """

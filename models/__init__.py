@@ -5,7 +5,7 @@
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `demand`: how much each endpoint has for each other one
 - `fine`: schedules with fine slots: times, tolerance, other sizes
-- `machine`: parameters of links, routers and endpoints, with presets
+- `machine`: parameters of links and routers, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute, their form and memory
 - `traces`: trace files of simulators

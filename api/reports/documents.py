@@ -22,7 +22,6 @@ PARTS = {
     "others": "packets arrived longest_latency: count",
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "switch": "node most_aggregators most_payloads dropped: count\nbusy: rational",
-    "payload": "bytes start: count",
     "model": """
         name expected result mode message trace: text
         as_expected: bool
@@ -32,19 +31,6 @@ PARTS = {
     "degree": "min max: count",
     "diameter": "hops from to: count",
     "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
-    "system": """
-        system: text
-        cycles chunks chunk_bytes padded_bytes messages phases deepest_port interrupts memory_bytes link_bytes: count
-        ends: [count]
-        seconds: rational
-        joules: rational?
-        data_ok conserved: bool
-        wrong: any
-        partitions partition_peaks: [any]
-        occupancy: {rational}
-        delays: {rational}
-        stall: [text]
-        """,
 }
 
 #: documents, by the kind in their `format`
@@ -153,7 +139,6 @@ DOCUMENTS = {
         wrong: any
         stall: [text]
         """,
-    "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
     "model-check": "models: [model]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """

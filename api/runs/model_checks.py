@@ -8,19 +8,17 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.deadlocks import require_free, require_in_time
-from certree.api.runs.endpoint_runs import made_schedule
 from certree.api.runs.runnable import made_tables, tables_to_run
+from certree.api.runs.trace_kinds import added_kind
 from certree.api.settings import Tell, machine_for, silent
 from certree.hw.engines.runs import Options
 from certree.hw.engines.table_framing import framed
 from certree.models.common.errors import InputError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.models.traces.aggregation_traces import is_aggregation_trace, load_aggregation_trace
-from certree.models.traces.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.models.traces.flits import is_flit_trace, load_flit_trace
 from certree.verify.tla import models
 from certree.verify.tla.model_file import ListedTables
@@ -28,7 +26,6 @@ from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.routers.model import model_check_routers
 from certree.verify.tla.table_model import model_check_tables
 from certree.verify.tla.traces.aggregation_trace_check import check_aggregation_trace
-from certree.verify.tla.traces.endpoint_trace_check import check_endpoint_trace
 from certree.verify.tla.traces.interfaces import RUNS, check_trace
 from certree.verify.tla.traces.reducing_network import aggregated_flows
 from certree.verify.tla.traces.router_trace_check import check_injected_flits, check_schedule_flits
@@ -108,8 +105,8 @@ def model_check(
         topology = parsing.topology(named[0])
         on = machine_for(topology, machine)
         return [check_injected_flits(load_flit_trace(Path(trace)), topology, on, Path(trace), time_limit=limit)]
-    if is_endpoint_trace(Path(trace)) and len(named) <= 1:
-        return [_checked_endpoints(Path(trace), named, size_or_default(size), limit)]
+    if (kind := added_kind(Path(trace))) is not None and len(named) in kind.takes.names:
+        return [kind.check(Path(trace), named, size_or_default(size), limit)]
     raise InputError(
         f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
     )
@@ -132,16 +129,6 @@ def _checked_aggregation(
         schedule, used = aggregated_schedule(source, size, machine, len(traced))
     flows = aggregated_flows(schedule, used.message_bytes, used.machine)
     return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
-
-
-def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
-    """A trace of endpoints, checked with a schedule or the default method's schedule for a network, where one is named."""
-    ran = load_endpoint_trace(trace)
-    schedule = None
-    if names:
-        collective = None if holds_schedule(names[0]) else parse_collective(ran.collective)
-        schedule = made_schedule(names[0], collective, None, {}, size).schedule
-    return check_endpoint_trace(ran, trace, schedule, time_limit)
 
 
 def _listed_tables(entry: ListedTables) -> Tables:

@@ -24,8 +24,8 @@ class Extra:
 
     `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
     that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
-    "network files", "topology families", "artefacts", "documents", "forms") the modules or folders whose import registers entries
-    of the kernel's registries.
+    "network files", "topology families", "artefacts", "documents", "forms", "traces") the modules or folders whose import
+    registers entries of the kernel's registries.
     """
 
     provides: Places = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""Hardware parameters: `machine` (links, interfaces, routers), `endpoint`, presets as TOML files; `clocks` of a run."""
+"""Hardware parameters: `machine` (links, interfaces, routers), presets as TOML files; `clocks` of a run."""

@@ -23,6 +23,7 @@ import certree.api as ct
 from certree.cli.main import run
 from certree.extras.costs.model.cost_model import load_parameters
 from certree.extras.costs.model.fitting.measurements import read_measurements
+from certree.extras.endpoints.model.endpoint_traces import load_endpoint_trace
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.training.model.workload_file import load_workload
 from certree.hw.routers.packets import read_packets
@@ -30,7 +31,6 @@ from certree.hw.tables.directory import MANIFEST
 from certree.hw.tables.manifest import file_entry
 from certree.models.machine.machine import load_machine
 from certree.models.traces.aggregation_traces import load_aggregation_trace
-from certree.models.traces.endpoint_traces import load_endpoint_trace
 from certree.models.traces.flits import load_flit_trace
 from certree.verify.tla.traces.interfaces import load_trace
 from tests.fuzz import forms

@@ -17,7 +17,7 @@ TESTS = (
     "tests/hw/routers/test_packet_injection.py",
     "tests/hw/engines/test_flit.py",
     "tests/hw/engines/test_flit_traces.py",
-    "tests/hw/endpoints/test_endpoints.py",
+    "tests/extras/endpoints/run/test_endpoints.py",
     "tests/hw/reducing/test_aggregation.py",
     "--deselect=tests/hw/routers/test_packet_injection.py::test_mean_latency_under_uniform_traffic",
 )

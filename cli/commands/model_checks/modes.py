@@ -1,10 +1,11 @@
 """The sub-commands of `certree model-check`, except the default one: schedule, routers, trace, symbolic, config."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
+from certree.api.runs.trace_kinds import Takes, added_kind
 from certree.cli.commands.model_checks.outcomes import checked
 from certree.cli.words.parameters import COUNT, Decorator, option_json, option_params, option_size
 from certree.cli.words.terminal import note
@@ -12,7 +13,6 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.schedule.timing import FRAMINGS
 from certree.models.traces.aggregation_traces import is_aggregation_trace
-from certree.models.traces.endpoint_traces import is_endpoint_trace
 from certree.models.traces.flits import is_flit_trace
 from certree.verify.tla.models import configuration_file
 from certree.verify.tla.traces.interfaces import RUNS
@@ -90,29 +90,16 @@ def config_mode(name: str, output: Path | None, force: bool) -> None:
     note(f"wrote {path}")
 
 
-class _Takes(NamedTuple):
-    """What a kind of trace takes: options by the names of their parameters, numbers of NAMES; and both in words."""
-
-    options: frozenset[str]
-    names: tuple[int, ...]
-    words: str
-
-
-_AGGREGATED = _Takes(
+_AGGREGATED = Takes(
     frozenset({"size", "machine", "window", "aggregators"}),
     (1,),
     "a trace of aggregate takes the network or schedule that was aggregated as its one NAME, --size, --params, --window and "
     "--aggregators, and nothing else",
 )
-_OF_ENDPOINTS = _Takes(
-    frozenset({"size"}),
-    (0, 1),
-    "a trace of endpoints takes the network or schedule that ran as its one NAME, and --size, and nothing else",
-)
 _FLITS = "a trace of flits takes the --schedule that ran, --size, --params and --flow; one of inject the network as its one NAME, "
-_INJECTED = _Takes(frozenset({"machine"}), (1,), f"{_FLITS}and --params; and nothing else")
-_ROUTED = _Takes(frozenset({"schedule", "size", "machine", "flow"}), (0,), _INJECTED.words)
-_SIMULATED = _Takes(
+_INJECTED = Takes(frozenset({"machine"}), (1,), f"{_FLITS}and --params; and nothing else")
+_ROUTED = Takes(frozenset({"schedule", "size", "machine", "flow"}), (0,), _INJECTED.words)
+_SIMULATED = Takes(
     frozenset({"schedule", "size", "machine", "flow", "run", "skew", "drift", "picture"}),
     (0,),
     "a trace of simulate takes the --schedule whose tables ran, --size, --params, --flow, --run, --skew, --drift and --picture, "
@@ -144,13 +131,14 @@ def trace_mode(trace: Path, names: tuple[str, ...], force: bool, full: bool, as_
     return checked(names=names, trace=trace, full=full, force=force, as_json=as_json, **asked)
 
 
-def _taken(trace: Path, schedule: Path | None) -> _Takes:
+def _taken(trace: Path, schedule: Path | None) -> Takes:
     """What this trace takes."""
     if is_aggregation_trace(trace):
         return _AGGREGATED
     if is_flit_trace(trace):
         return _INJECTED if schedule is None else _ROUTED
-    return _OF_ENDPOINTS if is_endpoint_trace(trace) else _SIMULATED
+    kind = added_kind(trace)
+    return _SIMULATED if kind is None else kind.takes
 
 
 MODES = (schedule_mode, routers_mode, trace_mode, symbolic_mode, config_mode)

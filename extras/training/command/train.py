@@ -17,13 +17,13 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.reports.pages.report import SUFFIXES, report
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload_file import WORKLOADS
 from certree.extras.training.run.reports import training_document, training_words, write_timeline
 from certree.extras.training.run.running import train
 from certree.extras.training.run.settings import TIMINGS
-from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import FRAMINGS

@@ -8,6 +8,7 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
@@ -16,7 +17,6 @@ from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timi
 from certree.extras.training.run.timers import Known
 from certree.extras.training.run.what_if import alternatives, parse_changes
 from certree.models.common.errors import InputError, unknown_name
-from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.machine.machine import Machine
 from certree.models.schedule.timing import FRAMINGS
 

@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from certree.api.parsing import Entry, parse_entry
+from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.models.common.errors import InputError
 from certree.models.common.fields import exact_number
-from certree.models.machine.endpoint import Endpoint, LinkKind
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_kind

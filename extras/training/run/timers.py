@@ -9,13 +9,13 @@ from certree.api.parsing import Entry
 from certree.api.reports.text import one_line, size_words
 from certree.api.runs.aggregation import aggregate
 from certree.api.runs.deadlocks import run_free
-from certree.api.runs.endpoint_runs import endpoints
 from certree.api.settings import Tell, silent
+from certree.extras.endpoints.run.endpoint_program import Payload
+from certree.extras.endpoints.run.endpoint_runs import endpoints
 from certree.extras.sweeps.tuning.curve import cycles_at
 from certree.extras.training.model.queue import Queue, Server, Together
 from certree.extras.training.model.workload import Communication, Loop
 from certree.extras.training.run.settings import AUTO, Settings, Timing
-from certree.hw.endpoints.endpoint_program import Payload
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError

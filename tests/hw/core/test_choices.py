@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Choices, EndpointProgram, Payload
 from certree.hw import _core
-from certree.hw.endpoints.endpoint_program import Choices, EndpointProgram, Payload
 from certree.hw.engines.core_program import Program
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.runs import Options
 from certree.hw.engines.table_rows import TableRows
 from certree.hw.routers.network import RouterNetwork, TrafficClass
-from certree.models.machine.endpoint import load_endpoint
 from certree.models.network.spec import parse_topology
 from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.collective import CollectiveKind

@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.reports.text import size_words
+from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Choices, Payload
+from certree.extras.endpoints.run.ideal import run_system
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
-from certree.hw.endpoints.endpoint_program import Choices, Payload
-from certree.hw.endpoints.ideal import run_system
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import ABOVE_ZERO, Fields
-from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective

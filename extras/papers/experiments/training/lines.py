@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.training.run.settings import Timing, parse_methods
 from certree.models.common.fields import ABOVE_ZERO, Fields
-from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.timing import FRAMINGS

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Act
 from certree.extras.training.model.workload_file import read_workload
@@ -12,7 +13,6 @@ from certree.extras.training.run.runs import TrainingRun, run_settings
 from certree.extras.training.run.settings import FACTORS, Settings, Speeds, Timing, parse_methods, scaled
 from certree.extras.training.run.timers import Known
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import machine_from_document
 from certree.models.network.spec import parse_topology
 

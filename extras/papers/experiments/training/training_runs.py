@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
+from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.papers.experiments.training.lines import (
     COMMUNICATION,
@@ -27,7 +28,6 @@ from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload_file import load_workload, workload_document
 from certree.extras.workers.task import Task
 from certree.models.common.fields import ABOVE_ZERO, Fields
-from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 

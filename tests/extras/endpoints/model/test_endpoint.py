@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from certree.extras.endpoints.model.endpoint import ENDPOINTS, FORMAT, VERSION, Endpoint, Runs, load_endpoint
 from certree.models.common.errors import InputError, MachineError
 from certree.models.common.fields import Fields
-from certree.models.machine.endpoint import ENDPOINTS, FORMAT, VERSION, Endpoint, Runs, load_endpoint
 from tests.models.network.test_topology_file import changed
 
 
 def document() -> dict[str, Any]:
-    return tomllib.loads((resources.files("certree.models.machine") / "endpoints" / "ace.toml").read_text())
+    return tomllib.loads((resources.files("certree.extras.endpoints.model") / "presets" / "ace.toml").read_text())
 
 
 def test_the_preset_has_the_sums_of_table_6() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.endpoints.endpoint_program import EndpointProgram
-from certree.models.traces.endpoint_traces import FORMAT, MOVES, VERSION
+from certree.extras.endpoints.model.endpoint_traces import FORMAT, MOVES, VERSION
+from certree.extras.endpoints.run.endpoint_program import EndpointProgram
 
 NO_ROW = (1 << 32) - 1  # as in core/endpoint/run/simulation.hpp
 

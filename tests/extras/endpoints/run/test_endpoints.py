@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from certree.extras.endpoints.model.endpoint import Endpoint, System, load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Choices, EndpointProgram, Payload
+from certree.extras.endpoints.run.endpoint_run import EndpointResult, result_of, run_endpoints
+from certree.extras.endpoints.run.messages import ChunkRows
+from certree.extras.endpoints.run.streams import flow_columns
 from certree.hw import _core
-from certree.hw.endpoints.endpoint_program import Choices, EndpointProgram, Payload
-from certree.hw.endpoints.endpoint_run import EndpointResult, result_of, run_endpoints
-from certree.hw.endpoints.messages import ChunkRows
-from certree.hw.endpoints.streams import flow_columns
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.endpoint import Endpoint, System, load_endpoint
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule

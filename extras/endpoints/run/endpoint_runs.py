@@ -10,12 +10,12 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import schedule_of
 from certree.api.reports.text import size_words
 from certree.api.settings import Tell, machine_for, silent
-from certree.hw.endpoints.endpoint_program import Choices, Payload
-from certree.hw.endpoints.endpoint_run import EndpointResult
-from certree.hw.endpoints.ideal import run_system
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Choices, Payload
+from certree.extras.endpoints.run.endpoint_run import EndpointResult
+from certree.extras.endpoints.run.ideal import run_system
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
-from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from certree.hw.endpoints.endpoint_program import Choices, Payload
-from certree.hw.endpoints.endpoint_run import run_endpoints
+from certree.extras.endpoints.check.endpoint_messages import check_messages
+from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace, check_head
+from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
+from certree.extras.endpoints.run.endpoint_program import Choices, Payload
+from certree.extras.endpoints.run.endpoint_run import run_endpoints
 from certree.models.common.errors import InputError
-from certree.models.traces.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.verify.tla.tlc import Result
-from certree.verify.tla.traces.endpoint_messages import check_messages
-from certree.verify.tla.traces.endpoint_trace_check import check_endpoint_trace, check_head
-from tests.hw.endpoints.test_endpoints import ACE, detour, made
+from tests.extras.endpoints.run.test_endpoints import ACE, detour, made
 
 KIB = 1 << 10
 RING = made("ring:3", method="ring", bidirectional="false")

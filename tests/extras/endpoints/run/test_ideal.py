@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import certree.api as ct
-from certree.hw.endpoints.endpoint_program import Choices, Payload
-from certree.hw.endpoints.endpoint_run import run_endpoints
-from certree.hw.endpoints.ideal import run_system
+from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Choices, Payload
+from certree.extras.endpoints.run.endpoint_run import run_endpoints
+from certree.extras.endpoints.run.ideal import run_system
 from certree.models.common.errors import MachineError
-from certree.models.machine.endpoint import load_endpoint
 from tests.hw.made import made
 
 MIB = 1 << 20
@@ -64,7 +64,7 @@ def test_a_chunk_that_is_asked_for_is_the_only_one() -> None:
 
 def test_a_system_bounds_one_that_is_there(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
-    text = (Path(ct.__file__).parents[1] / "models/machine/endpoints/ace.toml").read_text()
+    text = (Path(ct.__file__).parents[1] / "extras/endpoints/model/presets/ace.toml").read_text()
     path.write_text(text.replace('bounds = "ace"', 'bounds = "dpu"'))
     with pytest.raises(MachineError, match=r"unknown system 'dpu'"):
         load_endpoint(str(path))

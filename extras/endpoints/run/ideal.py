@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from certree.hw.endpoints.endpoint_program import Choices, Payload
-from certree.hw.endpoints.endpoint_run import EndpointResult, run_endpoints
+from certree.extras.endpoints.model.endpoint import Endpoint, System
+from certree.extras.endpoints.run.endpoint_program import Choices, Payload
+from certree.extras.endpoints.run.endpoint_run import EndpointResult, run_endpoints
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.endpoint import Endpoint, System
 from certree.models.schedule.schedule import Schedule
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.endpoints.messages import ChunkRows
+from certree.extras.endpoints.run.messages import ChunkRows
 
 Int64 = NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from certree.extras.endpoints.model.endpoint_traces import EndpointTrace
+from certree.extras.endpoints.model.endpoint_traces import Message as Name
 from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.traces.endpoint_traces import EndpointTrace
-from certree.models.traces.endpoint_traces import Message as Name
 from certree.verify.rules.wiring import require_wired
 
 #: a segment of the schedule, its first piece and the piece after its last

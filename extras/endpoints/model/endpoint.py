@@ -10,7 +10,7 @@ from certree.models.common.fields import Fields, FromZero, Limits, Positive, Sha
 from certree.models.common.presets import Presets
 
 FORMAT, VERSION = "certree-endpoint", 1
-ENDPOINTS = Presets("certree.models.machine", "endpoints", "endpoint", MachineError)
+ENDPOINTS = Presets("certree.extras.endpoints.model", "presets", "endpoint", MachineError)
 
 
 class Runs(StrEnum):
@@ -75,7 +75,7 @@ class System:
     """The unit that runs the collective, its chunk and message sizes (no message size: one message per step), and its shares of the
     accelerator's adders and memory bandwidth. `memory_bytes_per_second`: where it is not that of the buses. `training_compute`: the
     share of the accelerator that training has, where it is not what collectives leave of it. `bounds`: the system that this one is
-    to bound; it tries that one's chunks and messages too (`hw/endpoints/ideal.py`)."""
+    to bound; it tries that one's chunks and messages too (`extras/endpoints/run/ideal.py`)."""
 
     name: str
     runs: Runs

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind, Runs, System
+from certree.extras.endpoints.run.messages import ChunkRows
+from certree.extras.endpoints.run.streams import flow_columns
 from certree.hw.core_calls import MAX_ENTRY, check_fits, narrowed
-from certree.hw.endpoints.messages import ChunkRows
-from certree.hw.endpoints.streams import flow_columns
 from certree.hw.engines.core_program import mixed
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.endpoint import Endpoint, LinkKind, Runs, System
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from certree.api.reports.text import one_line, size_words
-from certree.api.runs.endpoint_runs import RULES, endpoints, parse_payload
 from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, show
-from certree.hw.endpoints.endpoint_program import Payload
-from certree.hw.endpoints.endpoint_run import EndpointResult
-from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Payload
+from certree.extras.endpoints.run.endpoint_run import EndpointResult
+from certree.extras.endpoints.run.endpoint_runs import RULES, endpoints, parse_payload
 from certree.models.schedule.collective import Collective
 
 PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpoint)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.run.endpoint_program import Choices, EndpointProgram, Payload
+from certree.extras.endpoints.run.endpoint_trace_writer import trace_lines
 from certree.hw import _core
 from certree.hw.core_calls import run_to_end
-from certree.hw.endpoints.endpoint_program import Choices, EndpointProgram, Payload
-from certree.hw.endpoints.endpoint_trace_writer import trace_lines
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json, check_writable, write_atomically
-from certree.models.machine.endpoint import Endpoint, Runs, System
 from certree.models.schedule.schedule import Schedule
 
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback

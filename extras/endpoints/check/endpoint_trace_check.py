@@ -9,12 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from certree.extras.endpoints.check.endpoint_messages import check_messages
+from certree.extras.endpoints.model.endpoint_traces import EndpointTrace, TracedFlow, TracedSend
 from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
-from certree.models.traces.endpoint_traces import EndpointTrace, TracedFlow, TracedSend
 from certree.verify.tla.generated import Generated, function, members, record, sequence, string
 from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.traces.endpoint_messages import check_messages
 from certree.verify.tla.traces.traced_steps import check_steps, log_text
 
 _INVARIANTS = ("TypeOK", "NoOverrun", "NoOverflow", "QueuedWhereItIs", "OneAtATime", "OnlyWhatIsDue", "BackInTheEnd")

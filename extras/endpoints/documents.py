@@ -1,0 +1,23 @@
+"""Forms of the documents that commands on endpoints print as `--json`, in the words of `certree.api.reports.documents`."""
+
+from certree.api.reports.documents import DOCUMENTS, PARTS
+
+PARTS |= {
+    "payload": "bytes start: count",
+    "system": """
+        system: text
+        cycles chunks chunk_bytes padded_bytes messages phases deepest_port interrupts memory_bytes link_bytes: count
+        ends: [count]
+        seconds: rational
+        joules: rational?
+        data_ok conserved: bool
+        wrong: any
+        partitions partition_peaks: [any]
+        occupancy: {rational}
+        delays: {rational}
+        stall: [text]
+        """,
+}
+DOCUMENTS |= {
+    "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
+}

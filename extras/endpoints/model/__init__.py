@@ -1,0 +1,1 @@
+"""Parameters of endpoints, presets as TOML files in `presets`, and traces of their engines."""
