@@ -72,17 +72,17 @@ def embed(
     path: Int32 | None = None,
     method: str,
     options: Mapping[str, Any],
-    published: bool = False,
 ) -> Schedule:
     """The schedule of transfers between any two endpoints.
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
     takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
-    `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
-    `published`: such a schedule may be invalid, and its provenance has `"published": true`. Raises UnsupportedError
+    `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or as `rounds_published` with
+    the option rounds=published: such a schedule may be invalid, and its provenance has `"published": true`. Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
+    published = options.get("rounds") == "published"
     topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
     if stagger and parts == 1:
         raise InputError(f"{method}: stagger={stagger} is for channels=2 or more, which start one after the other")

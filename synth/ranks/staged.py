@@ -73,7 +73,7 @@ def scatter_and_gather(
         stages = there_and_back(request.collective, direction)
         run_stages(layout.sizes, layout.nodes, shares, stages, rows, first_chunk=number * len(shares))
     roots = np.tile(layout.nodes, len(directions))
-    return embed(request, roots, rows.columns, method=method, options=options, published=options["rounds"] == "published")
+    return embed(request, roots, rows.columns, method=method, options=options)
 
 
 def every_place(sizes: Sequence[int]) -> NDArray[np.int64]:

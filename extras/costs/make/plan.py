@@ -241,5 +241,4 @@ def there_and_back(
             }
         )
     columns = {name: np.concatenate([part[name] for part in parts]) for name in there}
-    published = options["rounds"] == "published"
-    return embed(request, placement[tree.root], columns, method=method, options=options, published=published)
+    return embed(request, placement[tree.root], columns, method=method, options=options)

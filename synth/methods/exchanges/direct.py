@@ -39,8 +39,7 @@ def direct(request: Request, options: Options) -> Schedule:
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         rows = Rows()
         roots, targets = move_blocks(layout, (0,), (Movement.BY_DISTANCE if by_distance else Movement.TOGETHER,), rows)
-        published = options["rounds"] == "published"
-        return embed(request, roots, rows.columns, chunk_target=targets, method="direct", options=options, published=published)
+        return embed(request, roots, rows.columns, chunk_target=targets, method="direct", options=options)
     plan = by_distance_plan(len(nodes)) if by_distance else direct_plan(len(nodes))
     return scatter_and_gather(request, layout, [(0, plan)], method="direct", options=options)
 

@@ -43,7 +43,7 @@ def halving_doubling(request: Request, options: Options) -> Schedule:
     columns = joined(collective, gather.reversed(), gather)
     if len(folded):
         columns = (_folded if options["fold"] == "halves" else _folded_whole)(columns, len(core), folded, partners)
-    return embed(request, core, columns, method="halving-doubling", options=options, published=options["rounds"] == "published")
+    return embed(request, core, columns, method="halving-doubling", options=options)
 
 
 def _folded(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, partners: np.ndarray) -> dict[str, np.ndarray]:

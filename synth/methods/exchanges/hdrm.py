@@ -30,7 +30,7 @@ def hdrm(request: Request, options: Options) -> Schedule:
         raise UnsupportedError(f"hdrm needs a power of two of endpoints; there are {len(order)}")
     gather = butterfly(order, nearest_last=True)
     columns = joined(request.collective, gather.reversed(), gather)
-    return embed(request, order, columns, method="hdrm", options=options, published=options["rounds"] == "published")
+    return embed(request, order, columns, method="hdrm", options=options)
 
 
 def positions(sides: Int32) -> Int32:

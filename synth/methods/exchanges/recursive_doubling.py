@@ -51,7 +51,7 @@ def recursive_doubling(request: Request, options: Options) -> Schedule:
         root, columns = nodes, joined(request.collective, None, butterfly(nodes, nearest_last=False))
     else:
         raise UnsupportedError(f"recursive-doubling gathers among a power of two of endpoints; there are {len(nodes)}")
-    return embed(request, root, columns, method="recursive-doubling", options=options, published=options["rounds"] == "published")
+    return embed(request, root, columns, method="recursive-doubling", options=options)
 
 
 def _whole_vectors(nodes: np.ndarray) -> Rows:

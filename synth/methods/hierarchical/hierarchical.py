@@ -57,9 +57,8 @@ def hierarchical(request: Request, options: Options) -> Schedule:
     rows = Rows()
     for number, direction in enumerate(directions):
         run_stages(layout.sizes, layout.nodes, shares, _stages(direction), rows, first_chunk=number * len(shares))
-    published = options["rounds"] == "published"
     roots = np.zeros(len(directions) * len(shares), np.int32)
-    return embed(request, roots, rows.columns, method="hierarchical", options=options, published=published)
+    return embed(request, roots, rows.columns, method="hierarchical", options=options)
 
 
 def _stages(plans: list[GroupPlan]) -> list[Stage]:

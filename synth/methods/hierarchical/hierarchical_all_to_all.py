@@ -36,12 +36,4 @@ def hierarchical_all_to_all(request: Request, options: Options) -> Schedule:
     ]
     rows = Rows()
     roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), movements, rows)
-    return embed(
-        request,
-        roots,
-        rows.columns,
-        chunk_target=targets,
-        method="hierarchical-all-to-all",
-        options=options,
-        published=options["rounds"] == "published",
-    )
+    return embed(request, roots, rows.columns, chunk_target=targets, method="hierarchical-all-to-all", options=options)

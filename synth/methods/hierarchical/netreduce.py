@@ -4,7 +4,6 @@ Source: NetReduce, Appendices A (single: one level, cost alpha + M/B) and B, Equ
 machine, in-network reduction of each share across machines, gather inside).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -53,7 +52,7 @@ def netreduce(request: Request, options: Options) -> Schedule:
         rows = Rows()
         for chunk in range(chunks):
             trees[chunk % len(trees)].add(request.topology.endpoints, chunk, chunk // len(trees), rows)
-        return _made(request, chunks, rows, options)
+        return embed(request, np.zeros(chunks), rows.columns, method="netreduce", options=options)
 
     return make(request.chunks) if request.chunks is not None else shortest_pipeline(request, make)
 
@@ -72,12 +71,7 @@ def _hierarchical(request: Request, trees: list["Aggregation"], options: dict[st
     places = layout.nodes.reshape(machines, size)
     steps = [trees[place % len(trees)].add(places[:, place], place, step, rows) for place in range(size)]
     run_stages(layout.sizes, layout.nodes, shares, [gather(0, plan)], rows, first_step=step + max(steps))
-    return _made(request, size, rows, options)
-
-
-def _made(request: Request, chunks: int, rows: Rows, options: Mapping[str, Any]) -> Schedule:
-    published = options["rounds"] == "published"
-    return embed(request, np.zeros(chunks), rows.columns, method="netreduce", options=options, published=published)
+    return embed(request, np.zeros(size), rows.columns, method="netreduce", options=options)
 
 
 def aggregations(topology: Topology) -> list["Aggregation"]:

@@ -53,8 +53,7 @@ def switch_fc(request: Request, options: Options) -> Schedule:
     else:
         offsets = None if options["local"] == "ring" else OFFSETS[options["formula"]](layout.sizes[0])
         roots = _in_dimensions(request, layout, offsets, rows)
-    published = options["rounds"] == "published"
-    made = embed(request, roots, rows.columns, chunk_target=target, method="switch-fc", options=options, published=published)
+    made = embed(request, roots, rows.columns, chunk_target=target, method="switch-fc", options=options)
     if options["formula"] == "corrected":
         return made
     return replace(made, provenance={**made.provenance, "published": True})

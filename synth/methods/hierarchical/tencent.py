@@ -46,8 +46,7 @@ def tencent(request: Request, options: Options) -> Schedule:
         _hand_over(machines, shares[:, 0], level, step, rows, inwards=False)
         step += 1
     run_stages(layout.sizes, layout.nodes, shares, [gather(0, ring_plan(size))], rows, first_step=step)
-    published = options["rounds"] == "published"
-    return embed(request, np.zeros(len(shares)), rows.columns, method="tencent", options=options, published=published)
+    return embed(request, np.zeros(len(shares)), rows.columns, method="tencent", options=options)
 
 
 def _hand_over(machines: NDArray[np.int32], share: NDArray[np.int64], level: int, step: int, rows: Rows, *, inwards: bool) -> None:

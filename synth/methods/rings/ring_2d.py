@@ -48,7 +48,7 @@ def ring_2d(request: Request, options: Options) -> Schedule:
     grid = _grid(request.topology)
     make = _nested if options["form"] == "nested" else _sequential
     rows, root = make(request, grid)
-    return embed(request, root, rows.columns, method="ring-2d", options=options, published=options["rounds"] == "published")
+    return embed(request, root, rows.columns, method="ring-2d", options=options)
 
 
 def _grid(topology: Topology) -> Int32:

@@ -47,7 +47,7 @@ def ring(request: Request, options: Options) -> Schedule:
     rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
     columns = joined(request.collective, _around(orders, rank, behind=1), _around(orders, rank, behind=0))
     roots = np.tile(request.members, len(orders))
-    return embed(request, roots, columns, method="ring", options=options, published=options["rounds"] == "published")
+    return embed(request, roots, columns, method="ring", options=options)
 
 
 def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:

@@ -51,15 +51,7 @@ def ring_all_to_all(request: Request, options: Options) -> Schedule:
     for distance in range(1, behind + 1):
         _travel(order[::-1], distance, rows)
     roots, targets = ordered_pairs(request.topology.endpoints)
-    return embed(
-        request,
-        roots,
-        rows.columns,
-        chunk_target=targets,
-        method="ring-all-to-all",
-        options=options,
-        published=options["rounds"] == "published",
-    )
+    return embed(request, roots, rows.columns, chunk_target=targets, method="ring-all-to-all", options=options)
 
 
 def _travel(order: Int32, distance: int, rows: Rows) -> None:

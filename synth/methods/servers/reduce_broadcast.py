@@ -39,5 +39,4 @@ def reduce_broadcast(request: Request, options: Options) -> Schedule:
         rows.add(0, Op.REDUCE, 0, others, root)
     if request.collective.gathers:
         rows.add(0, Op.COPY, int(request.collective.reduces), root, others)
-    published = options["rounds"] == "published"
-    return embed(request, np.array([root]), rows.columns, method="reduce-broadcast", options=options, published=published)
+    return embed(request, np.array([root]), rows.columns, method="reduce-broadcast", options=options)

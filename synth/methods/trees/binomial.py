@@ -57,12 +57,4 @@ def binomial(request: Request, options: Options) -> Schedule:
             dst,
         )
     root, target = chunk_owners(request.topology, collective, 1 if collective.kind in _WHOLE else len(nodes) - 1)
-    return embed(
-        request,
-        root,
-        rows.columns,
-        chunk_target=target,
-        method="binomial",
-        options=options,
-        published=options["rounds"] == "published",
-    )
+    return embed(request, root, rows.columns, chunk_target=target, method="binomial", options=options)

@@ -128,14 +128,8 @@ def _pipeline(request: Request, parents: Int32, chunks: int, options: Mapping[st
             rows.add(chunk, Op.REDUCE, up[tree, child] + late, nodes[child], nodes[row[child]])
         if collective.gathers:
             rows.add(chunk, Op.COPY, begin + down[tree, child] + late, nodes[row[child]], nodes[child])
-    return embed(
-        request,
-        np.full(chunks, collective.root or 0, np.int32),
-        rows.columns,
-        method="double-binary-tree",
-        options=options,
-        published=options["rounds"] == "published",
-    )
+    roots = np.full(chunks, collective.root or 0, np.int32)
+    return embed(request, roots, rows.columns, method="double-binary-tree", options=options)
 
 
 def edge_steps(parents: Int32, colour: Int32) -> tuple[Int32, Int32]:

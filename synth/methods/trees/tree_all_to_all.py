@@ -20,7 +20,7 @@ from certree.synth.method import Options, Request, choice, method
 from certree.synth.methods.trees.multitree import ORDERS, turns_of
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase
-from certree.synth.ranks.embedding import ROUNDS, embed
+from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 MOST_GREEDY = 1 << 19  # transfers for which greedy timing takes seconds
 
@@ -40,22 +40,9 @@ def tree_all_to_all(request: Request, options: Options) -> Schedule:
     if options["timing"] == "greedy":
         moves = replace(moves, step=_as_links_allow(topology, moves, onward))
     root, target = chunk_owners(topology, request.collective, count * (count - 1))
-    return embed(
-        request,
-        root,
-        {
-            "chunk": moves.chunk,
-            "op": np.full(len(moves.chunk), Op.COPY, np.int8),
-            "step": moves.step,
-            "src": moves.src,
-            "dst": moves.dst,
-        },
-        chunk_target=target,
-        path=moves.path,
-        method="tree-all-to-all",
-        options=options,
-        published=options["rounds"] == "published",
-    )
+    rows = Rows()
+    rows.add(moves.chunk, Op.COPY, moves.step, moves.src, moves.dst)
+    return embed(request, root, rows.columns, chunk_target=target, path=moves.path, method="tree-all-to-all", options=options)
 
 
 def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: int) -> tuple[Phase, np.ndarray]:

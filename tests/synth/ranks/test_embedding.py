@@ -22,7 +22,7 @@ def everyone_to_all(topology: str, *, published: bool = False, **fields: object)
     src, dst = (grid.ravel() for grid in np.meshgrid(nodes, nodes, indexing="ij"))
     rows = Rows()
     rows.add(request.topology.rank[src][src != dst], Op.COPY, 0, src[src != dst], dst[src != dst])
-    return embed(request, nodes, rows.columns, method="everyone", options={}, published=published)
+    return embed(request, nodes, rows.columns, method="everyone", options={"rounds": "published" if published else "serialized"})
 
 
 # What a full exchange loads the fullest link with: N - 1 at the port of a switch; on a path (N/2)^2 in the middle; on a ring of 5,
@@ -65,7 +65,7 @@ def test_a_published_step_lasts_as_long_as_its_largest_message() -> None:
         rows = Rows()
         rows.add([0, 1], Op.COPY, 0, 0, 1)  # two chunks for node 1, one for node 2
         rows.add([0, 0, 1], Op.COPY, [0, 1, 1], [0, 1, 1], [2, 0, 2])
-        made[spec] = embed(request, np.array([0, 0]), rows.columns, method="m", options={}, published=True)
+        made[spec] = embed(request, np.array([0, 0]), rows.columns, method="m", options={"rounds": "published"})
         assert made[spec].rounds.tolist() == [2, 1]
     assert set(verify_schedule(made["full:3"]).counts) == set()
     assert set(verify_schedule(made["switch:3"]).counts) == {"capacity"}
