@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from certree.cli.words.terminal import note, printable
+from certree.cli.words.terminal import note
 from certree.models.common.progress import Counted
+from certree.models.common.shown import printable
 
 _SECONDS_BETWEEN_NOTES = 10
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from certree.cli.words.terminal import color_system, note, printable, say, terminal_width
+from certree.cli.words.terminal import color_system, note, say, terminal_width
+from certree.models.common.shown import printable
 
 _GAP = 2  # spaces between columns
 _WORD = 24  # a longer word of a text column may be broken

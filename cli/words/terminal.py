@@ -12,7 +12,9 @@ from typing import IO, Any, Literal
 
 import click
 
+from certree.api.reports.documents import VERSION
 from certree.models.common.errors import OutputError
+from certree.models.common.shown import printable
 
 #: what is colored in a terminal
 _STYLES = (
@@ -22,7 +24,6 @@ _STYLES = (
 )
 _NARROWEST = 40
 _PROSE = re.compile(r"[\w`(]")
-VERSION = 1  # of the documents of --json
 
 
 def note(text: str) -> None:
@@ -103,11 +104,6 @@ def terminal_width() -> int | None:
 def color_system() -> Literal["standard"] | None:
     """Colors for stdout: none outside a terminal, under NO_COLOR and in a dumb terminal."""
     return "standard" if _is_colored(sys.stdout) else None
-
-
-def printable(text: str) -> str:
-    """The text without control characters, since names in files are not trusted."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
 def _is_colored(stream: IO[str]) -> bool:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_rows import NotPacedError, Rows
+from certree.models.common.columns import ranges
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -128,8 +129,7 @@ class _Arrivals:
                 f"(delay {delay}): it needs a second buffer, which the machine does not have"
             )
         count = high - low
-        begin = np.concatenate(([0], np.cumsum(count)))
-        return begin, np.arange(begin[-1]) - np.repeat(begin[:-1], count) + np.repeat(low, count)
+        return np.concatenate(([0], np.cumsum(count))), ranges(low, count)[1]
 
     def _refuse_mixed(self) -> None:
         """Raise UnsupportedError for a copy and a reduce in flight to one cell at once, which may land in the wrong order."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import numbered
 from certree.models.common.errors import TableFormatError
 from certree.models.network.topology import Int32, Topology
 from certree.models.tables.table_columns import NIL
@@ -18,11 +19,7 @@ EJECT = NIL  # the message leaves the network here
 
 def port_numbers(topology: Topology) -> Int32:
     """The port of each link at the node that it leaves. O(links log links)."""
-    order = np.argsort(topology.src, kind="stable")
-    tails = topology.src[order]
-    ports = np.empty(len(order), np.int32)
-    ports[order] = np.arange(len(order)) - np.searchsorted(tails, tails)
-    return ports
+    return numbered(topology.src).astype(np.int32)
 
 
 def route_ports(tables: Tables) -> Int32:

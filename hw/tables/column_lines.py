@@ -1,4 +1,4 @@
-"""Columns in lines: groups of values as rows of a table, pairs of equal numbers, and tables of columns."""
+"""Columns in lines: groups of values as rows of a table, and tables of columns."""
 
 from typing import Any
 
@@ -10,15 +10,6 @@ from certree.models.tables.table_columns import NIL
 from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
-
-
-def match(wanted: Int64, offered: Int64) -> tuple[Int64, Int64]:
-    """All pairs (i, j) with wanted[i] == offered[j], as two index columns; `wanted` may repeat and so may `offered`."""
-    order = np.argsort(offered, kind="stable")
-    low, high = (np.searchsorted(offered[order], wanted, side) for side in ("left", "right"))
-    count = high - low
-    first = np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(np.arange(len(wanted)), count), order[np.repeat(low, count) + np.arange(count.sum()) - first]
 
 
 def ragged(group: Int64, value: Int32, groups: int) -> Int32:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.tables.column_lines import filled, match, ragged, widen
+from certree.hw.tables.column_lines import filled, ragged, widen
 from certree.hw.tables.counted import lower_counted
+from certree.models.common.columns import match
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.fine.forwarding import unkept_waits

@@ -1,6 +1,7 @@
 """Checked conversion of JSON lists and numpy arrays to integer columns."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,6 +81,35 @@ def within_words(most: int, *columns: NDArray[np.int64]) -> tuple[NDArray[np.int
         return columns
     ranks = np.unique(np.concatenate(columns), return_inverse=True)[1].astype(np.int64)
     return tuple(np.split(ranks, np.cumsum([len(column) for column in columns])[:-1]))
+
+
+def flat(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of all lists in one column, and where each list begins in it, with the end of the last. O(numbers)."""
+    begin = np.concatenate(([0], np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)))))
+    return np.fromiter(chain.from_iterable(lists), np.int64, int(begin[-1])), begin
+
+
+def ranges(low: NDArray[Any] | int, count: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(i, j) for each i and the `count[i]` numbers j from `low[i]` on, as two columns. O(pairs)."""
+    row = np.repeat(np.arange(len(count)), count)
+    first = low - (np.cumsum(count) - count)
+    return row, first[row] + np.arange(len(row))
+
+
+def numbered(keys: NDArray[Any], order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """For each entry its number, from 0, among the equal ones: in their order, or in an `order` that has equal ones together."""
+    order = np.argsort(keys, kind="stable") if order is None else order
+    found, together = np.empty(len(order), np.int64), keys[order]
+    found[order] = np.arange(len(order)) - np.searchsorted(together, together)
+    return found
+
+
+def match(wanted: NDArray[np.int64], offered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All pairs (i, j) with wanted[i] == offered[j], as two index columns; `wanted` may repeat and so may `offered`."""
+    order = np.argsort(offered, kind="stable")
+    low, high = (np.searchsorted(offered[order], wanted, side) for side in ("left", "right"))
+    row, place = ranges(low, high - low)
+    return row, order[place]
 
 
 def have_common(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:

@@ -1,6 +1,6 @@
 """Display of objects of the data model: a short `repr`, and a table or a picture in notebooks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any, ClassVar
 
@@ -13,13 +13,6 @@ from certree.models.common.extras import provided
 def printable(text: str) -> str:
     """The text without characters that control a terminal or that XML does not allow, since names in files are not trusted."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
-
-
-def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
-    """A table with a caption; every text is escaped."""
-    head = f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>" if header else ""
-    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption>{head}{body}</table>"
 
 
 class Shown:
@@ -49,7 +42,10 @@ class Shown:
 
     def _repr_html_(self) -> str | None:
         """For notebooks: a table, where there is no picture."""
-        return html_table(f"{type(self).__name__}: {self.title()}", self.facts().items()) if self._repr_svg_() is None else None
+        if self._repr_svg_() is not None:
+            return None
+        body = "".join(f"<tr><td>{escape(name)}</td><td>{escape(str(fact))}</td></tr>" for name, fact in self.facts().items())
+        return f"<table><caption>{escape(f'{type(self).__name__}: {self.title()}')}</caption>{body}</table>"
 
     def _repr_svg_(self) -> str | None:
         """For notebooks: the picture, or None where there is none or it would be too large."""

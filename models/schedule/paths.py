@@ -1,11 +1,11 @@
 """The links that transfers pass, and the cycles that messages take over them."""
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat, ranges
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
@@ -99,14 +99,10 @@ def way_of(
     if (route == DIRECT).all():
         return np.arange(len(src)), pair
     # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
-    lengths = np.array([len(path) for path in routes] + [1], np.int64)
-    begin = np.cumsum(lengths) - lengths
-    links = np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1]))
+    links, begin = flat(routes)
     of_routes = np.append(topology.pair_of_link[links], 0)
-    count = lengths[route]
-    row = np.repeat(np.arange(len(src)), count)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return row, np.where(route[row] == DIRECT, pair[row], of_routes[begin[route[row]] + place])
+    row, place = ranges(begin[route], np.diff(begin, append=len(links) + 1)[route])
+    return row, np.where(route[row] == DIRECT, pair[row], of_routes[place])
 
 
 def link_stagger(schedule: Schedule, machine: Machine) -> int:

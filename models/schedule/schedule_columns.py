@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.columns import check_range, whole_column
+from certree.models.common.columns import check_range, flat, whole_column
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.common.shown import Shown
 from certree.models.demand import MAX_GRANULES
@@ -185,10 +184,8 @@ class ScheduleColumns(Shown):
     @cached_property
     def flat_routes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The links of all routes in one column, and where each route starts in it (one entry more than there are routes)."""
-        start = np.zeros(len(self.routes) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, self.routes), np.int64, len(self.routes)), out=start[1:])
         try:
-            return np.fromiter(chain.from_iterable(self.routes), np.int64, int(start[-1])), start
+            return flat(self.routes)
         except OverflowError:
             raise ScheduleFormatError(f"routes have link numbers beyond {len(self.topology.src) - 1}") from None
 

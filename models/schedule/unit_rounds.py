@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.budget import PYTHON, hold, spend
-from certree.models.common.columns import have_common
+from certree.models.common.columns import have_common, numbered
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
@@ -115,10 +115,7 @@ def _between_neighbours(schedule: Schedule) -> Int64:
     topology = schedule.topology
     pair = schedule.pair
     key = schedule.step.astype(np.int64) * (len(topology.pair_capacity) + 1) + pair
-    order = np.argsort(key, kind="stable")
-    first = np.searchsorted(key[order], key[order])
-    offset = np.empty(schedule.transfers, np.int64)
-    offset[order] = (np.arange(schedule.transfers) - first) // np.maximum(topology.pair_capacity[pair[order]], 1)
+    offset = numbered(key) // np.maximum(topology.pair_capacity[pair], 1)
     return np.minimum(offset, schedule.rounds[schedule.step] - 1)
 
 

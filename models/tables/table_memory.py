@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import numbered
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import Collective
 from certree.models.tables.table_columns import Profile
@@ -109,9 +110,7 @@ def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
     rank, in_block = np.zeros(len(tables.topology.kind), np.int64), blocks_of(tables) * tables.repeats
     rank[tables.members] = np.arange(len(tables.members))
     pair = tables.chunk_root.astype(np.int64) * len(rank) + tables.chunk_target
-    order = np.argsort(pair, kind="stable")
-    number = np.empty(len(pair), np.int64)
-    number[order] = np.arange(len(pair)) - np.searchsorted(pair[order], pair[order])
+    number = numbered(pair)
     area = len(tables.members) * in_block
     return (
         (rank[tables.chunk_target] * in_block + number) * size,

@@ -7,12 +7,12 @@ used. The scheduler is in `synth/native/fine/fine_booking.cpp`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.paths import link_cycles
@@ -214,9 +214,8 @@ def _column(values: Sequence[int]) -> Int32:
 
 def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
     """Offsets and values of rows of any lengths."""
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    offset = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    return offset, np.fromiter(chain.from_iterable(rows), np.int32, int(offset[-1]))
+    values, begin = flat(rows)
+    return begin.astype(np.int32), values.astype(np.int32)
 
 
 def least_cycles(program: Program, costs: Costs) -> int:
@@ -227,8 +226,8 @@ def least_cycles(program: Program, costs: Costs) -> int:
     """
     if not program.rows:
         return 0
-    lengths = np.array([len(way) for way in program.ways], np.int64)
-    link = np.fromiter(chain.from_iterable(program.ways), np.int64, int(lengths.sum()))
+    link, begin = flat(program.ways)
+    lengths = np.diff(begin)
     row = np.repeat(np.arange(program.rows), lengths)
     hop = np.array(costs.hop, np.int64)[link]
     whole = np.bincount(row, hop, program.rows).astype(np.int64)
@@ -238,7 +237,7 @@ def least_cycles(program: Program, costs: Costs) -> int:
     sent = _earliest(program, flight + added)
     arrived = sent + flight
     passed = np.cumsum(hop) - hop
-    before = passed - passed[(np.cumsum(lengths) - lengths)[row]]
+    before = passed - passed[begin[row]]
     pair, lanes = program.topology.pair_of_link[link], program.topology.pair_capacity
     links = _queues(pair, sent[row] + before, whole[row] - before + costs.ends + added[row], lanes, costs.ser)
     one = np.ones(len(program.topology.kind), np.int64)

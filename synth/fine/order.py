@@ -10,11 +10,11 @@ A local copy keeps what its source holds for later. What reads the copy may read
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat
 from certree.models.schedule.schedule_columns import Op
 from certree.synth._native import strong_parts
 from certree.synth.fine.program import Program
@@ -154,9 +154,8 @@ def _circles(gates: _Gates) -> list[set[int]]:
 
 def _pairs(events: list[list[int]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The number of each list, and of each of its entries."""
-    lengths = np.fromiter(map(len, events), np.int64, len(events))
-    values = np.fromiter(chain.from_iterable(events), np.int32, int(lengths.sum()))
-    return np.repeat(np.arange(len(events), dtype=np.int32), lengths), values
+    values, begin = flat(events)
+    return np.repeat(np.arange(len(events), dtype=np.int32), np.diff(begin)), values.astype(np.int32)
 
 
 def _split(gates: _Gates, gate: int, inside: set[int]) -> None:

@@ -11,11 +11,11 @@ from fractions import Fraction
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import numbered
 from certree.models.common.errors import UnsupportedError
 from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rests, rows_of
 from certree.synth.fine.order import NONE, Order, order_of
@@ -136,7 +136,7 @@ class Trial:
         longest = np.zeros(cell.max() + 1, np.int64)
         np.minimum.at(longest, cell, rest[rows])
         for turn in (longest[cell], 0 * chunk):
-            place = _places(np.lexsort((-flight, chunk, turn, node)), node)
+            place = numbered(node, np.lexsort((-flight, chunk, turn, node)))
             for quarters in SPACES:
                 release = np.zeros(self.few.rows, np.int64)
                 release[rows] = np.maximum(place * self.costs.red * quarters // 4 - flight + flight.min(), 0)
@@ -189,16 +189,9 @@ class Trial:
     def _link(self) -> Int64:
         """By row of `few`, the number of its last link among those into the same node."""
         into = self.program.topology.dst
-        place = _places(np.argsort(into, kind="stable"), into)
+        place = numbered(into)
         ways = (self.program.ways[row] for row in self.first_rows.tolist())
         return np.array([place[way[-1]] if way else 0 for way in ways], np.int64)
-
-
-def _places(order: Int64, node: NDArray[Any]) -> Int64:
-    """By entry its number among those of the same node, in an order that has the nodes one after the other."""
-    place, nodes = np.empty(len(order), np.int64), node[order]
-    place[order] = np.arange(len(order)) - np.searchsorted(nodes, nodes)
-    return place
 
 
 def tried(trial: Trial, request: Request) -> tuple[Turns, Booked]:

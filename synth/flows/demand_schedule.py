@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import ranges
 from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
 from certree.models.schedule.schedule import Schedule, make_schedule
@@ -66,8 +67,7 @@ def cut(demand: Demand, size: int) -> tuple[Int64, Int64, Int64]:
     """(source, target, granules) of chunks of up to `size` granules: as many of that size as a block has, then its rest."""
     source, target, granules = demand.columns
     count = -(-granules // size)
-    block = np.repeat(np.arange(len(granules)), count)
-    place = np.arange(len(block)) - np.repeat(np.cumsum(count) - count, count)
+    block, place = ranges(0, count)
     return source[block], target[block], np.minimum(size, granules[block] - place * size)
 
 

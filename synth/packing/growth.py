@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from certree.models.common.columns import numbered, ranges
 from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.synth import _native
 from certree.synth.phases import Phase
@@ -62,16 +63,14 @@ def _links(topology: Topology, step: Int32, pairs: Int32, offset: Int32) -> Int3
     """The links of each path, shape (paths, hops), filled up with -1. Use number k of a pair in a step takes the parallel link in
     whose share of the pair's capacity, in link order, k lies."""
     hops = np.diff(offset)
-    row = np.repeat(np.arange(len(step)), hops)
+    row, place = ranges(0, hops)
     key = step[row].astype(np.int64) * len(topology.pair_capacity) + pairs
-    order = np.argsort(key, kind="stable")
-    use = np.empty(len(key), np.int64)
-    use[order] = np.arange(len(key)) - np.searchsorted(key[order], key[order])
+    use = numbered(key)
     by_pair = np.argsort(topology.pair_of_link, kind="stable")
     filled = np.cumsum(topology.capacity[by_pair], dtype=np.int64)  # of all links up to each, pair after pair
     before = np.concatenate(([0], np.cumsum(topology.pair_capacity)))[pairs]
     path = np.full((len(step), int(hops.max(initial=1))), -1, np.int32)
-    path[row, np.arange(len(row)) - offset[row]] = by_pair[np.searchsorted(filled, before + use, side="right")]
+    path[row, place] = by_pair[np.searchsorted(filled, before + use, side="right")]
     return path
 
 

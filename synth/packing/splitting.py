@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import numbered, ranges
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
@@ -184,9 +185,8 @@ class SwitchedNetwork(AllReduceNetwork):
         count = np.diff(offset)
         width = int(count.max(initial=2))
         nodes, cables = np.full((len(count), width), NONE, np.int32), np.full((len(count), width), NONE, np.int32)
-        row = np.repeat(np.arange(len(count)), count)
-        nodes[row, np.arange(len(row)) - offset[row]] = visited
-        cables[row, np.arange(len(row)) - offset[row]] = used
+        row, place = ranges(0, count)
+        nodes[row, place], cables[row, place] = visited, used
         last = nodes[np.arange(len(count)), count - 1]
         rank = topology.rank.astype(np.int64)
         turn = rank[nodes[:, 0]] > rank[last]
@@ -225,9 +225,7 @@ class SwitchedNetwork(AllReduceNetwork):
         key = np.minimum(child, parent) * self.size + np.maximum(child, parent)
         edge = np.searchsorted(paths.u.astype(np.int64) * self.size + paths.v, key)
         stock = self._competing(edge, child < parent)
-        order = np.argsort(stock, kind="stable")
-        use = np.empty(len(edge), np.int64)
-        use[order] = np.arange(len(edge)) - np.searchsorted(stock[order], stock[order])
+        use = numbered(stock)
         routed = use >= paths.direct[edge]
         path = (paths.first[edge] + use - paths.direct[edge])[routed]
         upward = (child < parent)[routed]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat, ranges
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
@@ -85,11 +86,10 @@ class TreeFamily:
         into_root = np.flatnonzero(onward == NONE)  # the root sends a copy once all reduces into it are there
         from_root = len(reduces[0]) + np.flatnonzero(source == NONE)
         ends = np.searchsorted(copies[0][from_root - len(reduces[0])], np.arange(self.chunks + 1))
-        width = np.diff(ends)[reduces[0][into_root]]
-        before.append(np.repeat(into_root, width))
-        first = ends[reduces[0][into_root]]
-        within = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
-        after.append(from_root[np.repeat(first, width) + within])
+        chunk = reduces[0][into_root]
+        row, place = ranges(ends[chunk], np.diff(ends)[chunk])
+        before.append(into_root[row])
+        after.append(from_root[place])
         route = np.concatenate((_at(self.up_route, reduces), _at(self.down_route, copies)))
         channel_offset, channel = self._channels(src, dst, route)
         return Transfers(
@@ -116,13 +116,11 @@ class TreeFamily:
         pair = self.topology.pair_index(src, dst)
         if not self.routes:
             return np.arange(len(src) + 1, dtype=np.int32), pair.astype(np.int32)
-        lengths = np.array([*map(len, self.routes), 1], np.int64)  # a last place that direct rows (route -1) fill with their pair
-        begin = np.cumsum(lengths) - lengths
-        places = np.append(np.fromiter((link for path in self.routes for link in path), np.int64, int(begin[-1])), 0)
-        count = lengths[route]
+        places, begin = flat(self.routes)
+        count = np.diff(begin, append=len(places) + 1)[route]  # a last place that direct rows (route -1) fill with their pair
         offset = np.concatenate(([0], np.cumsum(count)))
-        row = np.repeat(np.arange(len(src)), count)
-        link = len(self.topology.pair_capacity) + places[begin[route[row]] + np.arange(len(row)) - offset[row]]
+        row, place = ranges(begin[route], count)
+        link = len(self.topology.pair_capacity) + np.append(places, 0)[place]
         return offset.astype(np.int32), np.where(route[row] == DIRECT, pair[row], link).astype(np.int32)
 
     @cached_property

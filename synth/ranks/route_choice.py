@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat, ranges
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Int32, Topology
 
@@ -59,12 +60,9 @@ def _crowded_steps(topology: Topology, route: Int32, routes: Routes, columns: Ma
     """Steps in which a link of a route carries more than the busiest port of an endpoint must, ascending."""
     steps = int(columns["step"].max()) + 1
     step = columns["step"].astype(np.int64)
-    hops = np.fromiter(map(len, routes), np.int64, len(routes))
-    links = np.fromiter((link for path in routes for link in path), np.int64, int(hops.sum()))
-    count = hops[route[rows]]
-    begin = np.repeat((np.cumsum(hops) - hops)[route[rows]], count)
-    link = links[begin + np.arange(len(begin)) - np.repeat(np.cumsum(count) - count, count)]
-    rounds = _longest(np.repeat(step[rows], count), link, topology.capacity.astype(np.int64), steps)
+    links, begin = flat(routes)
+    passing, place = ranges(begin[route[rows]], np.diff(begin)[route[rows]])
+    rounds = _longest(step[rows[passing]], links[place], topology.capacity.astype(np.int64), steps)
     needed = np.zeros(steps, np.int64)
     nodes = len(topology.kind)
     for end, ports in (("src", topology.src), ("dst", topology.dst)):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import match
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -142,9 +143,4 @@ def _fixed_at_start(dimensions: int, stages: Sequence[Stage]) -> list[bool]:
 def rows_of_chunks(plan: GroupPlan, share: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(plan row, chunk) of every pair that belongs together; every chunk is share 0 of a plan of one share."""
     mine = share if plan.shares > 1 else np.zeros_like(share)
-    order = np.argsort(mine, kind="stable")
-    low = np.searchsorted(mine[order], plan.share, side="left")
-    count = np.searchsorted(mine[order], plan.share, side="right") - low
-    row = np.repeat(np.arange(len(plan.share)), count)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return row, order[np.repeat(low, count) + within]
+    return match(plan.share.astype(np.int64), mine)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat, ranges
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import Collective
@@ -53,13 +54,10 @@ class Quotient:
     @cached_property
     def _ways(self) -> tuple[Int32, Int32]:
         """(offset, orbits): those of row i are orbits[offset[i] : offset[i + 1]]."""
-        lengths = np.array([len(path) for path in self.paths])
-        begin = np.cumsum(lengths) - lengths
-        flat = self.boxes.orbit[np.fromiter((link for path in self.paths for link in path), np.int64, int(lengths.sum()))]
-        count = lengths[self.path]
-        offset = np.concatenate(([0], np.cumsum(count)))
-        within = np.arange(offset[-1]) - np.repeat(offset[:-1], count)
-        return offset.astype(np.int32), flat[np.repeat(begin[self.path], count) + within].astype(np.int32)
+        links, begin = flat(self.paths)
+        count = np.diff(begin)[self.path]
+        taken = links[ranges(begin[self.path], count)[1]]
+        return np.concatenate(([0], np.cumsum(count))).astype(np.int32), self.boxes.orbit[taken].astype(np.int32)
 
     @cached_property
     def rounds(self) -> Fraction:
@@ -79,7 +77,7 @@ class Quotient:
     def spread(self) -> int:
         """The most links by which two transfers differ in what they pass before one link. O(hops)."""
         offset, ways = self._ways
-        place = np.arange(len(ways), dtype=np.int64) - np.repeat(offset[:-1], np.diff(offset))
+        place = ranges(0, np.diff(offset))[1]
         last = np.zeros(len(self.boxes.orbit), np.int64)
         np.maximum.at(last, ways, place)
         first = last.copy()

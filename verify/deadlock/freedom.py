@@ -1,6 +1,6 @@
 """`deadlock`: whether packets on given walks can ever wait for each other in a circle, with evidence for either answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -282,12 +282,3 @@ def _channel(walks: Walks, waits: Waits, number: int) -> Channel:
     pair, bits = waits.channel(number)
     ends = int(walks.topology.pair_src[pair]), int(walks.topology.pair_dst[pair])
     return Channel(*ends, tuple(vc for vc in range(64) if bits >> vc & 1))
-
-
-def numbers_in(document: Mapping[str, Any]) -> dict[tuple[int, int, int], int]:
-    """The numbering of a document, channel by channel, as `numbering_fault` takes it."""
-    return {
-        (entry["source"], entry["destination"], vc): entry["number"]
-        for entry in document["numbering"] or ()
-        for vc in entry["virtual_channels"]
-    }

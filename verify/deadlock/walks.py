@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
@@ -100,7 +100,7 @@ def route_walks(topology: Topology, machine: Machine, vcs: ClassVcs, routes: Seq
     """The walks of any number of packets on given routes, each the pairs of neighbours that it joins. O(hops of all routes)."""
     grid, first = Grid.of(topology), np.zeros(len(topology.pair_capacity), np.int64)
     first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
-    pair, begin = _flat(routes)
+    pair, begin = flat(routes)
     masks = np.array(vcs.masks(machine), np.uint64)
     sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(route)]) for route in routes)])
     return Walks(topology, begin, pair, masks[sets], np.full(len(routes), MOST_FLITS, np.int64))
@@ -140,13 +140,8 @@ def packet_walks(topology: Topology, machine: Machine, vcs: ClassVcs, src: Int64
         begin = np.searchsorted(walk, np.arange(len(ends) + 1))
     else:
         routes = packet_routes(topology, begins, stops)
-        link, begin = _flat(routes)
+        link, begin = flat(routes)
         sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(route, np.int64)) for route in routes)])
     of_ends = np.zeros(len(ends), np.int64)
     np.add.at(of_ends, which, flits)
     return Walks(topology, begin, topology.pair_of_link[link], masks[sets], of_ends)
-
-
-def _flat(routes: Sequence[Sequence[int]]) -> tuple[Int64, Int64]:
-    begin = np.concatenate(([0], np.cumsum([len(route) for route in routes], dtype=np.int64)))
-    return np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1])), begin

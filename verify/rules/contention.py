@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import ranges
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
@@ -51,11 +52,8 @@ def claims(schedule: Schedule) -> Claims:
         links, start = schedule.flat_routes
         routed = np.flatnonzero(schedule.route != DIRECT)
         route = schedule.route[routed]
-        hops = np.diff(start)[route]
-        row = np.repeat(routed, hops)
-        begin = np.repeat(start[route], hops)
-        within = np.arange(len(row)) - np.repeat(np.cumsum(hops) - hops, hops)
-        link = links[begin + within]
+        index, place = ranges(start[route], np.diff(start)[route])
+        row, link = routed[index], links[place]
         parallel = np.bincount(topology.pair_of_link, minlength=pairs)[topology.pair_of_link[link]] > 1
         resources += [topology.pair_of_link[link], pairs + link[parallel]]
         rows += [row, row[parallel]]

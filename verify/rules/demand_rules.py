@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certree.models.schedule.schedule import Schedule
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.contention import loads_in_granules, resource_text
-from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
 
 Int64 = NDArray[np.int64]
@@ -42,8 +42,7 @@ def check_demand(schedule: Schedule, findings: Findings) -> None:
         start, end = divmod(int(pair[place]), nodes)
         return 0, (), f"{moved[place]} granule(s) from node {start} to node {end}; the demand is {due[place]}"
 
-    findings.add_each("demand", wrong[:LISTED_PER_RULE].tolist(), tell)
-    findings.add_unlisted("demand", max(0, len(wrong) - LISTED_PER_RULE))
+    findings.add_each("demand", wrong.tolist(), tell)
 
 
 @check(stage=Stage.LOAD)

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.budget import hold
-from certree.models.common.columns import within_words
+from certree.models.common.columns import ranges, within_words
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
@@ -13,7 +13,7 @@ from certree.models.schedule.schedule_columns import MAX_CHANNELS
 from certree.models.schedule.timing import MAX_CYCLES
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.buffers import last_to_end
-from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
 
 Int64 = NDArray[np.int64]
@@ -179,9 +179,9 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     low, high = (np.searchsorted(held, (uses.pair[free] + more) * MAX_CHANNELS) for more in (0, 1))
     count = high - low
     hold(64 * (len(uses.row) + int(count.sum())), f"virtual channels that {len(free):,} messages may take")
-    begin = np.repeat(low - (np.cumsum(count) - count), count)
-    use = np.concatenate((np.delete(np.arange(len(uses.row)), free), np.repeat(free, count)))
-    buffer = np.concatenate((np.delete(buffer, free), held[begin + np.arange(int(count.sum()))]))
+    row, place = ranges(low, count)
+    use = np.concatenate((np.delete(np.arange(len(uses.row)), free), free[row]))
+    buffer = np.concatenate((np.delete(buffer, free), held[place]))
     comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.length[uses.row[use]]
     if period is not None:
         shift = comes - comes % period
@@ -231,5 +231,4 @@ def check_units(schedule: Schedule, findings: Findings) -> None:
         words = f"node {node} adds for {times.work[node]} cycles in each iteration, which is one every {times.period} cycles"
         return 0, (), words
 
-    findings.add_each("overloaded", slow[:LISTED_PER_RULE].tolist(), tell)
-    findings.add_unlisted("overloaded", max(0, len(slow) - LISTED_PER_RULE))
+    findings.add_each("overloaded", slow.tolist(), tell)

@@ -1,5 +1,6 @@
 """`certree aggregate` (run): All-reduce in the switches of a network, with windows and loss."""
 
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from certree.hw.engines.runs import Engine
 from certree.hw.reducing.aggregation_run import ENGINES, AggregationResult
 from certree.hw.reducing.setup import AggregationRules
 from certree.models.common.quantities import parse_fraction
-from certree.models.machine.machine import Machine
 
 PART = Parsed("part", lambda text: parse_fraction(text, "part"))
 _SHOWN = 8  # switches listed for people
@@ -37,7 +37,10 @@ _SHOWN = 8  # switches listed for people
 @click.option("--window", type=COUNT, help="Packets in flight per host and flow; by default enough to avoid waiting.")
 @click.option("--aggregators", type=COUNT, help="Places of a switch; by default twice the window for each flow.")
 @click.option(
-    "--buffer", type=COUNT, help="Payloads that a switch holds for its adder; by default one for each child and aggregator."
+    "--buffer",
+    "buffer_packets",
+    type=COUNT,
+    help="Payloads that a switch holds for its adder; by default one for each child and aggregator.",
 )
 @click.option("--adders", type=COUNT, default=1, show_default=True, help="Adders of a switch, which its children share.")
 @click.option("--flows", type=COUNT, help="Trees for a network; by default one for each of its central switches that reduce.")
@@ -60,27 +63,11 @@ _SHOWN = 8  # switches listed for people
 @option_json()
 def aggregate_command(
     source: str,
-    size: int | None,
-    machine: Machine | None,
-    window: int | None,
-    aggregators: int | None,
-    buffer: int | None,
-    adders: int,
-    flows: int | None,
-    ways: int,
-    loss: Fraction,
-    duplicates: Fraction,
-    latest: int,
-    seed: int,
-    timeout: int | None,
-    give_up: int,
     engine: str,
-    without_routers: bool,
-    allow_stall: bool,
-    allow_deadlock: bool,
     trace: Path | None,
     force: bool,
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Simulate an in-network all-reduce (NetReduce): hosts send packets in windows, switches add them and multicast the sums.
 
@@ -88,14 +75,12 @@ def aggregate_command(
     Exit code 1 when a rank has a wrong or no result, or when a run without loss, duplicates and delays differs from its closed
     form.
     """
-    rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
+    rules = AggregationRules(**{field.name: asked.pop(field.name) for field in fields(AggregationRules)})
     check_output(trace, force=force)
     with working("aggregating") as tell:
         done = aggregate(
-            source, size=size, machine=machine, rules=rules, flows=flows, ways=ways, engine=engine, without_routers=without_routers,
-            allow_stall=allow_stall, allow_deadlock=allow_deadlock, trace=trace, force=force, progress=now_and_then(tell),
-            tell=note,
-        )  # fmt: skip
+            source, rules=rules, engine=engine, trace=trace, force=force, progress=now_and_then(tell), tell=note, **asked
+        )
     result = done.result
     if engine != Engine.FLIT:
         note_routers(result.engine, result.router_effect)

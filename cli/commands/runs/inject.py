@@ -14,7 +14,6 @@ from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_fraction
-from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 
 #: traffic patterns by name
@@ -61,11 +60,10 @@ def inject_command(
     hot_spot: tuple[int, Fraction] | None,
     seed: int,
     longest_wait: int | None,
-    allow_deadlock: bool,
     trace_flits: Path | None,
     force: bool,
-    machine: Machine | None,
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Send packets through the routers of a network and print when head and tail of each packet arrive.
 
@@ -81,14 +79,7 @@ def inject_command(
     check_output(trace_flits, force=force)
     with working("injecting") as tell:
         done = inject(
-            topology,
-            given,
-            longest_wait=longest_wait,
-            machine=machine,
-            allow_deadlock=allow_deadlock,
-            trace_flits=trace_flits,
-            force=force,
-            progress=now_and_then(tell),
+            topology, given, longest_wait=longest_wait, trace_flits=trace_flits, force=force, progress=now_and_then(tell), **asked
         )
     result = done.result
     document: dict[str, Any] = {"topology": topology.name, "machine": done.machine.name}

@@ -1,6 +1,7 @@
 """`certree simulate` (run): Simulate tables or a schedule cycle by cycle."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -82,27 +83,22 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.pass_context
 def simulate_command(
     context: click.Context,
+    /,
     path: Path,
     size: int | None,
     machine: Machine | None,
     run: str,
     engine: str,
-    without_routers: bool,
     flow: str,
-    background: Path | None,
     longest_wait: int | None,
-    allow_deadlock: bool,
     after: Path | None,
-    allow_late: bool,
-    skew: str | None,
-    drift: str | None,
-    step_time: str,
     trace: Path | None,
     trace_flits: Path | None,
     force: bool,
     model: str,
     reading: dict[str, str],
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Run a tables directory, or the tables exported from a schedule, with real data, cycle by cycle.
 
@@ -133,23 +129,9 @@ def simulate_command(
         note(f"a trace of {messages:,} messages, about {length / 10**6:,.1f} MB" + " before compression" * (trace.suffix == ".gz"))
     with working("simulating") as tell:
         result = simulate(
-            source,
-            run=run,
-            engine=engine,
-            without_routers=without_routers,
-            flow=flow,
-            background=background,
-            longest_wait=longest_wait,
-            allow_deadlock=allow_deadlock,
-            allow_late=allow_late,
-            skew=skew,
-            drift=drift,
-            step_time=step_time,
-            trace=trace,
-            trace_flits=trace_flits,
-            force=force,
-            progress=now_and_then(tell, expected),
-        )
+            source, run=run, engine=engine, flow=flow, longest_wait=longest_wait, trace=trace, trace_flits=trace_flits, force=force,
+            progress=now_and_then(tell, expected), **asked,
+        )  # fmt: skip
     note_routers(result.engine, result.router_effect)
     if result.no_tables is not None:
         note(f"running from transfers, not from tables: {result.no_tables}")

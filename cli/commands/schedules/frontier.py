@@ -1,14 +1,13 @@
 """`certree frontier` (make): The exact frontier of steps and rounds of a small network, with proofs."""
 
-from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 
 from certree.api.api_errors import SearchInterrupted
 from certree.api.frontiers import frontier
 from certree.api.reports.frontier_report import frontier_report, frontier_words
-from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -52,16 +51,10 @@ DEFAULT_MAX_CHUNKS = 6
 def frontier_command(
     topology: Topology,
     collective: Collective,
-    max_chunks: int,
-    effort: int,
-    time_limit: Fraction | None,
-    memory: int | None,
-    scratch: int | None,
-    unaided: bool,
-    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Print all Pareto-optimal (C chunks per node, S steps, R rounds), with a checked proof for every candidate ruled out.
 
@@ -72,10 +65,7 @@ def frontier_command(
     interrupted = False
     try:
         with working("looking for the frontier") as report:
-            found = frontier(
-                topology, collective, max_chunks=max_chunks, effort=effort, time_limit=time_limit, memory=memory, scratch=scratch,
-                unaided=unaided, workers=workers, progress=report,
-            )  # fmt: skip
+            found = frontier(topology, collective, progress=report, **asked)
     except SearchInterrupted as stopped:
         interrupted, found = True, stopped.best
     if output is not None:

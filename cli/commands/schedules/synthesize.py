@@ -1,7 +1,5 @@
 """`certree synthesize` (make): Compute a schedule with its certificate."""
 
-from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ from certree.api.reports.schedule_report import schedule_report, schedule_words
 from certree.api.runs.runnable import form_of
 from certree.api.settings import setting
 from certree.api.synthesis import synthesize
-from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
     argument_topology,
@@ -33,7 +30,6 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import SCHEDULE
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.runs import FASTEST, MODES
-from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule_file import SUFFIXES
@@ -78,21 +74,13 @@ def synthesize_command(
     topology: Topology,
     collective: Collective,
     method: str,
-    options: Mapping[str, str],
-    chunks: int | None,
-    steps: int | None,
     size: int,
-    machine: Machine | None,
     run: str,
     skew: int | None,
-    effort: int | None,
-    time_limit: Fraction | None,
-    seed: int,
-    seeds: int,
-    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
+    **asked: Any,
 ) -> int:
     """Compute a schedule, verify it, and add bounds and a certificate.
 
@@ -104,11 +92,7 @@ def synthesize_command(
     interrupted = False
     try:
         with working(f"synthesizing with {method}") as report:
-            made = synthesize(
-                topology, collective, method=method, options=options, chunks=chunks, steps=steps, size=size, machine=machine,
-                run=run, skew=skew or 0, effort=effort, time_limit=time_limit, seed=seed, seeds=seeds, workers=workers,
-                progress=report,
-            )  # fmt: skip
+            made = synthesize(topology, collective, method=method, size=size, run=run, skew=skew or 0, progress=report, **asked)
     except SearchInterrupted as stopped:
         if stopped.best is None:
             note("error: interrupted before a schedule was found")

@@ -13,7 +13,6 @@ from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Channel, Op
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
-from certree.models.common.files import parse_object
 from certree.models.schedule.collective import CollectiveKind
 
 SUFFIX = ".json"
@@ -29,13 +28,6 @@ PACKETS = ("ppkt", "rppkt", "respkt", "cpkt", "upkt", "repkt", "recpkt", "recspk
 def is_plan(data: bytes) -> bool:
     """Whether a JSON file looks like a plan."""
     return b'"gpus"' in data and b'"protocol"' in data
-
-
-def read_plan(data: bytes, where: str) -> Plan:
-    """The plan in the bytes of a JSON file; errors as of `plan_of`."""
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{where}: {len(data)} bytes; allowed: up to {MAX_BYTES}")
-    return plan_of(parse_object(data, where), where)
 
 
 def plan_of(document: Any, where: str) -> Plan:

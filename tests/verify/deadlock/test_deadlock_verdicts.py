@@ -20,7 +20,7 @@ from certree.models.network.network_files import save_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
-from certree.verify.deadlock.freedom import deadlock_of_routes, deadlock_of_schedule, numbers_in
+from certree.verify.deadlock.freedom import deadlock_of_routes, deadlock_of_schedule
 from certree.verify.deadlock.graph import numbering_fault
 from certree.verify.tables.table_checker import verify_tables
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
@@ -93,6 +93,15 @@ def test_more_virtual_channels_without_rules_for_them_do_not_help(stuck: Schedul
     assert not answer.free
     assert {wait.holds.virtual_channels for wait in answer.cycle} == {(0, 1, 2, 3)}
     assert answer.virtual_channels == 2
+
+
+def numbers_in(document):
+    """The numbering of a document, channel by channel, as `numbering_fault` takes it."""
+    return {
+        (entry["source"], entry["destination"], vc): entry["number"]
+        for entry in document["numbering"] or ()
+        for vc in entry["virtual_channels"]
+    }
 
 
 def is_rising(document: dict[str, object], answer: ct.Freedom) -> bool:

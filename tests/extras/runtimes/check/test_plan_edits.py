@@ -7,7 +7,7 @@ import pytest
 
 from certree.extras.runtimes.check.plan_checker import verify_plan
 from certree.extras.runtimes.make.plans import lower_to_plan
-from certree.extras.runtimes.model.plan_file import read_plan
+from certree.extras.runtimes.model.plan_file import plan_of
 from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
@@ -81,7 +81,7 @@ def collect(value, found, name=""):
 
 def accepted(text: str) -> bool:
     try:
-        return verify_plan(read_plan(text.encode(), "x.json")).valid
+        return verify_plan(plan_of(json.loads(text), "x.json")).valid
     except (InputError, UnsupportedError):
         return False
 

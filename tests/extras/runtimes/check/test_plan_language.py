@@ -1,9 +1,11 @@
 """Programs in MSCCL++'s own language, where its package is installed: its check of signals and waits agrees with ours."""
 
+import json
+
 import pytest
 
 from certree.extras.runtimes.check.plan_checker import verify_plan
-from certree.extras.runtimes.model.plan_file import read_plan
+from certree.extras.runtimes.model.plan_file import plan_of
 
 pytest.importorskip("mscclpp.language.program", reason="mscclpp is not installed: its language's own check is not compared")
 
@@ -32,7 +34,7 @@ def exchange(*, forgotten: bool = False) -> str:
 
 
 def test_both_accept() -> None:
-    checked = verify_plan(read_plan(exchange().encode(), "x.json"))
+    checked = verify_plan(plan_of(json.loads(exchange()), "x.json"))
     assert checked.valid, checked.verdict
 
 
@@ -42,4 +44,4 @@ def test_both_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="Signal/Wait mismatch"):
         exchange(forgotten=True)
     monkeypatch.setattr(CollectiveProgram, "validate_signal_wait_pairing", lambda _: None)
-    assert "unmatched" in verify_plan(read_plan(exchange(forgotten=True).encode(), "x.json")).verdict.counts
+    assert "unmatched" in verify_plan(plan_of(json.loads(exchange(forgotten=True)), "x.json")).verdict.counts

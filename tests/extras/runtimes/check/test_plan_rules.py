@@ -6,7 +6,7 @@ import json
 import pytest
 
 from certree.extras.runtimes.check.plan_checker import verify_plan
-from certree.extras.runtimes.model.plan_file import read_plan
+from certree.extras.runtimes.model.plan_file import plan_of
 from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
 from tests.extras.runtimes.check.plan_interpreter import faults
@@ -72,7 +72,7 @@ OTHERS = {"input-changed": {"race", "wrong-data"}, "limit": {"race"}, "race": se
 
 
 def broken(document):
-    return set(verify_plan(read_plan(json.dumps(document).encode(), "x.json")).verdict.counts)
+    return set(verify_plan(plan_of(document, "x.json")).verdict.counts)
 
 
 def test_the_right_one_is_right() -> None:
@@ -88,12 +88,12 @@ def test_rule(rule) -> None:
 
 
 def test_limits_name_the_number() -> None:
-    verdict = verify_plan(read_plan(json.dumps(FAULTS["limit"]).encode(), "x")).verdict
+    verdict = verify_plan(plan_of(FAULTS["limit"], "x")).verdict
     assert "rank 0, thread block 0: 69 operations; the executor takes 64" in [one.message for one in verdict.violations]
     get = {"name": "get", "src_buff": [on("s", 0, far=True)], "dst_buff": [on("s", 1)], "channel_type": "memory"}
     loop = {"name": "pipeline", "iter_context": {"unit_size": 17, "num_chunks": 1}, "ops": [NOP]}
     wide = plan([*OPS, get, loop], scratch=2, collective="allreduce")
-    messages = [one.message for one in verify_plan(read_plan(json.dumps(wide).encode(), "x")).verdict.violations]
+    messages = [one.message for one in verify_plan(plan_of(wide, "x")).verdict.violations]
     assert "rank 0, thread block 0, operation 9 (get): from one offset to another one; the executor exchanges the two" in messages
     assert "rank 0, thread block 0, operation 10 (pipeline): 17 bytes at a time; expected a multiple of 16" in messages
 
@@ -111,8 +111,8 @@ def test_loops_semaphores_and_barriers() -> None:
         gpu["threadblocks"].append(adding)
         gpu["semaphores"] = [{"init_value": 0}]
     assert not broken(document)
-    read = read_plan(json.dumps(document).encode(), "x")
-    assert read_plan(written_plan(read), "x") == read
+    read = plan_of(document, "x")
+    assert plan_of(json.loads(written_plan(read)), "x") == read
     eager = copy.deepcopy(document)
     eager["gpus"][0]["semaphores"] = [{"init_value": 1}]
     assert broken(eager) == {"race", "wrong-data"}
@@ -157,13 +157,13 @@ def test_groups_of_thread_blocks_and_switches() -> None:
         wrong = copy.deepcopy(document)
         wrong["gpus"][0]["channels"][1]["rank_groups"][0] |= change
         with pytest.raises(InputError, match=words):
-            read_plan(json.dumps(wrong).encode(), "x.json")
+            plan_of(wrong, "x.json")
     put = copy.deepcopy(document)
     put["gpus"][0]["threadblocks"][0]["ops"][3]["name"] = "re"
     with pytest.raises(InputError, match="re has switch_channel_id; expected buffers of single ranks"):
-        read_plan(json.dumps(put).encode(), "x.json")
+        plan_of(put, "x.json")
     with pytest.raises(UnsupportedError, match="no schedule is made of that"):
-        verify_plan(read_plan(json.dumps(document).encode(), "x")).run()
+        verify_plan(plan_of(document, "x")).run()
 
 
 @pytest.mark.parametrize(
@@ -194,6 +194,6 @@ def test_what_is_no_plan(path, value, words) -> None:
         at = at[name]
     at[last] = value
     with pytest.raises((InputError, UnsupportedError)) as caught:
-        read_plan(json.dumps(document).encode(), "x.json")
+        plan_of(document, "x.json")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
