@@ -80,8 +80,7 @@ def frontier(
     [(1, 2, 2), (2, 2, 3)]
     """
     from certree.synth.exact.frontier_search import FrontierSearch
-    from certree.synth.exact.published import known_schedules
-    from certree.synth.exact.seeds import backwards, mirrored, symmetric_schedules
+    from certree.synth.exact.seeds import backwards, known_schedules, mirrored, symmetric_schedules
 
     topology, wanted = parsing.topology(network), parsing.collective(collective, root)
     wanted.require_fits(topology)

@@ -254,7 +254,7 @@ class Method:
     `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
     returns its first schedule. `is_sized`: its schedule depends on the size. `compares`: it leaves out
     what cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as
-    well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods. `takes_members`: it also
+    well, where endpoints have wide links or several into switches. `takes_members`: it also
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
     `own_units`: it tries several units of link rates where those of the network do not divide them.
     """
@@ -272,7 +272,6 @@ class Method:
     is_anytime: bool = False
     is_sized: bool = False
     compares: bool = False
-    uses_others: bool = False
     takes_members: bool = False
     takes_demand: bool = False
     own_units: bool = False

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from certree.cli.words.terminal import note
+from certree.models.common.errors import printable
 from certree.models.common.progress import Counted
-from certree.models.common.shown import printable
 
 _SECONDS_BETWEEN_NOTES = 10
 

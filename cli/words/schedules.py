@@ -17,13 +17,12 @@ def show_schedule(
     verdict: Verdict,
     used: MadeFor,
     *,
-    slot_cycles: int | None = None,
     as_json: bool,
     then: Sequence[object] = (),
 ) -> int:
-    """Show the report of a schedule, timed for the size and machine `used` (with tables' slots of `slot_cycles`). Returns the exit
-    code, 1 where it is invalid. `then`: the command that usually follows a valid one."""
-    report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
+    """Show the report of a schedule, timed for the size and machine `used`. Returns the exit code, 1 where it is invalid. `then`:
+    the command that usually follows a valid one."""
+    report = schedule_report(schedule, verdict, used.message_bytes, used.machine)
     show(report, schedule_words, kind=SCHEDULE, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from certree.cli.words.terminal import color_system, note, say, terminal_width
-from certree.models.common.shown import printable
+from certree.models.common.errors import printable
 
 _GAP = 2  # spaces between columns
 _WORD = 24  # a longer word of a text column may be broken

@@ -13,8 +13,7 @@ from typing import IO, Any, Literal
 import click
 
 from certree.api.reports.documents import VERSION
-from certree.models.common.errors import OutputError
-from certree.models.common.shown import printable
+from certree.models.common.errors import OutputError, printable
 
 #: what is colored in a terminal
 _STYLES = (

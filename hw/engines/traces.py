@@ -1,7 +1,6 @@
-"""Traces of a run: a JSON line per message, the events that Perfetto and chrome://tracing draw, and where messages waited."""
+"""Traces of a run: a JSON line per message, and the events that Perfetto and chrome://tracing draw."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from certree.models.schedule.schedule import Schedule
 CHROME_SUFFIX = ".json"
 #: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages
 _LINE, _CHROME_MESSAGE, _CHROME_LINK = 140, 135, 100
-_LANE = re.compile(r"(\d+)>(\d+)")  # in the name of a lane
 _NODES, _LINKS = 0, 1  # processes of the picture: a track for each network interface, one for each lane
 
 #: row, iteration, destination, fired, first, complete, usable, number
@@ -82,41 +80,6 @@ def lane_uses(program: Program, hops: Iterable[tuple[int, int, int, int]]) -> Li
         for lane in range(begin[bundle], begin[bundle + 1])
     ]
     return LinkUses(names, list(hops))
-
-
-def waits_by_channel(records: Iterable[Record], uses: LinkUses) -> dict[tuple[int, int], int]:
-    """(source, destination) of a channel -> cycles that messages waited for it, summed; those above 0 only.
-
-    A message waits for a lane from the time at which it could have been there (by the least time that any message of the run took
-    for the same hop) to its first flit there; and, where flits take turns, for as long as others hold up its flits more than on the
-    lane before. O(uses · log).
-    """
-    lanes = [_LANE.match(name) for name in uses.names]
-    fired = {record[-1]: record[3] for record in records}
-    first: dict[int, dict[int, int]] = defaultdict(dict)
-    last: dict[int, dict[int, int]] = defaultdict(dict)
-    flits: dict[int, dict[int, int]] = defaultdict(dict)
-    for message, lane, start, cycles in uses.messages:
-        first[message][lane] = min(start, first[message].get(lane, start))
-        last[message][lane] = max(start + cycles, last[message].get(lane, 0))
-        flits[message][lane] = cycles + flits[message].get(lane, 0)
-    hops: list[tuple[int, int, int, int]] = []  # lane before (-1: none), lane, cycles between, held up
-    for message, starts in first.items():
-        before, when, held = -1, fired.get(message, 0), 0
-        for lane, start in sorted(starts.items(), key=lambda entry: entry[1]):
-            longer = last[message][lane] - start - flits[message][lane]
-            hops.append((before, lane, start - when, max(0, longer - held)))
-            before, when, held = lane, start, longer
-    least: dict[tuple[int, int], int] = {}
-    for before, lane, gap, _ in hops:
-        least[before, lane] = min(gap, least.get((before, lane), gap))
-    at_source = min((gap for before, _, gap, _ in hops if before < 0), default=0)
-    found: dict[tuple[int, int], int] = defaultdict(int)
-    for before, lane, gap, held in hops:
-        if (ends := lanes[lane]) is not None:
-            waited = gap - (at_source if before < 0 else least[before, lane]) + held
-            found[int(ends[1]), int(ends[2])] += waited
-    return {pair: waited for pair, waited in sorted(found.items()) if waited > 0}
 
 
 def chrome_document(rows: Rows, records: Iterable[Record], uses: LinkUses) -> dict[str, Any]:

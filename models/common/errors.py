@@ -67,6 +67,11 @@ def internal_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (this is a bug in certree; CERTREE_DEBUG=1 shows where)"
 
 
+def printable(text: str) -> str:
+    """The text without characters that control a terminal or that XML does not allow, since names in files are not trusted."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
+
+
 def short(value: object) -> str:
     """The value as Python writes it, cut when it is long."""
     text = repr(value)

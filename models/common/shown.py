@@ -6,13 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from certree.models.common.errors import CertreeError
+from certree.models.common.errors import CertreeError, printable
 from certree.models.common.extras import provided
 
-
-def printable(text: str) -> str:
-    """The text without characters that control a terminal or that XML does not allow, since names in files are not trusted."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
+__all__ = ["Shown", "printable"]
 
 
 class Shown:

@@ -1,6 +1,5 @@
 """Dimension-order routing on rings, meshes, tori and hypercubes, and the datelines of their wrap-around links."""
 
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -106,26 +105,6 @@ class Grid:
         found = np.full((*self.places.shape, 2), -1, np.int64)
         found[self.topology.src, self.dimension, self.upward.astype(np.int64)] = np.arange(len(self.dimension))
         return found
-
-    def stretches(self, src: int, dst: int, dimension: int) -> Iterator[tuple[list[int], int]]:
-        """The shortest routes from a node along one dimension to the place of another: the links, and where they end.
-
-        Two around a ring whose halves are equally long, otherwise one. O(links of the network).
-        """
-        size = int(self.sizes[dimension])
-        ahead = int(self.places[dst, dimension] - self.places[src, dimension])
-        if not self.is_ring[dimension]:
-            counts = [(abs(ahead), ahead > 0)]
-        else:
-            turns = ((ahead % size, True), (-ahead % size, False))
-            counts = [turn for turn in turns if turn[0] == min(turns)[0]]
-        for count, upward in counts if ahead else [(0, True)]:
-            links, node = [], src
-            for _ in range(count):
-                (link,) = np.flatnonzero((self.topology.src == node) & (self.dimension == dimension) & (self.upward == upward))
-                links.append(int(link))
-                node = int(self.topology.dst[link])
-            yield links, node
 
     def _goes_up(self, dimension: Int64, here: Int64, there: Int64) -> NDArray[np.bool_]:
         size = self.sizes[dimension]

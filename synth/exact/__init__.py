@@ -2,5 +2,5 @@
 
 - `frontier_search`: all points with proofs; `asking`: what it asks a solver, here or elsewhere
 - `refuter`: proofs without search; `price_search`: link prices; `fewest_steps_search`: one step less refuted
-- `encodings`: the constraint models; `published`: schedules of published algorithms to start from
+- `encodings`: the constraint models; `seeds`: schedules to start from, those of published algorithms and others
 """

@@ -1,4 +1,5 @@
-"""Schedules that a search for a frontier starts from: symmetric ones, and sums as copies backwards in time."""
+"""Schedules that a search for a frontier starts from: those of published algorithms, with which its result is compared as well,
+symmetric ones, and sums as copies backwards in time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +22,24 @@ from certree.synth.symmetric.translations import cayley_of
 
 #: collectives that add up, and the copying ones whose schedules they are backwards in time
 REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE: CollectiveKind.BROADCAST}
+
+
+def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
+    """The schedule of every published algorithm that covers the network and the collective, by name of the method.
+
+    Those that need a size are made for 1 MiB on the machine `multitree`, which is not recorded: a frontier is about steps and
+    rounds. Stops early when the monitor's time is up.
+    """
+    request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
+    methods, made = load_methods(), dict[str, Schedule]()
+    for name in methods:
+        if not methods[name].published or monitor.expired:
+            continue
+        try:
+            made[name] = replace(written_out(methods[name](request)), made_for=None)
+        except InputError:  # UnsupportedError and other errors for requests that a method does not cover
+            continue
+    return made
 
 
 def symmetric_schedules(topology: Topology, collective: Collective, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:

@@ -27,7 +27,7 @@ INVALID = "invalid: "
 _Ranked = tuple[tuple[bool, int], str, AnySchedule]
 
 
-@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True, takes_demand=True)
+@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, takes_members=True, takes_demand=True)
 def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 

@@ -18,13 +18,13 @@ TRIES = 20
 FAR = 1 << 10  # what it costs to reach a node in place of one that is a hop nearer; chance costs less
 
 
-def layered_schedule(cayley: Cayley, trees: int, seed: int = 0) -> Schedule | None:
+def layered_schedule(cayley: Cayley, trees: int) -> Schedule | None:
     """An all-gather of `trees` chunks per node in as many steps as hops to the farthest node, and the rounds of the trees' edges;
     None where TRIES tries find none. Delay 1. O(TRIES · trees · links · nodes) at worst."""
     rounds = step_rounds(cayley, trees)
     if rounds is None:
         return None
-    chance = random.Random(seed)
+    chance = random.Random(0)
     for _ in range(TRIES):
         edges = _grown(cayley, trees, rounds, chance)
         if edges is not None:

@@ -22,8 +22,8 @@ from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.frontier_search import FrontierSearch
-from certree.synth.exact.published import known_schedules
 from certree.synth.exact.refuter import Refuter
+from certree.synth.exact.seeds import known_schedules
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question

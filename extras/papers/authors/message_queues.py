@@ -149,7 +149,7 @@ def _routes(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[
     stretches: list[list[list[int]]] = []  # of each dimension: the routes along it, in links
     node = src
     for dimension in reversed(range(len(grid.sizes))):
-        routes = list(grid.stretches(node, dst, dimension))
+        routes = list(_stretches(grid, node, dst, dimension))
         stretches.append([links for links, _ in routes])
         node = routes[0][1]
     for parts in itertools.product(*stretches):
@@ -158,3 +158,24 @@ def _routes(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[
             ports = network.hops_of(network.first_lanes(links))[:-1] & EJECT_PORT
             hops.append(ports | int(grid.datelines(np.array(links)).max()) << 14)
         yield np.concatenate(hops)
+
+
+def _stretches(grid: Grid, src: int, dst: int, dimension: int) -> Iterator[tuple[list[int], int]]:
+    """The shortest routes from a node along one dimension to the place of another: the links, and where they end.
+
+    Two around a ring whose halves are equally long, otherwise one. O(links of the network).
+    """
+    size = int(grid.sizes[dimension])
+    ahead = int(grid.places[dst, dimension] - grid.places[src, dimension])
+    if not grid.is_ring[dimension]:
+        counts = [(abs(ahead), ahead > 0)]
+    else:
+        turns = ((ahead % size, True), (-ahead % size, False))
+        counts = [turn for turn in turns if turn[0] == min(turns)[0]]
+    for count, upward in counts if ahead else [(0, True)]:
+        links, node = [], src
+        for _ in range(count):
+            (link,) = np.flatnonzero((grid.topology.src == node) & (grid.dimension == dimension) & (grid.upward == upward))
+            links.append(int(link))
+            node = int(grid.topology.dst[link])
+        yield links, node

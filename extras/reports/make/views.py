@@ -94,9 +94,8 @@ def witness(schedule: AnySchedule, title: str, asked: Asked) -> str:
 
 def waits(schedule: AnySchedule, title: str, asked: Asked) -> str:
     """Where the messages of a run waited."""
-    from certree.extras.reports.pictures.schedules.waits import waits_picture
+    from certree.extras.reports.pictures.schedules.waits import waits_by_channel, waits_picture
     from certree.hw.engines.runs import Options
-    from certree.hw.engines.traces import waits_by_channel
     from certree.hw.run import run
 
     used = setting(schedule, asked.size, asked.machine)

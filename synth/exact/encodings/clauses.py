@@ -44,7 +44,6 @@ class SymmetricClauses(TrustedClauses):
     """The formula of schedules that a group maps to themselves: finds such schedules fast, but proves nothing if there is none."""
 
     kinds = frozenset(KINDS)
-    decides = False
     with_proof = False
 
     def __init__(self, question: Question, group: Group) -> None:

@@ -14,12 +14,11 @@ from certree.verify.exact.question import Question
 class Asking(ABC):
     """A question (C, S, R) put to a solver in its own terms. Call `encode`, `solve`, and `decode` after a FEASIBLE, in that order.
 
-    `kinds`: the collectives it covers. `decides`: whether its INFEASIBLE answers the question; it does not where only some
-    schedules are searched. Even then it is not trusted: only `proof`, if there is one, can be checked.
+    `kinds`: the collectives it covers. An INFEASIBLE is not trusted: only `proof`, if there is one, can be checked; there is none
+    where only some schedules are searched.
     """
 
     kinds: ClassVar[frozenset[CollectiveKind]] = frozenset(CollectiveKind)
-    decides: ClassVar[bool] = True
 
     def __init__(self, question: Question) -> None:
         self.question = question

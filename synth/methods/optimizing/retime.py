@@ -41,7 +41,6 @@ def _is_worth_retiming(request: Request) -> bool:
     order=64,
     is_anytime=True,
     compares=True,
-    uses_others=True,
     variants=[Variant({"of": "symmetric"}, _is_worth_retiming)],
 )
 def retime(request: Request, options: Options) -> Schedule:

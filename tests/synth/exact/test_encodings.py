@@ -76,12 +76,6 @@ def test_symmetric_schedules_are_found(spec: str, kind: str, point) -> None:
     assert answer(SymmetricClauses(asked, free_groups(asked.topology)[0])) is Status.FEASIBLE
 
 
-def test_who_decides() -> None:
-    assert TrustedClauses.decides
-    assert LinearSpread.decides
-    assert not SymmetricClauses.decides
-
-
 def test_nothing_found_is_nothing_to_decode() -> None:
     for asking in (
         TrustedClauses(question("ring:4", "all-gather", (3, 2, 4))),

@@ -11,7 +11,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.exact import frontier_search as frontier_module
 from certree.synth.exact import refuter
 from certree.synth.exact.frontier_search import FrontierSearch
-from certree.synth.exact.published import known_schedules
+from certree.synth.exact.seeds import known_schedules
 from certree.synth.monitor import Monitor
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.encoding import encoder as encoder_module

@@ -3,8 +3,8 @@
 import pytest
 
 import certree.api as ct
+from certree.extras.reports.pictures.schedules.waits import waits_by_channel
 from certree.hw.engines.runs import Options
-from certree.hw.engines.traces import waits_by_channel
 from certree.hw.run import run
 
 
