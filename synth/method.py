@@ -45,7 +45,8 @@ class Request:
 
     `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's
     own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
-    candidates; None is slotted, in closed form, by which all methods choose among their own candidates. InputError names a number
+    candidates; None is slotted, in closed form, by which all methods choose among their own candidates. `any_unit`: methods may
+    count link rates in other units than the network does. InputError names a number
     that is out of range.
     """
 
@@ -60,6 +61,7 @@ class Request:
     seed: int = 0
     monitor: Monitor = field(default_factory=Monitor)
     form: Form | None = None
+    any_unit: bool = True
 
     def __post_init__(self) -> None:
         for name, low in (("message_bytes", 1), ("chunks", 1), ("steps", 1), ("effort", 1), ("seed", 0)):
@@ -283,18 +285,23 @@ class Method:
         """The schedule, which remembers the request's size and machine, with virtual channels for routes that would deadlock
         without; UnsupportedError or UndecidedError says why there is none, InputError what is wrong with the options."""
         require_collective(request, self.name, self.collectives)
-        request, unit = in_unit_asked_for(request, self.name)
+        if UNIT in request.options:
+            return self._made_in_unit(request, str(request.options[UNIT]))
         if not self.takes_members:
             request.collective.require_everyone(f"method {self.name}")
         elif not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
-        if unit is not None:
-            made = self._made(request)
-            return replace(made, provenance={**made.provenance, UNIT: unit})
-        return self._made_in_best_unit(request) if self.own_units else self._made(request)
+        return self._made_in_best_unit(request) if self.own_units and request.any_unit else self._made(request)
 
     def _made(self, request: Request) -> AnySchedule:
         return request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+
+    def _made_in_unit(self, request: Request, unit: str) -> AnySchedule:
+        """The schedule in the unit that is asked for, which is no option of `make`."""
+        topology = in_unit_asked_for(request.topology, unit, self.name)
+        others = {name: value for name, value in request.options.items() if name != UNIT}
+        made = self(replace(request, topology=topology, options=others, any_unit=False))
+        return replace(made, provenance={**made.provenance, UNIT: unit})
 
     def _made_in_best_unit(self, request: Request) -> AnySchedule:
         """The schedule with the fewest cycles of those in the units of the request and in `other_units`."""

@@ -1,8 +1,6 @@
 """The unit in which a method counts link rates: the one asked for, or others that lose less of the rates."""
 
-from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from certree.models.common.errors import InputError, TopologyError
 from certree.models.common.fields import exact_number
@@ -12,9 +10,6 @@ from certree.models.schedule.collective import Collective
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.instance import Instance
 
-if TYPE_CHECKING:
-    from certree.synth.method import Request
-
 #: the option of every method
 UNIT = "unit"
 #: units of the widest link, up to which other units are tried: a message on a lane takes the longer, the finer they are
@@ -23,26 +18,21 @@ LEAST_GAIN = 200
 MOST_TRIED = 5
 
 
-def in_unit_asked_for(request: "Request", method: str) -> tuple["Request", str | None]:
-    """The request on the network in the unit that its option `unit` states, without that option, and its text, if there is one.
+def in_unit_asked_for(topology: Topology, text: str, method: str) -> Topology:
+    """The network in the unit that the option `unit` of a method states.
 
     A bandwidth, such as 1GB/s, where the network states that of a full link, or a part of a full link, such as 1/4. InputError for
     anything else, and for a unit in which the network cannot be counted.
     """
-    if UNIT not in request.options:
-        return request, None
-    topology, where, text = request.topology, f"{method}: option {UNIT}", str(request.options[UNIT])
-    unit = exact_number(text)
+    where, unit = f"{method}: option {UNIT}", exact_number(text)
     if unit is None and topology.bandwidth is not None:
         unit = parse_bandwidth(text, where) / topology.bandwidth
     if unit is None:
         raise InputError(f"{where}={text!r}; allowed: a part of a full link such as 1/4, since the network states no bandwidth")
     try:
-        topology = topology.in_units_of(unit)
+        return topology.in_units_of(unit)
     except TopologyError as error:
         raise InputError(f"{where}={text}: {error}") from None
-    others = {name: value for name, value in request.options.items() if name != UNIT}
-    return replace(request, topology=topology, options=others), text
 
 
 def other_units(topology: Topology, collective: Collective) -> list[Topology]:
