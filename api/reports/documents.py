@@ -39,7 +39,7 @@ DOCUMENTS = {
         valid: bool
         topology collective machine: text
         root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
-        seconds bytes_per_second time_over_bound: rational?
+        seconds bytes_per_second time_bound_seconds time_over_bound: rational?
         method fewest_steps_said: text?
         left_out?: {text}
         rounded?: rounded
@@ -74,7 +74,7 @@ DOCUMENTS = {
         time_bound_cycles? message_bytes?: count
         time_bound_cycles_any_shares?: count?
         time_bounds?: [bound]
-        seconds? bytes_per_second?: rational
+        seconds? bytes_per_second? time_bound_seconds?: rational
         machine?: text
         """,
     "verify-batch": "valid: bool\nfiles: [checked]",

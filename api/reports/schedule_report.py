@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
@@ -20,27 +19,23 @@ from certree.api.reports.text import (
     rounded_words,
     size_words,
 )
+from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import InputError
 from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.fine.fine_tolerance import drift_tolerance, skew_tolerance
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
-from certree.models.machine.speeds import contradiction
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
-from certree.verify.bounds.classes import is_shared, shares_term
+from certree.verify.bounds.classes import shares_term
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.timed import best_general_time
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.deadlock.freedom import channels_of_schedule
 from certree.verify.order.agreement import agreement_of_schedule
 from certree.verify.rule import STRUCTURAL
 from certree.verify.verdict import Quality, Verdict
-
-TIME_BOUND, ANY_SHARES = "time_bound_cycles", "_any_shares"  # a key, and the end of those of bounds for any shares
 
 
 def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
@@ -135,27 +130,6 @@ def _stored(schedule: AnySchedule, verdict: Verdict, machine: Machine) -> dict[s
         return {"base_transfers": schedule.base.transfers}
     enough = channels_of_schedule(schedule, machine) if schedule.routes and not STRUCTURAL & verdict.counts.keys() else None
     return {} if enough is None else {"virtual_channels": enough}
-
-
-def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> dict[str, int | None]:
-    """`time_bound_cycles` that every run of a schedule with the same shares takes, as the certificate proves them for this message
-    and machine or by a search; of an all-gather or reduce-scatter also `time_bound_cycles_any_shares`. None of an invalid schedule,
-    and where the network contradicts the machine."""
-    names = (TIME_BOUND, TIME_BOUND + ANY_SHARES) if is_shared(schedule) else (TIME_BOUND,)
-    if quality is None or contradiction(schedule.topology, machine) is not None:
-        return dict.fromkeys(names)
-    proved = quality.time
-    if proved is not None and proved.made_for == MadeFor(message_bytes, machine) and (proved.any_shares or names[1:] == ()):
-        return dict(zip(names, (proved.cycles, proved.any_shares), strict=False))
-    instance = Instance.of(schedule)
-    found = found_time_bounds(instance, quality.bandwidth_witnesses, message_bytes, machine)
-    return dict(zip(names, (int(found[0]["value"]), best_general_time(instance, found)), strict=False))
-
-
-def over_bounds(cycles: int | None, bounds: Mapping[str, Any]) -> dict[str, str | None]:
-    """A time divided by each of the bounds of `time_bound`, exact; None without the two."""
-    found = {"time_over_bound" + end: bounds[TIME_BOUND + end] for end in ("", ANY_SHARES) if TIME_BOUND + end in bounds}
-    return {name: None if cycles is None or bound is None else str(Fraction(cycles, bound)) for name, bound in found.items()}
 
 
 def stated_rounds(schedule: AnySchedule) -> int:

@@ -14,7 +14,7 @@ PARTS |= {
         bandwidth_time? bandwidth_bound? bandwidth_bound_any_shares? bound_cycles?: rational?
         time_over_bound? time_over_bound_any_shares?: rational?
         shares?: text
-        seconds? bytes_per_second? simulated_seconds?: rational?
+        seconds? bytes_per_second? simulated_seconds? time_bound_seconds?: rational?
         optimal_in?: [text]
         gap?: gaps
         engine?: text?
@@ -29,14 +29,14 @@ PARTS |= {
         method file: text
         time_cycles time_bound_cycles: count?
         time_bound_cycles_any_shares?: count?
-        time_over_bound: rational?
+        time_bound_seconds time_over_bound: rational?
         time_over_bound_any_shares?: rational?
         """,
     "tuned_at": """
         message_bytes time_cycles: count
         time_bound_cycles: count?
         time_bound_cycles_any_shares?: count?
-        time_over_bound: rational?
+        time_bound_seconds time_over_bound: rational?
         time_over_bound_any_shares?: rational?
         method: text
         file: text

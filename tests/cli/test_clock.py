@@ -9,8 +9,8 @@ from certree.api.reports.text import clock_times, rate_words, seconds_words
 from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.spec import parse_topology
-from tests.cli.artefacts import schedule_file
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.artefacts import schedule_file, without_first_transfer
+from tests.cli.running import assert_bad_input, certree, json_of
 
 MULTITREE = load_machine("multitree")
 IMPORTS = Path(__file__).parents[1] / "extras/clusters/imports"
@@ -55,6 +55,7 @@ def test_every_command_has_seconds(tmp_path):
     made, run, cell, least = documents
     assert made["time_cycles"] == run["cycles"] == cell["time_cycles"] == cell["simulated_cycles"]
     assert made["time_bound_cycles"] <= made["time_cycles"]
+    assert made["time_bound_seconds"] == cell["time_bound_seconds"] == least["time_bound_seconds"] == least["seconds"]
     assert least["time_bound_cycles"] == made["time_bound_cycles"] == 158 + 1 + Fraction(3, 4) * (1 << 20) / 16
     assert "109,503 cycles (109.5 µs, 9.576 GB/s) for 1 MiB" in certree("verify", file).out
     assert "time: 109.5 µs, 9.576 GB/s on machine multitree" in certree("simulate", file).out
@@ -72,6 +73,20 @@ def test_least_time_of_a_byte(spec, links):
     ran = certree("synthesize", spec, "--size", "16B", "--json").document
     assert ran["time_bound_cycles"] == 2 + 3 * (links + 1) + 150 * links + flits * flit + 17 <= ran["time_cycles"]
     assert Fraction(ran["time_over_bound"]) == Fraction(ran["time_cycles"], ran["time_bound_cycles"])
+
+
+def test_time_bounds_in_seconds(tmp_path):
+    """By the clock of a network that states the speed of its links; null of an invalid schedule, absent without a size."""
+    odd = f"{IMPORTS}/a100.txt,speed=NV:7.654321GB/s,nvlinks=switched,links=nvlink"
+    clock = with_speeds_of(parse_topology(odd), MULTITREE).clock_hz
+    made = json_of("synthesize", odd, "--method", "ring", "--collective", "all-gather", "--size", "1MiB")
+    (cell,) = json_of("compare", odd, "--methods", "ring", "--collective", "all-gather", "--size", "1MiB")["cells"]
+    least = json_of("bound", odd, "--collective", "all-gather", "--size", "1MiB")
+    for document in (made, cell, least):
+        assert Fraction(document["time_bound_seconds"]) == Fraction(document["time_bound_cycles"], clock)
+    assert "time_bound_seconds" not in json_of("bound", odd)
+    broken = json_of("verify", without_first_transfer(schedule_file(tmp_path)), code=1)
+    assert (broken["valid"], broken["time_bound_cycles"], broken["time_bound_seconds"]) == (False, None, None)
 
 
 def test_network_with_speeds():

@@ -20,6 +20,7 @@ from certree.api.reports.text import (
     rounded_words,
     size_words,
 )
+from certree.api.reports.time_bounds import in_cycles_and_seconds
 from certree.api.settings import machine_for
 from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
 from certree.cli.words.terminal import note, show
@@ -73,7 +74,8 @@ def _time_report(found: Bounds) -> dict[str, Any]:
     size, machine = found.made_for.message_bytes, found.made_for.machine
     times = clock_times(found.time_cycles, size, machine)
     any_shares = {} if found.any_shares is None else {"time_bound_cycles_any_shares": found.time_cycles_any_shares}
-    known = {"time_bound_cycles": found.time_cycles, **any_shares, **times, "message_bytes": size, "machine": machine.name}
+    bound = in_cycles_and_seconds(found.time_cycles, size, machine)
+    known = {**bound, **any_shares, **times, "message_bytes": size, "machine": machine.name}
     return known | {"time_bounds": list(found.time_bounds)}
 
 

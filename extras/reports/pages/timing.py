@@ -4,8 +4,9 @@ import base64
 from fractions import Fraction
 from typing import Any
 
-from certree.api.reports.schedule_report import ANY_SHARES, TIME_BOUND, closed_form, over_bounds, time_bound
+from certree.api.reports.schedule_report import closed_form
 from certree.api.reports.text import size_words
+from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule

@@ -11,8 +11,9 @@ from certree.api import parsing
 from certree.api.api_errors import InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
-from certree.api.reports.schedule_report import closed_form, over_bounds, schedule_report, time_bound
+from certree.api.reports.schedule_report import closed_form, schedule_report
 from certree.api.reports.text import clock_times, size_words
+from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from certree.api.reports.schedule_report import TIME_BOUND, over_bounds, time_bound
+from certree.api.reports.time_bounds import in_cycles_and_seconds, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
 from certree.models.fine.slots import fine_times
@@ -47,7 +47,7 @@ class Point:
     message_bytes: int
     found: Found
     cycles: int
-    bounds: Mapping[str, int | None]
+    bounds: Mapping[str, Any]
 
     def document(self) -> dict[str, Any]:
         """Its entry in the table, without the file."""
@@ -102,7 +102,7 @@ def spread(points: Sequence[Point], machine: Machine) -> list[Point]:
     return result
 
 
-def _bounds_of(found: Found, point: Point, machine: Machine) -> Mapping[str, int | None]:
+def _bounds_of(found: Found, point: Point, machine: Machine) -> Mapping[str, Any]:
     """The bounds on the time of a schedule at the size of a point: those of the point, if its schedule has the same shares."""
     instances = [Instance.of(schedule) for schedule in (found.schedule, point.found.schedule)]
     if instances[0].shares == instances[1].shares:
@@ -150,7 +150,8 @@ def entries(found: Sequence[Range], points: Sequence[Point], files: Mapping[Foun
     for one in found:
         sizes = [point.message_bytes for point in points if one.first <= point.message_bytes <= one.last] or [one.last]
         size = one.found.message_bytes if one.found.message_bytes in sizes else sizes[-1]
-        cycles, bound = cycles_at(one.found.schedule, size, machine), bounds.get(size, {TIME_BOUND: None})
+        cycles = cycles_at(one.found.schedule, size, machine)
+        bound = bounds.get(size) or in_cycles_and_seconds(None, size, machine)
         rows.append(
             {
                 "from": one.first,

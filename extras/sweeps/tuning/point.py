@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from certree.api.evidence import certified_or_fail
-from certree.api.reports.schedule_report import time_bound
+from certree.api.reports.time_bounds import time_bound
 from certree.extras.sweeps.tuning.curve import cycles_at
 from certree.extras.workers.networks import received
 from certree.models.machine.machine import machine_from_document

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from certree.api.evidence import certified_or_fail
-from certree.api.reports.schedule_report import time_bound
 from certree.api.reports.text import size_words
+from certree.api.reports.time_bounds import time_bound
 from certree.api.workers import Workers
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.store import Store
