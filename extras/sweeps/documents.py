@@ -6,6 +6,7 @@ PARTS |= {
     "compared": """
         method: text
         message_bytes: count
+        options?: {text}
         not_applicable? time_unknown? not_simulated?: text
         valid? exact? data_ok?: bool
         steps? total_steps? delay? repeats? chunks? transfers?: count

@@ -10,7 +10,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
-from certree.synth.ranks.embedding import MOST_CHANNELS
+from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import waits_for_credits
 
@@ -203,8 +203,6 @@ def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str],
     for variant in entry.variants:
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
             yield dict(variant.options), variant.is_first
-    topology = request.topology
-    width = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.lanes
-    has_room = not topology.is_direct or int(topology.pair_capacity.max()) > topology.lanes or request.collective.has_targets
-    if entry.side_by_side and width > 1 and has_room:
-        yield {"channels": str(min(width, MOST_CHANNELS))}, False
+    channels = channels_that_fill(request.topology, also_narrow=request.collective.has_targets)
+    if entry.side_by_side and channels > 1:
+        yield {"channels": str(channels)}, False

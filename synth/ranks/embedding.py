@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError
-from certree.models.network.topology import Int32
+from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.synth.method import Option, Request, choice, require_shape, whole_number
@@ -114,6 +114,16 @@ def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, start: Int32
     copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), rows)
     copies["step"] += np.repeat(start, rows)
     return copies
+
+
+def channels_that_fill(topology: Topology, *, also_narrow: bool = False) -> int:
+    """Channels that use all lanes out of an endpoint, at most MOST_CHANNELS; 1 where a single message leaves none of them idle.
+
+    They do where links are wide or several lead into switches. `also_narrow`: on routes through endpoints as well. O(links).
+    """
+    is_wide = not topology.is_direct or int(topology.pair_capacity.max()) > topology.lanes
+    lanes = int(topology.capacity[topology.src == topology.endpoints[0]].sum()) // topology.lanes
+    return max(1, min(lanes, MOST_CHANNELS)) if is_wide or also_narrow else 1
 
 
 def rounds_published(schedule: Schedule) -> Int32:

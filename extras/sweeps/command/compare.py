@@ -69,6 +69,7 @@ def compare_command(
 ) -> None:
     """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
 
+    Published algorithms run with as many channels as fill wide links, where that is faster, unless --methods states their channels.
     `time / bound` is the closed form divided by the time bound, the cycles that every run takes. In an all-gather or reduce-scatter
     `time / bound` and `gap` are for bounds of the shares that the method chose, and a column more has the bound for any shares.
     """
@@ -94,8 +95,21 @@ def compare_command(
             }
         )
     else:
-        title = [f"{found.title()}, machine {found.machine.name}", *rounded_words(rounded_of(topology))]
-        _say("\n".join(title), found.cells, simulated=simulated)
+        title = f"{found.title()}, machine {found.machine.name}"
+        lines = [title, *rounded_words(rounded_of(topology)), *_filled_words(found.cells)]
+        _say("\n".join(lines), found.cells, simulated=simulated)
+
+
+def _label(cell: dict[str, Any]) -> str:
+    """The method of a cell with all of its options, as `--methods` takes it."""
+    return ":".join([cell["method"], *(f"{name}={value}" for name, value in cell.get("options", {}).items())])
+
+
+def _filled_words(cells: Sequence[dict[str, Any]]) -> list[str]:
+    """The line that says which options published algorithms got; none where they have their defaults."""
+    added = sorted({f"{name}={value}" for cell in cells for name, value in cell.get("options", {}).items()})
+    what = "published algorithms fill wide links where that is faster; NAME:channels=1 does not"
+    return [f"  {', '.join(added)}: {what}"] if added else []
 
 
 def _count(value: int | None) -> str:
@@ -114,7 +128,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
     for cell in cells:
         if "not_applicable" in cell:
             continue
-        row = [size_words(cell["message_bytes"]), cell["method"]]
+        row = [size_words(cell["message_bytes"]), _label(cell)]
         if not cell["valid"]:
             rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue

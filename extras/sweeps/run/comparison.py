@@ -17,6 +17,7 @@ from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
+from certree.extras.sweeps.run.baselines import made_and_options
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
@@ -80,10 +81,12 @@ def compare(
 
     `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
     "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `workers`: as in `sweep`, but one by
-    default, which is this process; a method with its sizes is a task. `time_over_bound` of a cell is its closed form divided by
-    `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather or reduce-scatter
-    `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell. Raises InputError
-    for anything malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is invalid has `refuted`.
+    default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
+    links, where they are faster so and no channels were stated; such a cell has the `options` that were added. `time_over_bound` of
+    a cell is its closed form divided by `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather
+    or reduce-scatter `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell.
+    Raises InputError for anything malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is
+    invalid has `refuted`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
@@ -149,11 +152,12 @@ class Comparison:
             self.topology, self.collective, size, self.machine, options=entry.options, effort=self.effort, seed=self.seed
         )
         try:
-            made = load_methods()[entry.method](request)
+            made, added = made_and_options(load_methods()[entry.method], request)
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
         except RejectedError as error:  # every candidate of method auto
             return cell | {"valid": False, "refuted": str(error)}
+        cell |= {"options": added} if added else {}
         schedule, report, quality = self._check(entry, made, size)
         if not report["valid"]:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())

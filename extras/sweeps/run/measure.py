@@ -10,7 +10,7 @@ from certree.extras.workers.networks import received
 from certree.models.machine.machine import machine_from_document
 
 VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
-_LEFT_OUT = ("method", "message_bytes", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
+_LEFT_OUT = ("method", "message_bytes", "options", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
 
 
 def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,5 +31,6 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if not found["valid"]:
         return {"status": INVALID, "message": found["refuted"]}
     row = {"status": VALID, "optimal_in": " ".join(found["optimal_in"])}
+    row |= {"options": " ".join(f"{name}={value}" for name, value in found["options"].items())} if "options" in found else {}
     row |= {f"gap_{name}": gap for name, gap in found["gap"].items()}
     return row | {name: value for name, value in found.items() if name not in _LEFT_OUT}

@@ -6,6 +6,9 @@ import pytest
 
 from certree.extras.reports.make import plots
 from certree.extras.reports.make.figure import Panel, Plot, Series
+from certree.extras.sweeps.run import baselines
+from certree.models.network.spec import parse_topology
+from certree.synth.ranks.embedding import channels_that_fill
 from tests.cli.running import certree, json_of
 
 
@@ -157,3 +160,41 @@ def test_the_same_cells_whatever_the_number_of_workers():
     for network, methods, more in (("ring:3", "auto,multitree,hdrm", ()), ("mesh:2x3", "binomial,multitree,hdrm", broadcast)):
         asked = ("compare", network, "--size", "1KiB,64KiB", "--methods", methods, *more)
         assert json_of(*asked) == json_of(*asked, "--workers", 2)
+
+
+def test_published_algorithms_fill_wide_links():
+    """With 12 NVLinks to the switch, 12 rings: as `--method ring --option channels=12`. Not where that is slower, and never where
+    channels or published rounds are asked for."""
+    names = "ring,ring:channels=1,ring:bidirectional=true,packing,double-binary-tree:rounds=published"
+    asked = ("compare", "a100:1", "--size", "1KiB,16MiB", "--methods", names, "--simulate", "none")
+    small, large = (document[index : index + 5] for document in [json_of(*asked)["cells"]] for index in (0, 5))
+    assert not any("options" in cell for cell in small)
+    assert [cell.get("options") for cell in large] == [{"channels": "12"}, None, {"channels": "12"}, None, None]
+    filled, single, *_ = large
+    made = json_of("synthesize", "a100:1", "--method", "ring", "--option", "channels=12", "--size", "16MiB")
+    assert (filled["time_cycles"], filled["bandwidth_time"]) == (made["time_cycles"], "7/48") == (194_607, made["bandwidth_time"])
+    plain = json_of("synthesize", "a100:1", "--method", "ring", "--size", "16MiB")
+    assert (single["time_cycles"], single["chunks"]) == (plain["time_cycles"], 8) == (1_269_695, plain["chunks"])
+    lines = certree(*asked).out.splitlines()
+    assert lines[1] == "  channels=12: published algorithms fill wide links where that is faster; NAME:channels=1 does not"
+    assert [line.split()[2] for line in lines[3:] if line.startswith("16 MiB")][:3] == [
+        "ring:channels=12", "ring:channels=1", "ring:bidirectional=true:channels=12",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("network", "channels"),
+    [("a100:1", 12), ("nvl72", 18), ("dgx2", 6), ("ring:4,capacity=3", 6), ("mi300x", 64), ("fattree:4x4", 1), ("torus:4x4", 1)],
+)
+def test_channels_that_fill(network, channels):
+    """All lanes out of an endpoint, where links are wide or several lead into switches; up to MOST_CHANNELS."""
+    assert channels_that_fill(parse_topology(network)) == channels
+
+
+def test_links_are_not_filled_with_too_many_transfers(monkeypatch):
+    monkeypatch.setattr(baselines, "MOST_TRANSFERS", 12 * 112 - 1)
+    (cell,) = json_of("compare", "a100:1", "--size", "16MiB", "--methods", "ring", "--simulate", "none")["cells"]
+    assert "options" not in cell
+    monkeypatch.setattr(baselines, "MOST_TRANSFERS", 12 * 112)
+    (cell,) = json_of("compare", "a100:1", "--size", "16MiB", "--methods", "ring", "--simulate", "none")["cells"]
+    assert (cell["options"], cell["transfers"]) == ({"channels": "12"}, 12 * 112)

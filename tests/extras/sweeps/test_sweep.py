@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from fractions import Fraction
 
 import pyarrow.parquet as pq
 import pytest
@@ -47,6 +48,14 @@ def test_numbers_are_those_of_compare(swept):
     for name in ("time_cycles", "simulated_cycles", "bandwidth_time", "bound_cycles", "transfers"):
         assert row[name] == str(cells[0][name])
     assert (row["gap_bandwidth"], row["data_ok"]) == (cells[0]["gap"]["bandwidth"], "true")
+
+
+def test_options_that_fill_wide_links(tmp_path):
+    asked = {"networks": ["a100:1"], "sizes": ["16MiB"], "methods": ["ring", "ring:channels=1"], "runs": ["none"]}
+    filled, single = ct.sweep(asked, tmp_path / "out", workers=1).rows()
+    assert (filled["options"], filled["time_cycles"]) == ("channels=12", 194_607)
+    assert ("options" in single, single["time_cycles"]) == (False, 1_269_695)
+    assert Fraction(single["time_bound_seconds"]) == Fraction(single["time_bound_cycles"], 10**9)
 
 
 def test_parquet_and_plots(swept):
