@@ -33,8 +33,10 @@ def in_units(capacities: Sequence[Fraction], where: str, most: int = MAX_CAPACIT
     TopologyError where a link would have more than `most` units.
     """
     scale = math.lcm(*{capacity.denominator for capacity in capacities})
-    if max(capacities, default=Fraction(0)) * scale > most or scale > most:
-        raise TopologyError(f"{where}: common denominator {scale}; allowed: at most {most} units per link")
+    units = int(max(capacities, default=Fraction(0)) * scale)
+    if max(units, scale) > most:
+        what = f"common denominator {scale}" if scale > most else f"a link of {units} units of 1/{scale}"
+        raise TopologyError(f"{where}: {what}; allowed: at most {most} units per link")
     found = {capacity: int(capacity * scale) for capacity in set(capacities)}
     return [found[capacity] for capacity in capacities], scale
 

@@ -31,6 +31,19 @@ class Rates:
             raise TopologyError(f"{name}: link {wrong[0]} has {units[wrong[0]]} units, which are faster than the link")
 
 
+def require_near(name: str, slowest: Fraction, fastest: Fraction, most: int, bandwidth: int | None) -> None:
+    """TopologyError where the fastest link, in full links, is over `most` times as fast as the slowest: no unit is for both."""
+    if fastest > most * slowest:
+        low, high = (f"{float(end * (bandwidth or 10**9)) / 10**9:.6g}" for end in (slowest, fastest))
+        found = f"links from {low} to {high} {unit_of(bandwidth)}"
+        raise TopologyError(f"{name}: {found}; allowed: the fastest up to {most} times the slowest")
+
+
+def unit_of(bandwidth: int | None) -> str:
+    """The unit in which errors name speeds: GB/s where that of a full link is known."""
+    return "full links" if bandwidth is None else "GB/s"
+
+
 @dataclass(frozen=True)
 class RoundedRate:
     """As many `links` (directed ones) were `described` with one rate and `used` with a lower one: bytes per second, or full links

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
-from certree.models.network.rates import Rates, Rounding, rounding_of
+from certree.models.network.rates import Rates, Rounding, require_near, rounding_of, unit_of
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
@@ -190,11 +190,12 @@ class Topology(Shown):
             rates = Rates(self.capacity.astype(np.int64), 1)
         slowest, widest = (Fraction(int(end), rates.scale) for end in (rates.capacity.min(), rates.capacity.max()))
         slowest = min(slowest, Fraction(1))
+        require_near(self.name, slowest, widest, MAX_CAPACITY, self.bandwidth)
         if not 0 < unit <= slowest or widest / unit > MAX_CAPACITY:
             full = (self.bandwidth or 10**9) / 10**9
-            what = "full links" if self.bandwidth is None else "GB/s"
             low, high = (float(end) * full for end in (widest / MAX_CAPACITY, slowest))
-            raise TopologyError(f"{self.name}: units of {float(unit) * full:.6g} {what}; allowed: {low:.4g} to {high:.6g}")
+            asked = f"{float(unit) * full:.6g} {unit_of(self.bandwidth)}"
+            raise TopologyError(f"{self.name}: units of {asked}; allowed: {low:.4g} to {high:.6g}")
         scale = 1 / unit
         size = {exact: int(Fraction(exact, rates.scale) // unit) for exact in np.unique(rates.capacity).tolist()}
         capacity = np.array([size[exact] for exact in rates.capacity.tolist()], np.int32)

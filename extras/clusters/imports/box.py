@@ -18,8 +18,8 @@ import numpy as np
 from certree.models.common.errors import TopologyError
 from certree.models.common.quantities import parse_bandwidth
 from certree.models.network.capacities import in_units
-from certree.models.network.rates import Rates
-from certree.models.network.topology import MAX_EXACT, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.rates import Rates, require_near
+from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FABRICS = ("switch", "rails")
 NVLINKS = ("direct", "switched")
@@ -72,6 +72,8 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
             if kind not in KINDS:
                 raise TopologyError(f"{where}: speed of {kind!r}; allowed: {', '.join(KINDS)}")
             speeds[kind] = parse_bandwidth(text, f"{where}: speed={kind}", TopologyError)
+            if speeds[kind] < 1:
+                raise TopologyError(f"{where}: speed={kind}: bandwidth {text!r}; allowed: from 1B/s")
         elif name in values:
             raise TopologyError(f"{where}: option {name} is given twice")
         else:
@@ -167,7 +169,9 @@ def compose(box: Box, options: Options, where: str) -> Topology:
         ]
     full, unit = units_of(cables, options.unit)
     links = sorted(row for cable in cables for row in _both_ways(cable))
-    capacity, scale = in_units([rate / full for _, _, rate in links], where, MAX_EXACT)
+    rates = [rate for _, _, rate in links]
+    require_near(where, min(rates, default=unit) / full, max(rates, default=unit) / full, MAX_CAPACITY, full)
+    capacity, scale = in_units([rate / full for rate in rates], where, MAX_EXACT)
     kind = np.full(nodes, NodeKind.SWITCH, np.int8)
     kind[: boxes * box.gpus] = NodeKind.ENDPOINT
     prefix = [f"box{copy}/" if boxes > 1 else "" for copy in range(boxes)]
