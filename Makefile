@@ -70,6 +70,7 @@ verify-all: specs
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.end_to_end.draws.every_method 0 300
 	$(BIN)/python -m tests.end_to_end.draws.bounded 0 300
+	$(BIN)/python -m tests.end_to_end.draws.exact_rates 0 2000
 	$(BIN)/python -m tests.verify.deadlock.drawn 0 1000
 
 bench: setup

@@ -9,7 +9,8 @@ each violation is printed with its seed.
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from certree.api.api_errors import InvalidScheduleError
@@ -28,6 +29,9 @@ from certree.verify.certificates.quality import sustained_time
 from certree.verify.checker import verify_schedule
 from tests.end_to_end.draws.every_method import Case, cases
 
+#: what bounds on each quantity bound: names and numbers
+Values = Mapping[str, Sequence[tuple[str, Fraction]]]
+
 
 def belongs(schedule: AnySchedule, terms: Sequence[str], *, own: bool) -> bool:
     """Whether a schedule belongs to a class. `own`: the bound is for the shares of this schedule."""
@@ -41,29 +45,50 @@ def belongs(schedule: AnySchedule, terms: Sequence[str], *, own: bool) -> bool:
     return all(met[term] if term in met else schedule.delay >= int(term.removeprefix("delay ")) for term in restrictions(terms))
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A bound that was found. `value`: M/B of a full link, steps or cycles. `is_own`: it is for the shares of the schedule."""
+
+    bound: Bound
+    value: Fraction
+    is_own: bool
+
+
+def claims(bounds: Iterable[Bound], scale: int | Fraction, *, is_own: bool) -> list[Claim]:
+    """Bounds on a network in units of 1/`scale` full links."""
+    return [Claim(one, Fraction(one["value"]) * (scale if one["quantity"] == "bandwidth" else 1), is_own) for one in bounds]
+
+
 def violations(case: Case, schedule: AnySchedule, compared: Counter[str]) -> Iterator[str]:
     """The bounds that a valid schedule is better than; `compared` counts bounds by quantity and kind."""
     size, machine = case.request.message_bytes, case.request.machine
     own, usual = Instance.of(schedule), Instance(schedule.topology, schedule.collective)
-    bounds = [(one, True) for one in found_bounds(schedule)]
-    bounds += [(one, False) for one in find_bounds(usual.topology, usual.collective)]
-    times = [(one, True) for one in found_time_bounds(own, _bandwidth(bounds, own=True), size, machine)]
-    times += [(one, False) for one in found_time_bounds(usual, _bandwidth(bounds, own=False), size, machine)]
-    values: dict[str, list[tuple[str, Fraction]]] = {
-        "bandwidth": [("bandwidth time", sustained_time(schedule))],
+    found: list[Claim] = []
+    for instance, bounds in ((own, found_bounds(schedule)), (usual, find_bounds(usual.topology, usual.collective))):
+        of_bandwidth = [one for one in bounds if one["quantity"] == "bandwidth"]
+        timed = found_time_bounds(instance, of_bandwidth, size, machine)
+        found += claims([*bounds, *timed], instance.topology.scale, is_own=instance is own)
+    return below(schedule, found, values(case, schedule), compared)
+
+
+def values(case: Case, schedule: AnySchedule) -> Values:
+    """What bounds on each quantity bound, with names: bandwidth time in M/B of a full link, steps, cycles."""
+    return {
+        "bandwidth": [("bandwidth time", sustained_time(schedule) * schedule.topology.scale)],
         "latency": [("steps", Fraction(schedule.steps))],
         "time": [(name, Fraction(cycles)) for name, cycles in runs(case, schedule)],
     }
-    for bound, is_own in (*bounds, *times):
-        if belongs(schedule, bound["class"], own=is_own):
-            for name, value in values[bound["quantity"]]:
+
+
+def below(schedule: AnySchedule, found: Iterable[Claim], reached: Values, compared: Counter[str]) -> Iterator[str]:
+    """The claims for a class that the schedule belongs to and whose bound it is better than."""
+    for claim in found:
+        bound = claim.bound
+        if belongs(schedule, bound["class"], own=claim.is_own):
+            for name, value in reached[bound["quantity"]]:
                 compared[f"{name} with {bound['kind']}"] += 1
-                if value < Fraction(bound["value"]):
-                    yield f"{name} {value} is below the {bound['kind']} bound {bound['value']}, {', '.join(bound['class'])}"
-
-
-def _bandwidth(bounds: Sequence[tuple[Bound, bool]], *, own: bool) -> list[Bound]:
-    return [one for one, is_own in bounds if is_own == own and one["quantity"] == "bandwidth"]
+                if value < claim.value:
+                    yield f"{name} {value} is below the {bound['kind']} bound {claim.value}, {', '.join(bound['class'])}"
 
 
 def runs(case: Case, schedule: AnySchedule) -> Iterator[tuple[str, int]]:
@@ -72,9 +97,10 @@ def runs(case: Case, schedule: AnySchedule) -> Iterator[tuple[str, int]]:
     cycles = closed_form(schedule, size, machine)["time_cycles"]
     if cycles is not None:
         yield "closed form", cycles
+    engine = "auto" if schedule.topology.scale == 1 else "lanes"  # routers have whole capacities
     for mode in ("slotted", "paced"):
         try:
-            result = run(tables_or_plan(schedule, size, machine), Options(mode=mode))
+            result = run(tables_or_plan(schedule, size, machine), Options(mode=mode, engine=engine))
         except (InputError, UnsupportedError, UndecidedError, InvalidScheduleError):
             continue
         if result.data_ok:
@@ -96,18 +122,23 @@ def check(case: Case, compared: Counter[str]) -> list[str]:
     return list(violations(case, made, compared))
 
 
-def main(first: int, count: int) -> int:
-    """Run draws; violations are listed. The exit code is 1 where there are any."""
+def report(first: int, count: int, check_draw: Callable[[int, Counter[str]], Iterable[str]]) -> int:
+    """Run draws and print what was compared; the lines that the check of a seed gives are violations. The exit code is 1 where
+    there are any."""
     compared, found = Counter[str](), 0
     for seed in range(first, first + count):
-        for case in cases(seed):
-            for line in check(case, compared):
-                found += 1
-                sys.stdout.write(f"{case.text}\n  {line}\n")
+        for line in check_draw(seed, compared):
+            found += 1
+            sys.stdout.write(f"{line}\n")
     sys.stdout.write("".join(f"{number:>8,} {name}\n" for name, number in sorted(compared.items())))
     sys.stdout.write(f"{found:>8,} violations\n")
     return min(1, found)
 
 
+def check_draw(seed: int, compared: Counter[str]) -> Iterator[str]:
+    """The violations of all requests on the network of a seed, each with its request."""
+    return (f"{case.text}\n  {line}" for case in cases(seed) for line in check(case, compared))
+
+
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(report(int(sys.argv[1]), int(sys.argv[2]), check_draw))

@@ -8,11 +8,12 @@ FIRST on, and prints what came of them; each failure is printed with its seed.
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -70,9 +71,24 @@ def drawn_network(rng: Random) -> Topology:
 
 
 def _drawn_network(rng: Random) -> Topology:
+    ends, switches, links = drawn_links(rng, (CAPACITIES[:1], CAPACITIES[:5], CAPACITIES, CAPACITIES))
+    src, dst, speeds = zip(*links, strict=True)
+    units, scale = in_units(speeds, "drawn")
+    return Topology(
+        name="drawn",
+        src=np.array(src, np.int32),
+        dst=np.array(dst, np.int32),
+        capacity=np.array(units, np.int32),
+        scale=scale,
+        **drawn_columns(rng, ends, switches, len(links)),
+    )
+
+
+def drawn_links(rng: Random, choices: Sequence[Sequence[Fraction]]) -> tuple[int, int, list[tuple[int, int, Fraction]]]:
+    """Endpoints, switches, and links (from, to, capacity), whose capacities are all from one of the choices."""
     ends, switches = rng.randint(2, 6), rng.choice((0, 0, 1, 1, 2, 3))
     nodes = ends + switches
-    capacities = rng.choice((CAPACITIES[:1], CAPACITIES[:5], CAPACITIES, CAPACITIES))
+    capacities = rng.choice(choices)
     first = [*range(ends, nodes)] or [0]
     joined = [(node, rng.choice(first)) for node in range(nodes) if node not in first]
     joined += list(pairwise(first))
@@ -87,19 +103,17 @@ def _drawn_network(rng: Random) -> Topology:
             there = [(a, b, capacity), (b, a, capacity if even else rng.choice(capacities))]
             links += there if rng.random() < (1 if even else 0.8) else there[:1]
     rng.shuffle(links)
-    src, dst, speeds = zip(*links, strict=True)
-    units, scale = in_units(speeds, "drawn")
+    return ends, switches, links
+
+
+def drawn_columns(rng: Random, ends: int, switches: int, links: int) -> dict[str, Any]:
+    """The columns of a network but those of its links' ends and capacities: kinds, latencies, switches that reduce."""
     stated = rng.random() < 0.4
-    return Topology(
-        "drawn",
-        np.array([NodeKind.ENDPOINT] * ends + [NodeKind.SWITCH] * switches, np.int8),
-        np.array(src, np.int32),
-        np.array(dst, np.int32),
-        np.array(units, np.int32),
-        np.array([rng.choice(LATENCIES) if stated else UNKNOWN_LATENCY for _ in links], np.int32),
-        reducing=np.array([node >= ends and rng.random() < 0.5 for node in range(nodes)]),
-        scale=scale,
-    )
+    return {
+        "kind": np.array([NodeKind.ENDPOINT] * ends + [NodeKind.SWITCH] * switches, np.int8),
+        "latency": np.array([rng.choice(LATENCIES) if stated else UNKNOWN_LATENCY for _ in range(links)], np.int32),
+        "reducing": np.array([node >= ends and rng.random() < 0.5 for node in range(ends + switches)]),
+    }
 
 
 def cases(seed: int) -> Iterator[Case]:
