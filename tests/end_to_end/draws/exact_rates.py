@@ -195,13 +195,16 @@ def check(case: Case, draw: Draw, folder: Path, compared: Counter[str]) -> Itera
     reached = values(case, made)
     yield from below(made, draw.claims, reached, compared)
     assert certified.certificate is not None
-    own = claims(certified.certificate["bounds"], made.topology.exact.scale, is_own=True)
+    timed = certified.certificate["time"]
+    own = claims((*certified.certificate["bounds"], *timed["bounds"]), made.topology.exact.scale, is_own=True)
     yield from below(made, own, reached, compared)
-    yield from one_answer(made, verdict, draw.bounds, compared)
+    yield from one_answer(made, verdict, timed["bound_cycles"], draw.bounds, compared)
     yield from files(case, certified, verdict, folder, compared)
 
 
-def one_answer(schedule: AnySchedule, verdict: Verdict, bounds: ct.Bounds, compared: Counter[str]) -> Iterator[str]:
+def one_answer(
+    schedule: AnySchedule, verdict: Verdict, bound_cycles: int, bounds: ct.Bounds, compared: Counter[str]
+) -> Iterator[str]:
     """Bounds that `verify` prints for a schedule and `bound` does not print for its network, though both ask the same."""
     instance, quality = Instance.of(schedule), verdict.quality
     if quality is None or instance.passing or schedule.delay != bounds.delay or not instance.shares_are_equal:
@@ -212,6 +215,8 @@ def one_answer(schedule: AnySchedule, verdict: Verdict, bounds: ct.Bounds, compa
         yield f"verify prints a bandwidth bound of {printed} M/B, bound {bounds.bandwidth} M/B"
     if quality.latency_bound not in (None, bounds.latency):
         yield f"verify prints a bound of {quality.latency_bound} steps, bound {bounds.latency} steps"
+    if bound_cycles != bounds.time_cycles:
+        yield f"verify prints a bound of {bound_cycles} cycles, bound {bounds.time_cycles} cycles"
 
 
 def files(case: Case, schedule: AnySchedule, verdict: Verdict, folder: Path, compared: Counter[str]) -> Iterator[str]:
