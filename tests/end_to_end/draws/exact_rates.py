@@ -1,10 +1,11 @@
 """Draws of networks with exact link rates: no schedule, in whatever unit, is better than a bound of the network that was described.
 
 Networks have the rates of PCIe, NVLink and network interfaces, odd decimals, several lanes, parallel links and links in one
-direction; they are built, or read back from JSON (with a modifier, too) or GraphML. A draw has one network, one collective, one
-size and one unit, and a few methods. Bounds are searched once, for the network (`ct.bound`), and compared with the schedules of all
-methods, as in `bounded`. Where the class allows it, the bounds that `verify` prints have to be the same. Schedules are saved and
-read back, and tables exported: all have to be verified and to take the cycles of the closed form on engines `fast` and `lanes`.
+direction; they are built, or read back from JSON (with a modifier, too) or GraphML. Some are of families, with whole capacities,
+which other units may not divide. A draw has one network, one collective, one size and one unit, and a few methods. Bounds are
+searched once, for the network (`ct.bound`), and compared with the schedules of all methods, as in `bounded`. Where the class allows
+it, the bounds that `verify` prints have to be the same. Schedules are saved and read back, and tables exported: all have to be
+verified and to take the cycles of the closed form on engines `fast` and `lanes`.
 `python -m tests.end_to_end.draws.exact_rates FIRST COUNT` makes the draws with seeds from FIRST on, and prints what was compared.
 """
 
@@ -58,7 +59,19 @@ CHOICES = (PCIE, NVLINK + PCIE[6:8], NVLINK + PORTS + ODD[:1], ODD, PCIE + NVLIN
 PARTS = (Fraction(1), Fraction(1), Fraction(9, 10), Fraction(2, 3), Fraction(5, 7), Fraction(1, 2), Fraction(1, 3), Fraction(2, 7))
 MOST_UNITS = 9  # of a full link, in the units that are drawn
 SIZES = (1, 64, 1000, 1 << 16, 1 << 20)
-FORMS = ("built", "box.json", "box.graphml", "modified")
+FORMS = ("built", "box.json", "box.graphml", "modified", "family")
+FAMILIES = (
+    "ring:4",
+    "ring:5",
+    "mesh:2x3",
+    "torus:3x3",
+    "hypercube:3",
+    "full:4",
+    "switch:4",
+    "fattree:2x2",
+    "tree:2+3",
+    "ring:4,capacity=3",
+)
 METHODS_EACH = 3
 KINDS = (*CollectiveKind,)
 
@@ -87,8 +100,9 @@ class Draw:
 def drawn(seed: int, folder: Path) -> Draw:
     """The draw of a seed; files are written to an empty folder."""
     rng = Random(seed)
-    form, topology = rng.choice(FORMS), drawn_network(rng)
-    if form != "built":
+    form = rng.choice(FORMS)
+    topology = parse_topology(rng.choice(FAMILIES)) if form == "family" else drawn_network(rng)
+    if form not in ("built", "family"):
         topology = _read_back(topology, form, folder, rng)
     machine, kind = machine_drawn_for(topology, rng), KINDS[seed % len(KINDS)]
     request = Request(topology, drawn_collective(topology, kind, rng), rng.choice(SIZES), machine, seed=rng.randrange(3))

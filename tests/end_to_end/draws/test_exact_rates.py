@@ -19,11 +19,12 @@ def test_no_schedule_is_below_a_bound(first: int) -> None:
     compared: Counter[str] = Counter()
     wrong = [line for seed in range(first, first + DRAWS // PARTS) for line in check_draw(seed, compared)]
     assert not wrong, "\n".join(wrong)
-    assert compared["schedules"] >= 25, compared
+    assert compared["schedules"] >= 20, compared
     for what in ("closed form with load", "bandwidth time with cut", "slotted run with flow", "paced run with flow"):
         assert compared[what] >= 3, compared
-    for what in ("schedules in another unit than their network", "schedules with lanes of a fraction", "schedule files", "tables"):
-        assert compared[what] >= 8, compared
+    for what in ("in another unit than their network", "with lanes of a fraction"):
+        assert compared[f"schedules {what}"] >= 3, compared
+    assert min(compared[what] for what in ("schedule files", "tables", "bounds of verify and bound the same")) >= 8, compared
     assert all(compared[f"schedules on a network {form}"] for form in FORMS), compared
 
 
