@@ -92,12 +92,14 @@ def _candidates(of: TimeInstance, start: int, end: int) -> Iterator[_Candidate]:
 def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64, back: Int64) -> Bound:
     """The flow witness whose sinks have the highest label that proves something. The label of a node is its distance from the
     sources, `far`, or, where that is less, the label of the sinks and its distance from them, `back`, which is negative for nodes
-    before the sinks. A node without a path from either, such as a switch that no link leads to, has the label of the sinks."""
+    before the sinks. Nothing reaches a node without a path from either, such as a switch that no link leads to: it has the highest
+    of all labels, so that its links count nowhere."""
     due = granules_due(of, sources, sinks)
 
     def labels(latest: int) -> Int64:
         nearer = np.minimum(far, latest + back)
-        label: Int64 = of.first + np.maximum(np.where(nearer < FAR, nearer, latest), 0)
+        highest = max(latest, int(nearer[nearer < FAR].max()))
+        label: Int64 = of.first + np.maximum(np.where(nearer < FAR, nearer, highest), 0)
         label[sinks], label[sources] = of.first + latest, of.first
         return label
 
