@@ -22,6 +22,7 @@ MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
 MAX_EXACT = (1 << 31) - 1  # of a capacity in units that divide all rates
 MAX_LATENCY = 1 << 20
+MAX_DIGITS = 20  # of the numerator and the denominator of a unit, as `exact_number` reads them
 _SEARCH_WORDS = 1 << 22  # words that one search for the diameter may hold for its links
 UNKNOWN_LATENCY = -1  # the machine parameters decide
 
@@ -180,8 +181,8 @@ class Topology(Shown):
     def in_units_of(self, unit: Fraction) -> "Topology":
         """The network for schedules whose chunk units have the speed of `unit` full links, capacities rounded down.
 
-        TopologyError for a unit above a full link or the slowest link, one that leaves a link more than MAX_CAPACITY units, and
-        where links have parts of the full speed without being described by rates.
+        TopologyError for a unit above a full link or the slowest link, one that leaves a link more than MAX_CAPACITY units or that
+        files cannot state, and where links have parts of the full speed without being described by rates.
         """
         rates = self.rates
         if rates is None:
@@ -196,6 +197,8 @@ class Topology(Shown):
             low, high = (float(end) * full for end in (widest / MAX_CAPACITY, slowest))
             asked = f"{float(unit) * full:.6g} {unit_of(self.bandwidth)}"
             raise TopologyError(f"{self.name}: units of {asked}; allowed: {low:.4g} to {high:.6g}")
+        if max(unit.as_integer_ratio()) >= 10**MAX_DIGITS:
+            raise TopologyError(f"{self.name}: units of {unit} full links; allowed: up to {MAX_DIGITS} digits")
         scale = 1 / unit
         size = {exact: int(Fraction(exact, rates.scale) // unit) for exact in np.unique(rates.capacity).tolist()}
         capacity = np.array([size[exact] for exact in rates.capacity.tolist()], np.int32)

@@ -11,6 +11,7 @@ import numpy as np
 from certree.models.common.columns import first_repeated
 from certree.models.common.elements import refuse_document_types
 from certree.models.common.errors import InputError, TopologyError, short
+from certree.models.common.fields import exact_number
 from certree.models.common.files import Opened
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.rates import Rates
@@ -86,9 +87,9 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         if not graph.is_directed():
             rows.append((ids[head], ids[tail], capacity, latency))
     rows.sort()
-    unit = None if "unit" not in graph.graph else capacity_of(graph.graph["unit"])
-    if unit is None and "unit" in graph.graph:
-        raise TopologyError(f"{where}: unit is {short(graph.graph['unit'])}; allowed: {ALLOWED}")
+    unit = None if "unit" not in graph.graph else exact_number(str(graph.graph["unit"]))
+    if "unit" in graph.graph and (unit is None or unit <= 0):
+        raise TopologyError(f"{where}: unit is {short(graph.graph['unit'])}; allowed: a number above 0, such as 1, 1/2 or 0.25")
     units, scale = in_units([capacity for _, _, capacity, _ in rows], where, MAX_CAPACITY if unit is None else MAX_EXACT)
     links = np.array([(*row[:2], unit, row[3]) for row, unit in zip(rows, units, strict=True)], np.int32).reshape(-1, 4)
     topology = Topology(

@@ -71,6 +71,15 @@ def test_files_keep_rates_and_unit(tmp_path: Path, suffix: str) -> None:
     assert load_topology(tmp_path / f"ring{suffix}").rates is None
 
 
+@pytest.mark.parametrize("suffix", [".json", ".graphml"])
+def test_files_keep_units_with_many_digits(tmp_path: Path, suffix: str) -> None:
+    """20.48 GB/s of links of 163.839999999 GB/s, and as many digits as there may be."""
+    for unit in (Fraction(20480000000, 163839999999), Fraction(10**20 - 2, 10**20 - 1)):
+        ring = parse_topology("ring:4").in_units_of(unit)
+        save_topology(ring, tmp_path / f"ring{suffix}", force=True)
+        assert load_topology(tmp_path / f"ring{suffix}").scale == ring.scale
+
+
 def test_modifiers_keep_rates_and_unit() -> None:
     whole, damaged = load("dgx1.xml", OPTIONS), load("dgx1.xml", OPTIONS, "without-link=0-1")
     assert damaged.scale == whole.scale
@@ -134,12 +143,18 @@ def test_damaged(wrong: object, reason: str) -> None:
         topology_from_document(document, "net.json")
 
 
-def test_damaged_graphs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", ["wide", "0", "-1/2", "1/0"])
+def test_damaged_graphs(tmp_path: Path, unit: str) -> None:
     path = tmp_path / "box.graphml"
-    save_topology(load("dgx1.xml", OPTIONS), path)
-    path.write_text(path.read_text().replace(">64/65<", ">wide<", 1))
-    with pytest.raises(InputError, match=r"box\.graphml"):
+    save_topology(parse_topology("ring:4").in_units_of(Fraction(64, 65)), path)
+    path.write_text(path.read_text().replace(">64/65<", f">{unit}<", 1))
+    with pytest.raises(InputError, match=rf"box\.graphml: unit is '{unit}'; allowed: a number above 0"):
         load_topology(path)
+
+
+def test_a_unit_that_files_cannot_state() -> None:
+    with pytest.raises(TopologyError, match=r"ring:4: units of [0-9/]+ full links; allowed: up to 20 digits"):
+        parse_topology("ring:4").in_units_of(Fraction(1, 2) + Fraction(1, 10**20))
 
 
 def test_document() -> None:
