@@ -33,6 +33,7 @@ from certree.models.network.rates import Rates
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import MAX_EXACT, Topology
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.synth.method import Request, load_methods
 from certree.synth.units import UNIT
@@ -235,7 +236,8 @@ def one_answer(
 
 def files(case: Case, schedule: AnySchedule, verdict: Verdict, folder: Path, compared: Counter[str]) -> Iterator[str]:
     """What differs after a schedule was saved and read back, and after its tables were: digest, verdict, cycles."""
-    path = folder / f"{case.method}{Random(schedule.digest).choice(('.json', '.json.gz', '.npz'))}"
+    suffixes = (".json", ".json.gz", ".npz") if isinstance(schedule, Schedule) else (".json", ".json.gz")
+    path = folder / f"{case.method}{Random(schedule.digest).choice(suffixes)}"
     ct.save(schedule, path)
     again = ct.load(path)
     checked = ct.verify(path)  # routers of the machine may refuse what is valid
