@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import TopologyError
 from certree.models.common.fields import Positive
 
+MAX_DIGITS = 20  # of the numerator and the denominator of a unit, as `exact_number` reads them
+
 
 @dataclass(frozen=True, eq=False)
 class Rates:
@@ -29,6 +31,25 @@ class Rates:
         wrong = np.flatnonzero(units.astype(object) * (bottom * self.scale) > self.capacity.astype(object) * top)
         if len(wrong):
             raise TopologyError(f"{name}: link {wrong[0]} has {units[wrong[0]]} units, which are faster than the link")
+
+    def counted(self, unit: Fraction, name: str, most: int, bandwidth: int | None) -> NDArray[np.int32]:
+        """The whole units of each link, a unit having the speed of `unit` full links.
+
+        TopologyError for a unit above a full link or the slowest link, one that leaves a link more than `most` units, and one that
+        files cannot state.
+        """
+        slowest, widest = (Fraction(int(end), self.scale) for end in (self.capacity.min(), self.capacity.max()))
+        slowest = min(slowest, Fraction(1))
+        require_near(name, slowest, widest, most, bandwidth)
+        if not 0 < unit <= slowest or widest / unit > most:
+            full = (bandwidth or 10**9) / 10**9
+            low, high = (float(end) * full for end in (widest / most, slowest))
+            asked = f"{float(unit) * full:.6g} {unit_of(bandwidth)}"
+            raise TopologyError(f"{name}: units of {asked}; allowed: {low:.4g} to {high:.6g}")
+        if max(unit.as_integer_ratio()) >= 10**MAX_DIGITS:
+            raise TopologyError(f"{name}: units of {unit} full links; allowed: up to {MAX_DIGITS} digits")
+        size = {exact: int(Fraction(exact, self.scale) // unit) for exact in np.unique(self.capacity).tolist()}
+        return np.array([size[exact] for exact in self.capacity.tolist()], np.int32)
 
 
 def require_near(name: str, slowest: Fraction, fastest: Fraction, most: int, bandwidth: int | None) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
-from certree.models.network.rates import Rates, Rounding, require_near, rounding_of, unit_of
+from certree.models.network.diameter import farthest_pair
+from certree.models.network.rates import Rates, Rounding, rounding_of
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
@@ -22,8 +23,6 @@ MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
 MAX_EXACT = (1 << 31) - 1  # of a capacity in units that divide all rates
 MAX_LATENCY = 1 << 20
-MAX_DIGITS = 20  # of the numerator and the denominator of a unit, as `exact_number` reads them
-_SEARCH_WORDS = 1 << 22  # words that one search for the diameter may hold for its links
 UNKNOWN_LATENCY = -1  # the machine parameters decide
 
 
@@ -189,19 +188,7 @@ class Topology(Shown):
             if self.scale != 1:
                 raise TopologyError(f"{self.name}: links have units of 1/{self.scale} of a full link; no other unit can be chosen")
             rates = Rates(self.capacity.astype(np.int64), 1)
-        slowest, widest = (Fraction(int(end), rates.scale) for end in (rates.capacity.min(), rates.capacity.max()))
-        slowest = min(slowest, Fraction(1))
-        require_near(self.name, slowest, widest, MAX_CAPACITY, self.bandwidth)
-        if not 0 < unit <= slowest or widest / unit > MAX_CAPACITY:
-            full = (self.bandwidth or 10**9) / 10**9
-            low, high = (float(end) * full for end in (widest / MAX_CAPACITY, slowest))
-            asked = f"{float(unit) * full:.6g} {unit_of(self.bandwidth)}"
-            raise TopologyError(f"{self.name}: units of {asked}; allowed: {low:.4g} to {high:.6g}")
-        if max(unit.as_integer_ratio()) >= 10**MAX_DIGITS:
-            raise TopologyError(f"{self.name}: units of {unit} full links; allowed: up to {MAX_DIGITS} digits")
-        scale = 1 / unit
-        size = {exact: int(Fraction(exact, rates.scale) // unit) for exact in np.unique(rates.capacity).tolist()}
-        capacity = np.array([size[exact] for exact in rates.capacity.tolist()], np.int32)
+        capacity, scale = rates.counted(unit, self.name, MAX_CAPACITY, self.bandwidth), 1 / unit
         made = replace(self, capacity=capacity, scale=int(scale) if scale.denominator == 1 else scale, rates=rates)
         is_plain = made.scale == 1 and rates.scale == 1 and (capacity == rates.capacity).all()
         return replace(made, rates=None) if is_plain else made
@@ -303,37 +290,10 @@ class Topology(Shown):
 
     @cached_property
     def diameter(self) -> tuple[int, int, int]:
-        """(hops, from, to): the longest shortest path between endpoints; of equals the first by (from, to).
-
-        Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
-        """
-        order = np.argsort(self.dst, kind="stable")
-        tails = self.src[order]
-        heads, first = np.unique(self.dst[order], return_index=True)
-        width = 64 * max(1, _SEARCH_WORDS // len(tails))
-        best = (0, -1)
-        for low in range(0, len(self.endpoints), width):
-            hops, start = self._farthest(self.endpoints[low : low + width], tails, heads, first)
-            if hops > best[0]:
-                best = (hops, start)
-        far = self.distances(best[1])[self.endpoints]
-        return best[0], best[1], int(self.endpoints[int(far.argmax())])
-
-    def _farthest(self, starts: Int32, tails: Int32, heads: Int32, first: NDArray[np.int64]) -> tuple[int, int]:
-        """(hops, start): the first of `starts` that takes the most hops to reach every endpoint. Links are sorted by head."""
-        count = len(starts)
-        reached = np.zeros((len(self.kind), -(-count // 64)), np.uint64)
-        bits = np.uint64(1) << (np.arange(count, dtype=np.uint64) % np.uint64(64))
-        reached[starts, np.arange(count) // 64] = bits
-        hops, incomplete = 0, np.ones(count, np.bool_)
-        while True:
-            everywhere = np.bitwise_and.reduce(reached[self.endpoints], axis=0)
-            still = (everywhere[np.arange(count) // 64] & bits) == 0
-            if not still.any():
-                return hops, int(starts[int(incomplete.argmax())])
-            incomplete = still
-            reached[heads] |= np.bitwise_or.reduceat(reached[tails], first, axis=0)
-            hops += 1
+        """(hops, from, to): the longest shortest path between endpoints; of equals the first by (from, to)."""
+        hops, start = farthest_pair(len(self.kind), self.src, self.dst, self.endpoints)
+        far = self.distances(start)[self.endpoints]
+        return hops, start, int(self.endpoints[int(far.argmax())])
 
     @property
     def is_direct(self) -> bool:

@@ -8,6 +8,7 @@ Candidate parts are the single nodes, and the groups of nodes that the sets whic
 do not separate.
 """
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from certree.synth.graphs.lengths import roundings
 from certree.synth.packing.directed import MAX_WORK, Split
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import Bound, make_bound
+from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 
 _DEAREST = 1 << 16  # of the prices before they are rounded
 
@@ -40,8 +41,9 @@ def best_tolls(instance: Instance) -> Bound | None:
     for part in candidates:
         named = np.where(instance.exists, part, -1).tolist()
         for price in roundings(_best_prices(instance, part)):
-            bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
-    return max(bounds, key=lambda bound: Fraction(bound["value"]))
+            with suppress(WitnessError):  # of prices that prove nothing: those of very different links may be rounded to 0
+                bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
+    return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
 
 
 def _best_prices(instance: Instance, part: Int64) -> Int64:

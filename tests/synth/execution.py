@@ -76,7 +76,7 @@ def valid(method: str, topology: str | Topology, collective: str = "all-reduce",
 
 def certified(schedule: Schedule) -> Quality:
     """What the verifier makes of a schedule with all bounds that are found for it; valid."""
-    bounds = find_bounds(schedule.topology, schedule.collective, schedule.delay)
+    bounds = find_bounds(schedule.topology.exact, schedule.collective, schedule.delay)
     verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, bounds)))
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None

@@ -150,7 +150,7 @@ def attempt(spec: str, kind: CollectiveKind, method: str, options: dict[str, str
     except (UnsupportedError, UndecidedError) as error:
         yield {"reason": str(error)}
         return
-    certificate = make_certificate(schedule, find_bounds(topology, collective, schedule.delay))
+    certificate = make_certificate(schedule, find_bounds(topology.exact, collective, schedule.delay))
     verdict = verify_schedule(schedule.with_certificate(certificate))
     if not verdict.valid or verdict.quality is None:
         raise AssertionError(f"{method} on {spec}: {verdict.violations[:1]}")
