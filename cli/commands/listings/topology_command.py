@@ -102,7 +102,7 @@ def list_families(family: str | None, as_json: bool) -> None:
 @click.option(
     "--speed", "speeds", multiple=True, metavar="KIND=BANDWIDTH", help="Imports: speed of a kind of link, such as NV=25GB/s."
 )
-@click.option("--unit", metavar="BANDWIDTH", help="Imports: speed of a link of capacity 1; the narrowest link by default.")
+@click.option("--unit", metavar="BANDWIDTH", help="Imports: unit in which schedules count link rates, rounded down.")
 @click.option("--boxes", metavar="N", help="Imports: N boxes, joined by their network interfaces.")
 @click.option(
     "--fabric", metavar="switch|rails", help="Imports: boxes are joined by one switch, or by one for each interface of a box."

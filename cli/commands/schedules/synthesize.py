@@ -50,7 +50,12 @@ INTERRUPTED = 130
     help="Synthesis method; `certree list` names them, `certree list METHOD` has the options of one.",
 )
 @click.option(
-    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method (repeatable)."
+    "--option",
+    "options",
+    multiple=True,
+    callback=key_values,
+    metavar="NAME=VALUE",
+    help="An option of the method (repeatable); every method takes unit=BANDWIDTH, in which link rates are counted, rounded down.",
 )
 @click.option("--chunks", type=COUNT, help="Chunks K of one iteration; by default the method chooses.")
 @click.option("--steps", type=COUNT, help="At most N steps in one iteration.")
