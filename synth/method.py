@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from certree.models.common.errors import InputError, UnsupportedError, suggestion
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
 from certree.models.fine.demand_slots import booked
@@ -307,7 +307,7 @@ class Method:
         """The schedule with the fewest cycles of those in the units of the request and in `other_units`."""
         best = self._made(request)
         for topology in other_units(request.topology, request.collective):
-            with suppress(UnsupportedError):
+            with suppress(InputError, UndecidedError):
                 made = self._made(replace(request, topology=topology))
                 if request.rank(made) < request.rank(best):
                     best = replace(made, provenance={**made.provenance, UNIT: str(1 / Fraction(topology.scale))})

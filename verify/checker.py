@@ -28,7 +28,7 @@ def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) 
     O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
     """
     findings = Findings()
-    if topology is not None and topology.digest != schedule.topology.digest:
+    if topology is not None and not topology.is_network_of(schedule.topology):
         made_for = f"the schedule is for {network_text(schedule.topology)} ({_size(schedule.topology)}), which is not"
         findings.add("topology", 0, (), f"{made_for} {network_text(topology)} ({_size(topology)}) node by node and link by link")
         return findings.verdict()

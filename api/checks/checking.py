@@ -133,7 +133,7 @@ class Bounds(Shown):
     `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
     capacity 1, a full link. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found,
     as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
-    bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
+    bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.exact.scale`, which is 1 for whole ones.
     `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
     root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and the machine
     `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise, for any
@@ -194,7 +194,8 @@ def bound(
     """
     from certree.synth.bounds.find import find_bounds
 
-    instance = Instance(parsing.topology(network).exact, parsing.collective(collective, root), delay=delay)
+    described = parsing.topology(network)
+    instance = Instance(described.exact, parsing.collective(collective, root), delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
     found += [cheap for cheap in cheap_bounds(instance) if cheap not in found]
     values = {id(one): check_bound(instance, one) for one in found}
@@ -208,7 +209,7 @@ def bound(
     if made_for is not None:
         timed = found_time_bounds(instance, of_bandwidth, made_for.message_bytes, made_for.machine)
     return Bounds(
-        instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found),
+        described, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found),
         general[0] if general and is_shared(instance) else None, made_for,
         int(timed[0]["value"]) if timed else None, tuple(timed), best_general_time(instance, timed),
     )  # fmt: skip

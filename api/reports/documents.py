@@ -68,7 +68,6 @@ DOCUMENTS = {
         bandwidth_bound: rational
         latency_bound scale: count
         bandwidth_bound_any_shares: rational?
-        rounded?: rounded
         model: [text]
         bounds: [bound]
         time_bound_cycles? message_bytes?: count

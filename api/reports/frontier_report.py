@@ -86,7 +86,7 @@ def frontier_words(report: dict[str, Any]) -> str:
         return "\n".join([f"invalid: frontier of {what}", *listed])
     reach = "for any number of chunks" if report["all_chunks"] else f"for up to {report['max_chunks']} chunks per node"
     state = f"complete {reach}" if report["complete"] else f"undecided, up to {report['max_chunks']} chunks per node"
-    lines = [f"frontier of {what}: {state}", *rounded_words(report)]
+    lines = [f"frontier of {what}: {state}", *rounded_words(report, "what follows is about whole units")]
     lines.append(f"  {'chunks':>6} {'steps':>6} {'rounds':>6} {'rounds per chunk':>17}")
     for chunks, steps, rounds in report["points"]:
         lines.append(f"  {chunks:>6} {steps:>6} {rounds:>6} {Fraction(rounds, chunks)!s:>17}")

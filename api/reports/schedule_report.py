@@ -205,7 +205,12 @@ def schedule_words(report: dict[str, Any]) -> str:
         gap = Fraction(report["bandwidth_time"]) / any_shares - 1
         lines.append(f"  with any shares: bandwidth time ≥ {any_shares} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
     if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
-        proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
+        whole = " in whole units" if "rounded" in report else ""
+        proved = (
+            f"proved to be the fewest{whole} ({report['fewest_steps']})"
+            if report["fewest_steps"]
+            else "not proved to be the fewest"
+        )
         said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
         lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}{said}")
     if report["time_cycles"] is None:

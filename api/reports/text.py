@@ -87,13 +87,14 @@ def rounded_of(topology: Topology) -> dict[str, Any]:
     return {} if topology.rounded is None else {"rounded": topology.rounded.document()}
 
 
-def rounded_words(report: Mapping[str, Any]) -> list[str]:
-    """The line that says which rates a schedule uses in part; none without any."""
+def rounded_words(report: Mapping[str, Any], then: str = "bounds are of the rates described") -> list[str]:
+    """The line that says which rates a schedule uses in part, and what follows is about; none without any."""
     if "rounded" not in report:
         return []
     unit, rates = report["rounded"]["unit"], report["rounded"]["rates"]
-    named = [f"{counted(one['links'], 'links')} from {rate_words(one['described'])} to {rate_words(one['used'])}" for one in rates]
+    words = rate_words if Fraction(unit) > 1 else lambda rate: f"{rate} full links"
+    named = [f"{counted(one['links'], 'links')} from {words(one['described'])} to {words(one['used'])}" for one in rates]
     if len(named) > NAMED:
         named[NAMED:] = [f"{len(named) - NAMED} more"]
-    which = f"{counted(len(rates), 'rates')}: {', '.join(named)} (unit {rate_words(unit)})"
-    return [f"  rounded: {which}; bounds are of the rates described"]
+    which = f"{counted(len(rates), 'rates')}: {', '.join(named)} (unit {words(unit)})"
+    return [f"  rounded: {which}; {then}"]

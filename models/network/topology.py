@@ -319,17 +319,27 @@ class Topology(Shown):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name and the drawing."""
-        return sha256(
-            canonical_json(
-                {
-                    "kind": self.kind.tolist(),
-                    "reducing": self.reducing.tolist(),
-                    "src": self.src.tolist(),
-                    "dst": self.dst.tolist(),
-                    "capacity": self.capacity.tolist(),
-                    "latency": self.latency.tolist(),
-                    **({} if self.scale == 1 else {"scale": self.scale if isinstance(self.scale, int) else str(self.scale)}),
-                    **({} if self.rates is None else {"rates": [self.rates.scale, *self.rates.capacity.tolist()]}),
-                }
-            )
-        )
+        rates = {} if self.rates is None else {"rates": [self.rates.scale, *self.rates.capacity.tolist()]}
+        scale = self.scale if isinstance(self.scale, int) else str(self.scale)
+        return self._sha(self.capacity.tolist(), {} if scale == 1 else {"scale": scale}, rates)
+
+    def is_network_of(self, other: "Topology") -> bool:
+        """Whether both are the same network, in whatever units: nodes, links, exact capacities and latencies."""
+        if (self.rates is None) == (other.rates is None) and self.scale == other.scale:
+            return self.digest == other.digest
+        return self.exact._speeds == other.exact._speeds and self._sha([]) == other._sha([])
+
+    @property
+    def _speeds(self) -> list[Fraction]:
+        return [self.speed(capacity) for capacity in self.capacity.tolist()]
+
+    def _sha(self, capacity: list[int], *more: dict[str, Any]) -> str:
+        document = {
+            "kind": self.kind.tolist(),
+            "reducing": self.reducing.tolist(),
+            "src": self.src.tolist(),
+            "dst": self.dst.tolist(),
+            "capacity": capacity,
+            "latency": self.latency.tolist(),
+        }
+        return sha256(canonical_json({key: value for part in (document, *more) for key, value in part.items()}))

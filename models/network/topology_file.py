@@ -82,11 +82,12 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
 
 def _described(rounding: Rounding, links: Fields) -> Fields:
     """The links with their exact capacities where the file has them rounded down to whole units, and lists which rate was rounded
-    to which; TopologyError where two rates were rounded to the same."""
+    to which; TopologyError where that is not clear."""
     exact = {rate.used / rounding.unit: str(rate.described / rounding.unit) for rate in rounding.rates}
-    if len(exact) < len(rounding.rates):
-        links.refuse("two rates were rounded to the same one; convert the description of the machine again")
     written_down = links.entries("capacity", empty=True)
+    rounded = sum(type(value) is int and value in exact for value in written_down)
+    if len(exact) < len(rounding.rates) or rounded != sum(rate.links for rate in rounding.rates):
+        links.refuse("rates were rounded to the same one as others; convert the description of the machine again")
     capacity = [exact.get(Fraction(value), value) if type(value) is int else value for value in written_down]
     return Fields({**links.table, "capacity": capacity, "unit": "1"}, links.where, TopologyError)
 

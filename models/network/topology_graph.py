@@ -87,6 +87,8 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         if not graph.is_directed():
             rows.append((ids[head], ids[tail], capacity, latency))
     rows.sort()
+    if "rounded" in graph.graph:
+        raise TopologyError(f"{where}: rates were rounded by an earlier version; convert the description of the machine again")
     unit = None if "unit" not in graph.graph else exact_number(str(graph.graph["unit"]))
     if "unit" in graph.graph and (unit is None or unit <= 0):
         raise TopologyError(f"{where}: unit is {short(graph.graph['unit'])}; allowed: a number above 0, such as 1, 1/2 or 0.25")

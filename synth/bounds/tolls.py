@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import UndecidedError
 from certree.synth.graphs.lengths import roundings
 from certree.synth.packing.directed import MAX_WORK, Split
 from certree.verify.bounds.instance import Instance
@@ -35,25 +36,29 @@ def best_tolls(instance: Instance) -> Bound | None:
         return None
     candidates = [np.arange(len(topology.kind))]
     if instance.collective.members is None:  # what limits a packing counts all endpoints
-        signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in Split(topology).best().limiting])
-        candidates.append(np.unique(signs, axis=1, return_inverse=True)[1].ravel())
+        with suppress(UndecidedError):  # capacities that are too different for floating point: then without these parts
+            signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in Split(topology).best().limiting])
+            candidates.append(np.unique(signs, axis=1, return_inverse=True)[1].ravel())
     bounds = []
     for part in candidates:
         named = np.where(instance.exists, part, -1).tolist()
-        for price in roundings(_best_prices(instance, part)):
+        prices = _best_prices(instance, part)
+        for price in roundings(prices) if prices is not None else ():
             with suppress(WitnessError):  # of prices that prove nothing: those of very different links may be rounded to 0
                 bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
     return max(bounds, key=lambda bound: Fraction(bound["value"]), default=None)
 
 
-def _best_prices(instance: Instance, part: Int64) -> Int64:
-    """The price of each link that gives the best bound with these parts; links within a part are free."""
+def _best_prices(instance: Instance, part: Int64) -> Int64 | None:
+    """The price of each link that gives the best bound with these parts; links within a part are free. None where floating point
+    finds none."""
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
     topology = instance.topology
     tail, head = part[topology.src], part[topology.dst]
     joined, number = np.unique(tail * (part.max() + 1) + head, return_inverse=True)
-    capacity = np.bincount(number, weights=topology.capacity).tolist()
+    total = np.bincount(number, weights=topology.capacity)
+    capacity = (total / total.max()).tolist()
     program: Any = pywraplp.Solver.CreateSolver("GLOP")
 
     def new() -> Any:
@@ -73,7 +78,7 @@ def _best_prices(instance: Instance, part: Int64) -> Int64:
                 program.Add(variable >= ends[key])
     program.Minimize(sum(amount * variable for amount, variable in zip(capacity, price, strict=True)))
     if program.Solve() != program.OPTIMAL:
-        raise RuntimeError("the linear program of the prices has a solution")
+        return None
     found = np.array([variable.solution_value() for variable in price])
     prices: Int64 = np.rint(found / found.max() * _DEAREST).astype(np.int64)
     return prices[number]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import UndecidedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
 from certree.synth import _native
@@ -80,7 +81,7 @@ class Split:
         rows = {side: self._add(program, roots, copies, side, 1) for side in self._known}
         for _ in range(_ROUNDS):
             if program.Solve() != program.OPTIMAL:
-                raise RuntimeError("the linear program of an all-reduce has a solution")
+                raise UndecidedError("undecided: the linear program of an all-reduce ended without a solution")
             found = np.zeros(self._nodes)
             found[list(roots)] = [variable.solution_value() for variable in roots.values()]
             taken = np.array([variable.solution_value() for variable in copies])
@@ -162,7 +163,7 @@ class Split:
             flow.set_arcs_capacity(arcs, np.concatenate((room, roots)))
             for node in self._topology.endpoints.tolist():
                 if (status := flow.solve(self._nodes, node)) != flow.OPTIMAL:
-                    raise RuntimeError(f"maximum flow ended with {status}")
+                    raise UndecidedError(f"undecided: a maximum flow ended with {status}")
                 if flow.optimal_flow() < int(roots.sum()) - spare:
                     inside = np.zeros(self._nodes, np.bool_)
                     inside[flow.get_sink_side_min_cut()] = True

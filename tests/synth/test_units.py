@@ -54,6 +54,8 @@ def test_methods_that_search_try_them() -> None:
     kept = ct.synthesize(network, method="packing", size="16MiB", options={"unit": "1"})
     assert (kept.topology.scale, kept.provenance["unit"]) == (1, "1")
     assert ct.simulate(packed).cycles < ct.simulate(kept).cycles
+    assert ct.verify(packed, topology=network).valid
+    assert not ct.verify(packed, topology=box("3/2", "3/2", "2")).valid
     assert ct.synthesize(network, method="ring", size="16MiB").topology.scale == 1
     assert ct.synthesize(network, method="auto", size="16MiB", options={"unit": "1"}).topology.scale == 1
     assert packed.certificate is not None
@@ -88,3 +90,32 @@ def test_unit_of_a_named_network(tmp_path: Path) -> None:
     ct.save(made, tmp_path / "s.json")
     assert ct.load(tmp_path / "s.json").digest == made.digest
     assert ct.simulate(made).cycles == ct.simulate(made, engine="lanes").cycles
+
+
+def test_fine_slots_have_the_bandwidth_time_of_their_cycles() -> None:
+    """On links that are counted in parts of a full one, too: the cycles of a run over those of the message on a full link."""
+    for network, options in (("ring:4,capacity=1/2", {}), (box("5/2", "5/2", "5/2"), {"unit": "1/2"})):
+        paced = ct.synthesize(network, method="retime", size="1MiB", options={"from": "paced", "of": "ring", **options})
+        report = ct.verify(paced)
+        assert report.quality is not None
+        flits = (1 << 20) // 16
+        coefficient = report.quality.bandwidth_time * report.quality.scale
+        assert abs(coefficient * flits - ct.simulate(paced).cycles) * 50 < ct.simulate(paced).cycles
+
+
+def test_rates_of_many_digits_have_bounds() -> None:
+    """Linear programs in floating point find nothing for some: then a bound is missing, not the answer."""
+    most = (1 << 31) - 2
+    plain = parse_topology("full:3")
+    capacity = np.array([most + 1, most, most - 1, most + 1, most, most])
+    network = replace(plain, capacity=capacity.astype(np.int32), scale=most, rates=Rates(capacity, most)).in_units_of(
+        Fraction(1, 2)
+    )
+    assert ct.bound(network).bandwidth >= Fraction(2, 3) - Fraction(1, 10**6)
+
+
+def test_scratch_slots_are_about_whole_units() -> None:
+    """A frontier with slots at the nodes, on a network in units of 5/6 and of 1/2 of a full link."""
+    for unit in (Fraction(5, 6), Fraction(1, 2)):
+        network = box("5/2", "5/2", "5/2").in_units_of(unit)
+        assert ct.frontier(network, "all-reduce", max_chunks=1, scratch=1).points

@@ -36,7 +36,8 @@ def _fine_time(schedule: Schedule) -> Fraction:
     on a unit link."""
     times = fine_times(schedule)
     cycles = int(times.landing.max(initial=1)) if times.period is None else times.period
-    return Fraction(cycles, schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes))
+    flits = schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes)
+    return Fraction(cycles, flits) / schedule.topology.scale
 
 
 def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_steps: bool | None = None) -> Quality:

@@ -88,7 +88,7 @@ class SlotNetwork:
             capacity=np.concatenate((plain.capacity, np.full(len(self._ports), MAX_CAPACITY, np.int32))),
             latency=np.concatenate((plain.latency, np.full(len(self._ports), UNKNOWN_LATENCY, np.int32))),
             reducing=np.concatenate((plain.reducing, added < count * self.slots)),
-            scale=plain.scale,
+            scale=plain.scale if plain.rates is None else 1,  # questions are about whole units
         )
 
     def route(self, src: int, dst: int, links: tuple[int, ...]) -> tuple[int, ...]:

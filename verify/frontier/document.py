@@ -158,7 +158,7 @@ def check_frontier(document: Any, where: str, topology: Topology | None = None) 
     """
     question, document = read_frontier(document, where)
     findings = Findings()
-    if topology is not None and topology.digest != question.topology.digest:
+    if topology is not None and not topology.is_network_of(question.topology):
         message = f"the frontier is of {network_text(question.topology)}, which is not {network_text(topology)} link by link"
         findings.add("topology", 0, (), message)
     points = list(_sound_points(question, document["points"], findings))

@@ -16,8 +16,6 @@ from certree.api.reports.text import (
     collective_words,
     counted,
     one_line,
-    rounded_of,
-    rounded_words,
     size_words,
 )
 from certree.api.reports.time_bounds import in_cycles_and_seconds
@@ -57,12 +55,11 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "collective": found.collective.name,
         "root": found.collective.root,
         **members_of(found.collective),
-        **rounded_of(found.topology),
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
         "bandwidth_bound_any_shares": None if found.any_shares is None else str(found.any_shares),
         "model": list(found.model),
-        "scale": found.topology.scale,
+        "scale": found.topology.exact.scale,
         "bounds": list(found.bounds),
         **_time_report(found),
     }
@@ -81,7 +78,7 @@ def _time_report(found: Bounds) -> dict[str, Any]:
 
 def bounds_words(report: dict[str, Any]) -> str:
     """A report for people. Bounds for equal shares and those for any shares have lines of their own where they differ."""
-    lines = [f"{collective_words(report)} on {one_line(report['topology'])}", *rounded_words(report)]
+    lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
     differ = any(
         report.get(f"{name}_any_shares") not in (None, report.get(name)) for name in ("bandwidth_bound", "time_bound_cycles")
     )

@@ -125,7 +125,7 @@ def subject_of(bundle: Bundle) -> AnySchedule | Question | None:
 def _as_asked(opened: Opened, topology: Topology | None, collective: Collective | None) -> Iterator[ItemResult]:
     """A failed item where the subject is not the one that was asked for."""
     subject = subject_of(opened.bundle)
-    if subject is not None and topology is not None and topology.digest != subject.topology.digest:
+    if subject is not None and topology is not None and not topology.is_network_of(subject.topology):
         told = f"the bundle is for {network_text(subject.topology)}, which is not {network_text(topology)} link by link"
         yield ItemResult("topology", Status.FAILED, told)
     if subject is not None and collective is not None and collective != subject.collective:

@@ -121,7 +121,7 @@ def _schedule_source(
         raise InputError("tables are made for one size and machine; size and machine do not apply")
     schedule = schedule_of(taken)
     used = setting(schedule, size, machine)
-    if topology is not None and parsing.topology(topology).digest != schedule.topology.digest:
+    if topology is not None and not parsing.topology(topology).is_network_of(schedule.topology):
         raise InputError(f"the schedule is for {schedule.topology.name}, which is not the network asked for")
     recorded = replace(schedule, made_for=used)
     certified, verdict = add_certificate(recorded) if schedule.certificate is None else (recorded, verify_schedule(recorded))

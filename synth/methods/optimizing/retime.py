@@ -87,7 +87,7 @@ def _source(request: Request, text: str) -> Schedule:
             f"retime: option of={name!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"
         )
     schedule = in_unit_rounds(written_out(load_any_schedule(Path(name))))
-    if schedule.topology.digest != request.topology.digest or schedule.collective != request.collective:
+    if not schedule.topology.is_network_of(request.topology) or schedule.collective != request.collective:
         raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
     if request.chunks not in (None, schedule.chunks):
         raise UnsupportedError(f"retime: {name} has {schedule.chunks} chunks; {request.chunks} were asked for")

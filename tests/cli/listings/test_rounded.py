@@ -66,7 +66,8 @@ def small(tmp_path: Path) -> Path:
 
 def test_frontier(small: Path) -> None:
     asked = ("frontier", small, "--collective", "all-gather", "--max-chunks", "1")
-    assert "  rounded: 1 rate: 2 links from " in answer(*asked)
+    (line,) = (line for line in answer(*asked).splitlines() if line.startswith("  rounded: 1 rate: 2 links from "))
+    assert line.endswith("; what follows is about whole units")
     assert json.loads(answer(*asked, "--json"))["rounded"] == SMALL.rounded.document()
 
 
@@ -85,3 +86,22 @@ def test_tuning(small: Path, tmp_path: Path) -> None:
     out = answer("tune", small, "--from", "1KiB", "--to", "1KiB", "-o", str(tmp_path / "t"))
     assert "  rounded: 1 rate: 2 links from " in out
     assert json.loads((tmp_path / "t" / "table.json").read_text())["rounded"] == SMALL.rounded.document()
+
+
+def test_fewest_steps_are_about_whole_units(tmp_path: Path) -> None:
+    """With links of 3/2 full links, which halves divide, fewer steps may do."""
+    network = replace(parse_topology("ring:2"), rates=Rates(np.array([3, 3]), 2))
+    save_topology(network, tmp_path / "n.json")
+    asked = (
+        "synthesize",
+        tmp_path / "n.json",
+        "--collective",
+        "all-gather",
+        "--method",
+        "exact",
+        "--chunks",
+        "6",
+        "--size",
+        "1MiB",
+    )
+    assert "  steps: 3 for 6 chunks, proved to be the fewest in whole units (bound)" in answer(*asked).splitlines()

@@ -95,7 +95,7 @@ class Draw:
     @cached_property
     def claims(self) -> list[Claim]:
         """They and the time bounds, each with its value."""
-        return claims((*self.bounds.bounds, *self.bounds.time_bounds), self.bounds.topology.scale, is_own=False)
+        return claims((*self.bounds.bounds, *self.bounds.time_bounds), self.bounds.topology.exact.scale, is_own=False)
 
 
 def drawn(seed: int, folder: Path) -> Draw:

@@ -98,8 +98,11 @@ def test_files_of_earlier_versions_are_read() -> None:
     network = topology_from_document(document | {"rounded": OLD}, "net.json")
     assert {str(network.exact.speed(capacity)) for capacity in network.exact.capacity.tolist()} == {"1", "5/2"}
     assert network.capacity.tolist() == topology_from_document(document, "net.json").capacity.tolist()
+    for links in (1, 3, 4):
+        with pytest.raises(TopologyError, match="rates were rounded to the same one as others"):
+            topology_from_document(document | {"rounded": {**OLD, "rates": [{**OLD["rates"][0], "links": links}]}}, "net.json")
     twice = {"unit": "2", "rates": [*OLD["rates"], {"described": "9/2", "used": "4", "links": 2}]}
-    with pytest.raises(TopologyError, match="two rates were rounded to the same one; convert the description"):
+    with pytest.raises(TopologyError, match="rates were rounded to the same one as others; convert the description"):
         topology_from_document(document | {"rounded": twice}, "net.json")
 
 
@@ -149,6 +152,14 @@ def test_damaged_graphs(tmp_path: Path, unit: str) -> None:
     save_topology(parse_topology("ring:4").in_units_of(Fraction(64, 65)), path)
     path.write_text(path.read_text().replace(">64/65<", f">{unit}<", 1))
     with pytest.raises(InputError, match=rf"box\.graphml: unit is '{unit}'; allowed: a number above 0"):
+        load_topology(path)
+
+
+def test_graphs_of_earlier_versions(tmp_path: Path) -> None:
+    path = tmp_path / "box.graphml"
+    save_topology(parse_topology("ring:4").in_units_of(Fraction(64, 65)), path)
+    path.write_text(path.read_text().replace('attr.name="unit"', 'attr.name="rounded"', 1))
+    with pytest.raises(TopologyError, match="rates were rounded by an earlier version; convert the description"):
         load_topology(path)
 
 
