@@ -67,7 +67,7 @@ def unit_of(bandwidth: int | None) -> str:
 
 @dataclass(frozen=True)
 class RoundedRate:
-    """As many `links` (directed ones) were `described` with one rate and `used` with a lower one: bytes per second, or full links
+    """A rate that `links` directed links have, `described`, and the lower one that is `used`: in bytes per second, or in full links
     where the network states no bandwidth."""
 
     described: Positive

@@ -72,7 +72,7 @@ def message_flits(chunk_bytes: _Whole, machine: Machine) -> _Whole:
 
 
 def lane_cycles(flits: _Whole, scale: int | Fraction) -> _Whole:
-    """Cycles that a message of so many flits occupies a lane, one of the `scale` units of a full link: a whole number."""
+    """Whole cycles that a message of `flits` flits occupies a lane, one of the `scale` units of a full link."""
     return scale * flits if isinstance(scale, int) else ceil_div(scale.numerator * flits, scale.denominator)
 
 

@@ -96,7 +96,7 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
 
 @dataclass(frozen=True)
 class Cable:
-    """A full-duplex cable between nodes `a` and `b`: so many lanes of the same speed, in bytes per second and direction."""
+    """A full-duplex cable between nodes `a` and `b` with `lanes` lanes of speed `lane`, in bytes per second and direction."""
 
     a: int
     b: int
@@ -119,7 +119,7 @@ class Box:
         return self.gpus + len(self.switches) - 1
 
     def join(self, a: int, b: int, lane: Fraction, lanes: int = 1) -> None:
-        """Lay a cable of so many lanes."""
+        """Add a cable."""
         self.cables.append(Cable(a, b, lane, lanes))
 
     def without_dead_ends(self, keep_ports: bool) -> "Box":
