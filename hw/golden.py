@@ -48,7 +48,9 @@ def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int
 def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int, int, int]]:
     """(cycle, node, kind, place among the events of that kind, number, iteration)."""
     columns, period = engine.rows.rows, period_of(tables)
-    flits = columns["message_flits"][columns["row_messages_begin"][:-1]].tolist()  # of each row, whose messages have equal lengths
+    cycles = columns["message_cycles"][
+        columns["row_messages_begin"][:-1]
+    ].tolist()  # of each row, whose messages have equal lengths
     lines = _lines(tables)
     starts = _first_lanes(tables, engine)
     done: dict[int, int] = dict.fromkeys(tables.topology.endpoints.tolist(), 0)
@@ -60,7 +62,7 @@ def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int,
         events.add((fired, node, 0, slot, number, iteration))
         if message in starts:  # a local transfer takes no lane
             events.add((first, node, 1, starts[message], starts[message], -1))
-            events.add((first + flits[row] - 1, node, 2, starts[message], starts[message], -1))
+            events.add((first + cycles[row] - 1, node, 2, starts[message], starts[message], -1))
         events.add((usable, destination, 3, line, line, iteration))
         done[node] = max(done[node], fired + 1)
         done[destination] = max(done[destination], usable)

@@ -191,7 +191,7 @@ def _shown(source: Tables | SimulatedSchedule, options: Options, ended: Sequence
         data_ok=wrong is None and not deadlock,
         wrong=wrong,
         max_link_utilization=busiest if len(ended) == 1 else None,
-        flit_hops=int(total["flit_hops"] / Fraction(source.topology.scale)),  # engines count cycles on one unit of a link
+        flit_hops=total["flit_hops"],
         messages=total["messages"],
         deadlock=deadlock,
         router_effect=next((one.router_effect for one in ended if one.router_effect is not None), None),

@@ -106,11 +106,11 @@ def aggregated_schedule(
     from certree.synth.method import Request, load_methods
 
     topology = parsing.topology(source)
-    topology.require_full_links("aggregation in switches")
     roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
     most = max(1, len(roots))
     if flows is not None and flows > most:
         raise InputError(f"flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
     used = MadeFor(size_or_default(size), machine_for(topology, machine, tell))
-    request = Request(topology, parse_collective("all-reduce"), used.message_bytes, used.machine, chunks=flows or most)
+    chunks = (flows or most) * topology.lanes  # a flow has a full link
+    request = Request(topology, parse_collective("all-reduce"), used.message_bytes, used.machine, chunks=chunks)
     return written_out(load_methods()["netreduce"](request)), used

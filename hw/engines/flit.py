@@ -63,7 +63,11 @@ class FlitEngine(RowEngine):
             self.rows.rows,
             self.network.scalars,
             self.network.core_columns(hops),
-            plan | {"packet_flits": np.array([] if is_whole else lengths, np.uint32)},
+            plan
+            | {
+                "message_flits": self.rows.flits.astype(np.uint32),
+                "packet_flits": np.array([] if is_whole else lengths, np.uint32),
+            },
             columns,
             options.mode,
             cells,

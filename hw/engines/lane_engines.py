@@ -1,5 +1,8 @@
 """Engines on lanes, without routers: `fast`, event by event, and `lanes`, flit by flit with the same results."""
 
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +34,16 @@ class LaneEngine(RowEngine):
             self._program.check_stages()
         traced = options.is_traced
         self.core = _core.Run(self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced)
+
+    def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
+        """Run to the end, or until the run stalls; returns the counters of the core, with whole flits: lanes count their cycles."""
+        counters, scale = super().run(progress), self.source.topology.scale
+        if scale == 1:
+            return counters
+        flits = int(counters["flit_hops"] / Fraction(scale))
+        if counters["messages"] == self.rows.scalars["repeats"] * len(self.rows.flits):  # cycles are rounded up, message by message
+            flits = self.rows.scalars["repeats"] * int((self.rows.flits * self.rows.hops(self.source.schedule.routes)).sum())
+        return {**counters, "flit_hops": flits}
 
     def link_uses(self) -> LinkUses:
         """The uses of lanes over time, of a traced run that has ended."""

@@ -1,6 +1,7 @@
 """Rows, messages and expected arrivals in columns, the input of every engine; and `Tables` in that form."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,10 @@ from certree.hw.core_calls import check_fits, narrowed
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.routers.lanes import messages_of_tables
-from certree.models.schedule.timing import lane_cycles, reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import lane_cycles, message_flits, reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.table_form import require_sound
 from certree.models.tables.table_memory import cell_places, layout
@@ -20,7 +22,7 @@ from certree.models.tables.tables import Tables
 Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 62
 MAX_CELLS = 1 << 29  # integers of data: 4 GiB
-MAX_FLITS = 1 << 31  # of one message
+MAX_FLITS = 1 << 31  # of one message, and cycles
 
 
 class NotPacedError(UnsupportedError):
@@ -36,6 +38,7 @@ class Rows(ABC):
 
     scalars: dict[str, int]
     rows: dict[str, NDArray[np.uint32]]
+    flits: Int64  # of each message; `message_cycles` has its cycles on a lane
     sent: dict[str, NDArray[np.integer]]
     has_local: bool = False  # whether a transfer from a node to itself is one between two of its buffers
 
@@ -61,10 +64,10 @@ class Rows(ABC):
         }
         self._start = machine.ni_start_cycles
         columns = self._rows()
-        columns["message_flits"] = np.full(len(columns["message_cell"]), flits, np.int64)
-        if granules is not None:
-            columns["message_flits"] = lane_cycles(machine.head_flits + granules, topology.scale)
-        check_fits("flits in one message", int(columns["message_flits"].max(initial=1)), MAX_FLITS)
+        whole = np.full(len(columns["message_cell"]), message_flits(chunk_bytes, machine), np.int64)
+        self.flits = whole if granules is None else machine.head_flits + granules
+        columns["message_cycles"] = lane_cycles(self.flits, topology.scale)
+        check_fits("cycles of one message", int(columns["message_cycles"].max(initial=1)), MAX_FLITS)
         self.rows = {name: narrowed(name, column) for name, column in columns.items()}
         self.set_clocks(Clocks.equal(nodes))
         self._check_counters()
@@ -80,10 +83,15 @@ class Rows(ABC):
     def _check_counters(self) -> None:
         scalars = self.scalars
         steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
-        longest = int(self.rows["message_flits"].max(initial=1))
+        longest = int(self.rows["message_cycles"].max(initial=1))
         check_fits("cycles", steps * max(scalars["slot_cycles"], longest), MAX_CYCLES)
         check_fits("chunks in all nodes", scalars["nodes"] * scalars["cells"], MAX_CELLS)
         check_fits("router_cycles", scalars["router_cycles"])
+
+    def hops(self, routes: Sequence[tuple[int, ...]]) -> Int64:
+        """The links that each message passes; none where it stays at its node."""
+        length = np.array([1, *map(len, routes)], np.int64)  # DIRECT is -1
+        return np.where(self.sent["src"] == self.sent["dst"], 0, length[self.sent["route"] - DIRECT])
 
     def node_of(self, row: int) -> tuple[int, int]:
         """The node of a row, and the row's number among those of the node."""

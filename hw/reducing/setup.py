@@ -20,7 +20,7 @@ from certree.models.routers.transparency import SHARED_INTERFACE, pipeline_effec
 from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
-from certree.models.schedule.timing import ceil_div, reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import ceil_div, lane_cycles, message_flits, reduction_cycles
 
 Int64 = NDArray[np.int64]
 MAX_PACKETS = 1 << 31  # of a flow: numbers are never used twice
@@ -89,7 +89,8 @@ class AggregationSetup:
         largest = ceil_div(message_bytes * max(trees.shares), trees.chunks)
         self.payload = ceil_div(min(machine.packet_payload_bytes, largest), granule) * granule
         self.packets = tuple(ceil_div(message_bytes * share, trees.chunks * self.payload) for share in trees.shares)
-        self.flits = serialization_cycles(self.payload, machine)
+        self.flits = message_flits(self.payload, machine)
+        self._cycles = lane_cycles(self.flits, trees.topology.scale)
         self._work = reduction_cycles(self.payload, machine)
         self._adders = min(rules.adders, int(np.bincount(trees.parent).max()))
         self._wire = link_cycles(trees.topology, machine)
@@ -104,9 +105,10 @@ class AggregationSetup:
         children = int(np.bincount(trees.parent).max())
         buffer = rules.buffer_packets if rules.buffer_packets is not None else self.places * children
         # every packet of every flow of a host, or every contribution to a switch, one after the other
-        queue = self.window * max(len(self.packets) * self.flits, ceil_div(children, self._adders) * self._work)
+        queue = self.window * max(len(self.packets) * self._cycles, ceil_div(children, self._adders) * self._work)
         self.scalars = {
             "packet_flits": self.flits,
+            "packet_cycles": self._cycles,
             "window": self.window,
             "places": self.places,
             "buffer_packets": buffer,
@@ -123,7 +125,7 @@ class AggregationSetup:
             "latest": rules.latest,
             "nodes": len(trees.topology.kind),
         }
-        for name in ("packet_flits", "router_cycles"):
+        for name in ("packet_cycles", "router_cycles"):
             check_fits(name, self.scalars[name])
 
     def _check_sizes(self) -> None:
@@ -181,6 +183,7 @@ class AggregationSetup:
                     self.payload,
                     self.machine,
                     self._adders,
+                    trees.topology.scale,
                 )
             )
         return max(times, key=lambda time: time.trip)
@@ -273,7 +276,6 @@ def _depth(trees: AggregationTrees, flow: int) -> int:
 def _check_units(trees: AggregationTrees, machine: Machine) -> None:
     """Raise InputError where the network states a clock or a link bandwidth other than the machine's."""
     topology = trees.topology
-    topology.require_full_links("aggregation in switches")
     if (wrong := contradiction(topology, machine)) is not None:
         raise InputError(f"{topology.name}: {wrong}")
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_calls import check_fits, narrowed
+from certree.hw.core_calls import MAX_ENTRY, check_fits, narrowed
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
@@ -20,6 +22,9 @@ MAX_VCS = 64
 MAX_PORTS = 1 << 13  # of one router
 MAX_BUFFERS = 1 << 24  # virtual channels of the whole network
 MAX_BUFFER_FLITS = 1 << 30
+MAX_PACE = 1 << 24  # cycles of a flit
+MAX_PACE_TERM = (1 << 64) - 1
+MAX_HOPS = (1 << 16) - 1  # of a packet
 WHOLE_PACKET = 0xFFFFFFFF  # as unit of cut-through
 
 
@@ -64,15 +69,15 @@ class RouterNetwork:
         self._check_limits()
         self.scalars = self._scalars()
         for name, value in self.scalars.items():
-            check_fits(name, value)
+            check_fits(name, value, MAX_PACE_TERM if name.startswith("pace") else MAX_ENTRY)
         uses_table = self.grid is not None and machine.router.routing == "dimension-order"
         self.table: NDArray[np.uint16] | None = None
         if self.grid is not None and uses_table:
+            check_fits("routers with tables", len(topology.kind), MAX_HOPS - 1)
             self.table = self.grid.table(self._port_of_lane, self._lane_begin, machine.router.dateline_rule)
 
     def _lay_lanes(self) -> None:
         topology = self.topology
-        topology.require_full_links("the model of routers, in which each lane moves a flit a cycle,")
         links = len(topology.src)
         order = self.grid.link_order() if self.grid is not None else np.lexsort((np.arange(links), topology.src))
         back = self.grid.link_order(backward=True) if self.grid is not None else np.lexsort((np.arange(links), topology.dst))
@@ -163,11 +168,15 @@ class RouterNetwork:
         ports = max(int(np.bincount(end[end != INTERFACE]).max()) for end in ends)
         if ports >= MAX_PORTS:
             raise UnsupportedError(f"a router of {ports} ports is larger than the simulator's {MAX_PORTS - 1}")
+        check_fits("cycles of a flit on a lane", ceil(self.topology.scale), MAX_PACE)
 
     def _scalars(self) -> dict[str, int]:
         machine, router = self.machine, self.machine.router
         route, vc, switch, traversal = router.stages(machine.router_cycles)
+        top, bottom = Fraction(self.topology.scale).as_integer_ratio()
         return {
+            "pace_top": top,
+            "pace_bottom": bottom,
             "route_cycles": route,
             "vc_cycles": vc,
             "switch_cycles": switch,
@@ -185,7 +194,9 @@ class RouterNetwork:
 
     def core_columns(self, routes: Sequence[Int64]) -> dict[str, NDArray[np.integer]]:
         """All columns of the core's layout, with these source routes (see `hops_of`)."""
-        begin = np.concatenate(([0], np.cumsum([len(hops) for hops in routes], dtype=np.int64)))
+        lengths = [len(hops) for hops in routes]
+        check_fits("hops of a route", max(lengths, default=0), MAX_HOPS)
+        begin = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         return {
             **self.columns,
             "vc_mask": self._vc_masks(),

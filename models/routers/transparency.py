@@ -4,7 +4,9 @@ Credits come last: how long one takes to come back, and which messages never wai
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from certree.models.routers.grid_routing import Grid
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import ceil_div
+from certree.models.schedule.timing import ceil_div, lane_cycles
 
 Int64 = NDArray[np.int64]
 
@@ -57,14 +59,15 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
     empty, slots are longer than that time."""
     if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:
         return False
-    loop, flits = credit_loop(schedule.topology, machine), max(packets)
+    scale, flits = schedule.topology.scale, max(packets)
+    loop, cycles = credit_loop(schedule.topology, machine), lane_cycles(flits, scale)
     latency = path_latency(schedule, machine)[schedule.src != schedule.dst]
     if not len(latency):
         return True
     spread = int(latency.max() - latency.min())
-    left = flits + spread + (machine.router_cycles + 2 if machine.router.vc_reuse == "tail" else loop)
-    in_loop = ceil_div(flits + spread + loop, slot_cycles) * flits
-    return left <= slot_cycles and machine.vc_buffer_flits >= min(loop, in_loop)
+    left = cycles + spread + (machine.router_cycles + 2 if machine.router.vc_reuse == "tail" else loop)
+    in_loop = ceil_div(cycles + spread + loop, slot_cycles) * flits
+    return left <= slot_cycles and machine.vc_buffer_flits >= min(flits_within(loop, scale), in_loop)
 
 
 def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -> bool:
@@ -111,16 +114,17 @@ def pipeline_effect(
     if not has_routers(machine):
         return None
     router, loop = machine.router, credit_loop(topology, machine)
+    need = flits_within(loop, topology.scale)
     route, vc, _, _ = router.stages(machine.router_cycles)
     vcs = fewest_vcs(topology, machine, is_far=is_far, layers=layers)
     turns = turns_of(machine.vc_count, vcs)
-    if machine.vc_buffer_flits < loop and not has_room:
+    if machine.vc_buffer_flits < need and not has_room:
         most, least = np.array([longest or 0]), np.array([flits])
         if longest is None or topology.scale != 1 or not never_lack_credits(most, least, machine, loop, turns).all():
             return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (turns - 1) * flits <= route + vc:
+    if (turns - 1) * lane_cycles(flits, topology.scale) <= route + vc:
         return f"{turns} virtual channels are used up before the pipeline has routed the next packet"
     return None
 
@@ -132,7 +136,7 @@ def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> 
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
         return np.ones(len(flits), np.bool_)
     loop = credit_loop(topology, machine)
-    if machine.vc_buffer_flits >= loop or topology.scale != 1:
+    if machine.vc_buffer_flits >= flits_within(loop, topology.scale) or topology.scale != 1:
         return np.ones(len(flits), np.bool_)
     turns = min(2, fewest_vcs(topology, machine, is_far=True))
     return never_lack_credits(flits, flits, machine, loop, turns)
@@ -187,20 +191,25 @@ def _shares_interfaces(schedule: Schedule) -> bool:
 def credit_loop(topology: Topology, machine: Machine) -> int:
     """Cycles from the sending of a flit to the use of its credit, on the longest link. UnsupportedError where the machine has no
     such routers."""
-    return int(credit_loops(topology, machine).max(initial=int(_loops_of(np.zeros(1, np.int64), machine)[0])))
+    return int(credit_loops(topology, machine).max(initial=int(_loops_of(np.zeros(1, np.int64), machine, topology.scale)[0])))
+
+
+def flits_within(cycles: int, scale: int | Fraction) -> int:
+    """The flits of one lane that leave within any so many cycles, at most."""
+    return ceil(cycles / Fraction(scale))
 
 
 def credit_loops(topology: Topology, machine: Machine) -> Int64:
     """The same for each joined pair of nodes, on its own link."""
-    return _loops_of(link_cycles(topology, machine).astype(np.int64), machine)
+    return _loops_of(link_cycles(topology, machine).astype(np.int64), machine, topology.scale)
 
 
-def _loops_of(link: Int64, machine: Machine) -> Int64:
+def _loops_of(link: Int64, machine: Machine, scale: int | Fraction) -> Int64:
     """The same for links of these latencies. A head stays in the buffer behind its link for as long as it is routed, so its credit
-    takes the longest."""
+    takes the longest; an interface gives the place of a flit back when it has all of it."""
     route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
     wire = np.maximum(link, machine.ni_cycles + machine.ni_issue_cycles)
-    return 2 + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc
+    return 1 + ceil(scale) + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc
 
 
 def never_lack_credits(flits: Int64, shortest: Int64, machine: Machine, loop: int, turns: int) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ cycles. For p large and a window of trip / pace packets or more this is alpha + 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from certree.models.machine.machine import Machine
 from certree.models.schedule.timing import ceil_div, reduction_cycles, serialization_cycles
@@ -50,9 +51,11 @@ class AggregationTime:
         return self.trip + rounds * max(self.trip, window * self.pace) + rest * self.pace
 
 
-def aggregation_time(levels: Sequence[Level], payload_bytes: int, machine: Machine, adders: int = 1) -> AggregationTime:
+def aggregation_time(
+    levels: Sequence[Level], payload_bytes: int, machine: Machine, adders: int = 1, scale: int | Fraction = 1
+) -> AggregationTime:
     """The closed form for packets of `payload_bytes`, levels in any order, each switch with `adders` adders. O(levels)."""
-    ser, work = serialization_cycles(payload_bytes, machine), reduction_cycles(payload_bytes, machine)
+    ser, work = serialization_cycles(payload_bytes, machine, scale), reduction_cycles(payload_bytes, machine)
     sums = [ceil_div(level.children, adders) * work for level in levels]
     levels_cycles = sum(2 * ser + level.up_cycles + level.down_cycles + machine.reduce_start_cycles for level in levels)
     return AggregationTime(ser, levels_cycles + sum(sums), max(ser, *sums))

@@ -13,6 +13,7 @@ from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
 from certree.models.machine.machine import Machine
+from certree.models.network.rates import Rates
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from tests.hw.engines.reference import ReferenceMachine
@@ -44,6 +45,16 @@ def with_latencies(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedu
     links = len(schedule.topology.src)
     latency = draw(st.lists(st.integers(-1, 40), min_size=links, max_size=links))
     return replace(schedule, topology=replace(schedule.topology, latency=np.array(latency, np.int32)))
+
+
+@st.composite
+def with_rates(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedule:
+    """The same transfers on lanes that may move less than a flit a cycle."""
+    schedule = draw(base)
+    scale = draw(st.sampled_from([1, 1, 2, 7, Fraction(65, 64), Fraction(3, 2), Fraction(355, 113)]))
+    top, bottom = Fraction(scale).as_integer_ratio()
+    rates = Rates(schedule.topology.capacity.astype(np.int64) * bottom, top)
+    return replace(schedule, topology=replace(schedule.topology, scale=scale, rates=rates))
 
 
 @st.composite

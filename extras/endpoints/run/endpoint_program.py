@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind, Runs, System
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.extras.endpoints.run.messages import ChunkRows
 from certree.extras.endpoints.run.streams import flow_columns
 from certree.hw.core_calls import MAX_ENTRY, check_fits, narrowed
@@ -248,11 +249,13 @@ class EndpointProgram:
 
 
 class _Links:
-    """Pairs of neighbours as physical links: `rate` in bytes per cycle, number of parallel `lanes`, latency."""
+    """Pairs of neighbours as physical links: `rate` in bytes per cycle, number of parallel `lanes`, latency.
+
+    The lanes of a pair are as few as their kind allows, and equally fast.
+    """
 
     def __init__(self, schedule: Schedule, endpoint: Endpoint) -> None:
         topology, inside, outside = schedule.topology, endpoint.intra_package, endpoint.inter_package
-        topology.require_full_links("the model of endpoints")
         slowest = np.full(len(topology.pair_capacity), -1, np.int64)
         np.maximum.at(slowest, topology.pair_of_link, topology.latency.astype(np.int64))
         self.rate: list[Fraction] = []
@@ -260,8 +263,9 @@ class _Links:
         self.latency: list[int] = []
         for capacity, stated in zip(topology.pair_capacity.tolist(), slowest.tolist(), strict=True):
             kind = inside if stated == inside.latency_cycles else outside
-            lanes = _lanes(capacity, kind, outside)
-            self.rate.append(kind.bytes_per_second * kind.efficiency / endpoint.interface.clock_hertz)
+            speed = Fraction(capacity) / topology.scale * outside.bytes_per_second
+            lanes = ceil(speed / kind.bytes_per_second)
+            self.rate.append(speed / lanes * kind.efficiency / endpoint.interface.clock_hertz)
             self.lanes.append(lanes)
             self.latency.append(kind.latency_cycles if stated < 0 else stated)
 
@@ -273,12 +277,3 @@ class _Links:
             "link_latency": np.array(self.latency),
             "link_lanes": np.array(self.lanes),
         }
-
-
-def _lanes(capacity: int, kind: LinkKind, unit: LinkKind) -> int:
-    """Physical links of a pair of neighbours whose capacity is counted in `unit`s."""
-    lanes = capacity * unit.bytes_per_second / kind.bytes_per_second
-    if lanes.denominator != 1:
-        found = f"{capacity * unit.bytes_per_second} bytes a second"
-        raise UnsupportedError(f"a link of capacity {capacity} carries {found}, which is not a multiple of {kind.bytes_per_second}")
-    return int(lanes)

@@ -81,7 +81,7 @@ inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mappi
   program.row_messages = {column<std::uint32_t>(columns, "row_messages_begin"), column<std::uint32_t>(columns, "row_messages")};
   program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
   program.message_cell = column<std::uint32_t>(columns, "message_cell");
-  program.message_flits = column<std::uint32_t>(columns, "message_flits");
+  program.message_cycles = column<std::uint32_t>(columns, "message_cycles");
   program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
   program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");
   program.clock_denominator = column<std::uint32_t>(columns, "clock_denominator");

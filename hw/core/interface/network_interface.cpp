@@ -87,7 +87,7 @@ void NetworkInterface::fire(const Firing& firing, Cycle now) {
     message.destination = ledger_.arrival_node[message.arrival.value];
     message.cell = program_.cell_of(program_.message_cell[index], firing.iteration);
     message.number = ledger_.statistics.messages++;
-    message.flits = program_.message_flits[index];
+    message.flits = program_.message_cycles[index];
     if (message.destination == node_) {
       copy_unit_.accept(ledger_.messages.add(message), now, message.flits);
     } else {

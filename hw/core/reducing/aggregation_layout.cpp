@@ -20,7 +20,8 @@ void require_lists(const Lists& lists, std::size_t count, std::size_t limit, con
 }  // namespace
 
 void AggregationLayout::validate() const {
-  require(packet_flits > 0 && window > 0 && places > 0 && buffer_packets > 0 && adders > 0 && timeout > 0 && give_up > 0,
+  require(packet_flits > 0 && packet_cycles >= packet_flits && window > 0 && places > 0 && buffer_packets > 0 && adders > 0 &&
+              timeout > 0 && give_up > 0,
           "a size is zero");
   require(reduce_packet_cycles > 0, "the adder takes no time");
   require(rank.size() == nodes, "rank");

@@ -11,6 +11,7 @@ namespace certree {
 struct AggregationLayout {
   // Scalars.
   std::uint32_t packet_flits = 1;
+  std::uint32_t packet_cycles = 1;  // on a lane
   std::uint32_t window = 1;
   std::uint32_t places = 2;          // of a flow at each of its switches
   std::uint64_t buffer_packets = 1;  // payload buffer of a switch

@@ -20,6 +20,7 @@ inline NetworkLayout read_layout(const nanobind::mapping& scalars, const nanobin
   layout.allocator = numbered<AllocatorKind>("allocator", number("allocator"), {"islip", "separable"});
   layout.rotate_vcs = flag(scalars, "rotate_vcs");
   layout.reuse_when_empty = flag(scalars, "reuse_when_empty");
+  layout.pace = {scalar<std::uint64_t>(scalars, "pace_top"), scalar<std::uint64_t>(scalars, "pace_bottom")};
   layout.routers = number("routers");
   layout.channel_source = column<std::uint32_t>(columns, "channel_source");
   layout.channel_destination = column<std::uint32_t>(columns, "channel_destination");

@@ -16,6 +16,7 @@ void require(bool holds, const char* what) {
 void NetworkLayout::validate() const {
   require(routers > 0 && vcs > 0 && vcs <= kMaxVcs && buffer_flits > 0, "routers, vcs or buffer_flits out of range");
   require(switch_cycles > 0 && allocator_iterations > 0, "switch_cycles or allocator_iterations is zero");
+  require(pace.end(1) > 0 && pace.end(1) <= kMaxPace, "pace");
   const std::size_t channels = channel_source.size();
   require(channel_destination.size() == channels && channel_latency.size() == channels && channel_ejection.size() == channels &&
               channel_ring.size() == channels && input_order.size() == channels,
@@ -43,7 +44,7 @@ void NetworkLayout::validate() const {
   for (const std::uint64_t mask : vc_mask) require(mask != 0 && (mask & ~all) == 0, "vc_mask");
   for (const std::uint32_t unit : unit_flits) require(unit > 0, "unit_flits");
   require(sub_message_flits.size() == unit_flits.size(), "sub_message_flits");
-  require(table.empty() || table.size() == std::size_t{routers} * routers, "table");
+  require(table.empty() || (routers < kMostHops && table.size() == std::size_t{routers} * routers), "table");
   for (std::size_t entry = 0; entry < table.size(); ++entry) {
     const Hop hop{table[entry]};
     require(hop.vc_set() < vc_sets, "table");
@@ -52,6 +53,7 @@ void NetworkLayout::validate() const {
   require(!routes.begin.empty() && routes.begin.front() == 0 && routes.begin.back() == routes.values.size(), "routes");
   for (std::size_t route = 0; route + 1 < routes.begin.size(); ++route) {
     require(routes.begin[route] < routes.begin[route + 1], "routes");
+    require(routes.begin[route + 1] - routes.begin[route] <= kMostHops, "routes");
     for (std::uint32_t at = routes.begin[route]; at < routes.begin[route + 1]; ++at) {
       const Hop hop{routes.values[at]};
       require(hop.vc_set() < vc_sets && hop.is_ejection() == (at + 1 == routes.begin[route + 1]), "routes");

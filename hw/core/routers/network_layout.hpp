@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/program.hpp"
+#include "routers/pace.hpp"
 
 namespace certree {
 
@@ -13,6 +14,8 @@ inline constexpr std::uint32_t kInterface = UINT32_MAX;  // the end of a channel
 inline constexpr std::uint32_t kLowerHalf = 1;
 inline constexpr std::uint32_t kUpperHalf = 2;
 inline constexpr std::uint32_t kMaxVcs = 64;
+inline constexpr std::size_t kMostHops = UINT16_MAX;  // of a packet
+inline constexpr std::uint64_t kMaxPace = 1U << 24U;  // cycles of a flit
 
 // One step of a route: an output port and the set of VCs that the packet may use there. At its end a packet leaves by the port that
 // belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
@@ -40,6 +43,7 @@ struct NetworkLayout {
   AllocatorKind allocator = AllocatorKind::kIslip;
   bool rotate_vcs = false;        // packets bid for the VC behind the one that their output gave away last, not for any
   bool reuse_when_empty = false;  // a VC is free again when its last credit is back, instead of when the tail leaves
+  Pace pace;                      // of all channels
   std::uint32_t routers = 0;
   // Channels. Those that leave a router are its output ports in the order of their numbers; those that enter one are its input
   // ports in the order of `input_order`, which names every channel once.

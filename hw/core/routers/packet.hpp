@@ -53,9 +53,10 @@ struct alignas(64) Packet {
   std::uint32_t destination = 0;  // router of the receiving node
   std::uint32_t flits = 0;
   std::uint32_t route = kTableRouted;  // first hop in the list of source routes
-  std::uint32_t hop = 0;               // hops of its source route that are used up
-  std::uint32_t traffic_class = 0;
-  std::uint32_t owner = 0;     // the caller's, for instance the message that it carries a part of
+  std::uint32_t before = 0;            // flits of the packets of its message before it
+  std::uint32_t owner = 0;             // the caller's, for instance the message that it carries a part of
+  std::uint16_t traffic_class = 0;
+  std::uint16_t hop = 0;       // hops that are used up
   std::uint32_t priority = 0;  // of packets behind one input port that want one output, the highest goes first
   std::uint64_t number = 0;    // the caller's, by which a trace names it
   Cycle release;               // from when on it may be sent

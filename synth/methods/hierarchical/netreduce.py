@@ -54,7 +54,10 @@ def netreduce(request: Request, options: Options) -> Schedule:
             trees[chunk % len(trees)].add(request.topology.endpoints, chunk, chunk // len(trees), rows)
         return embed(request, np.zeros(chunks), rows.columns, method="netreduce", options=options)
 
-    return make(request.chunks) if request.chunks is not None else shortest_pipeline(request, make)
+    lanes = request.topology.lanes  # of a full link, each with a chunk
+    if request.chunks is not None and request.chunks % lanes == 0:
+        return make(request.chunks // lanes)
+    return make(1) if request.chunks is not None else shortest_pipeline(request, make)
 
 
 def _hierarchical(request: Request, trees: list["Aggregation"], options: dict[str, Any]) -> Schedule:

@@ -97,10 +97,9 @@ def runs(case: Case, schedule: AnySchedule) -> Iterator[tuple[str, int]]:
     cycles = closed_form(schedule, size, machine)["time_cycles"]
     if cycles is not None:
         yield "closed form", cycles
-    engine = "auto" if schedule.topology.scale == 1 else "lanes"  # routers have whole capacities
     for mode in ("slotted", "paced"):
         try:
-            result = run(tables_or_plan(schedule, size, machine), Options(mode=mode, engine=engine))
+            result = run(tables_or_plan(schedule, size, machine), Options(mode=mode))
         except (InputError, UnsupportedError, UndecidedError, InvalidScheduleError):
             continue
         if result.data_ok:

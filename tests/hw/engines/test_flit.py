@@ -31,7 +31,7 @@ from tests.drawn import examples, given_at_least
 from tests.hw.made import STAR, in_order, made, tables_of
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import machines as small_machines
-from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies
+from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies, with_rates
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "messages", "flit_hops", "max_link_utilization")
@@ -81,7 +81,8 @@ def any_machines(draw: st.DrawFn) -> Machine:
 @examples(120)
 def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject) -> bool:
     """Over several links, through switches, with clocks that are upset and slots that are too short."""
-    schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
+    base = with_rates(schedules(routed=True))
+    schedule = data.draw(with_latencies(base) if data.draw(st.booleans()) else base)
     machine, size = data.draw(machines() | any_machines()), data.draw(st.integers(1, 5000))
     source = (lower if data.draw(st.booleans()) else SimulatedSchedule.of)(schedule, size, machine)
     if isinstance(source, Tables) and data.draw(st.booleans()):
@@ -177,7 +178,7 @@ def test_a_ring_does_not_share_its_interfaces():
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
 @pytest.mark.parametrize("run", ["slotted", "paced"])
-@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:3x3", "ring:6,capacity=2"])
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:3x3", "ring:6,capacity=2", "ring:6,capacity=3/2", "mesh:3x3,capacity=113/355"])
 def test_routers_and_lanes_agree(spec: str, run: str, flow: str):
     """Paced runs contend for ports, the same ones in both engines."""
     agree(tables_of("multitree", spec, 1 << 17), run, flow)
@@ -260,7 +261,7 @@ def agree_on(source: Tables | SimulatedSchedule, flow: str) -> None:
     assert [getattr(ours, name) for name in (*EQUAL, "source")] == [getattr(lanes, name) for name in (*EQUAL, "source")]
 
 
-@given(schedules(routed=True), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
+@given(with_rates(schedules(routed=True)), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
 @examples(80)
 def test_messages_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     agree_on(lower(schedule, size, machine), flow)
@@ -335,7 +336,7 @@ def test_neither_a_collective_nor_other_traffic_starves(spec: str, run: str, tra
 
 
 @given(
-    schedules(),
+    with_rates(schedules()),
     st.integers(1, 20_000),
     st.sampled_from(["message", "packet"]),
     st.sampled_from(["0", "7", "0=40", "1=300,2=9"]),

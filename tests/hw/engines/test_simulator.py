@@ -192,7 +192,7 @@ def test_malformed_tables_do_not_reach_the_core():
     [
         (replace(MULTITREE, link_latency_cycles=1 << 28), "flits in wires and pipelines"),
         (replace(MULTITREE, link_latency_cycles=1 << 33), "cycles on one link"),
-        (replace(MULTITREE, head_flits=1 << 33), "flits in one message"),
+        (replace(MULTITREE, head_flits=1 << 33), "cycles of one message"),
         (replace(MULTITREE, router_cycles=(1 << 32) + 3), "router_cycles would be 4294967299; the simulator has numbers up to"),
     ],
 )

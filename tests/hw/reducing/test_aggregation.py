@@ -40,6 +40,7 @@ def binary_tree(levels: int) -> Topology:
 def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Schedule:
     spec = network if "reducing=" in network else f"{network},reducing=switches"
     topology = binary_tree(3) if network == "binary" else parse_topology(spec)
+    chunks *= topology.lanes
     return load_methods()[method](Request(topology, parse_collective("all-reduce"), 64 * KIB, MULTITREE, chunks=chunks))
 
 
@@ -57,7 +58,9 @@ def assert_conserved(result: AggregationResult) -> None:
         assert count["sent"] == count["received"]
 
 
-@pytest.mark.parametrize("network", ["switch:2", "switch:5", "tree:2x3", "fattree:3x2", "binary"])
+@pytest.mark.parametrize(
+    "network", ["switch:2", "switch:5", "tree:2x3", "fattree:3x2", "binary", "switch:3,capacity=1/3", "tree:2x3,capacity=1/7"]
+)
 @given(
     window=st.integers(1, 20),
     size=st.integers(1, 4 * KIB),
@@ -141,7 +144,7 @@ def assert_same_run(fast: AggregationResult, flit: AggregationResult) -> None:
     assert replace(fast, **same) == replace(flit, **same)
 
 
-@pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3"])
+@pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3", "tree:2x3,capacity=1/2"])
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
     rules = AggregationRules(8, loss=Fraction(1, 20), duplicates=Fraction(1, 20), latest=30, seed=seed)

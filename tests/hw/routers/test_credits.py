@@ -17,7 +17,7 @@ from certree.models.schedule.timing import FRAMINGS
 from certree.verify.order.agreement import agreement_of_schedule, agreement_of_tables, waits_for_credits
 from tests.drawn import examples, given_at_least
 from tests.hw.engines.test_flit import EQUAL
-from tests.hw.runs import on_lanes, on_routers, with_latencies
+from tests.hw.runs import on_lanes, on_routers, with_latencies, with_rates
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 RING = parse_topology("ring:3")
@@ -105,7 +105,8 @@ def shallow(draw: st.DrawFn, schedule: Schedule) -> Machine:
 @examples(100)
 def test_shallow_buffers_are_as_lanes_to_the_cycle(data: st.DataObject) -> bool:
     """Over several links, through switches, in slots that are as short as links allow."""
-    schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
+    base = with_rates(schedules(routed=True))
+    schedule = data.draw(with_latencies(base) if data.draw(st.booleans()) else base)
     machine = data.draw(shallow(schedule))
     flits = data.draw(st.integers(1, machine.vc_buffer_flits + 2))
     size = max(1, schedule.message_chunks * schedule.repeats * 16 * flits - data.draw(st.integers(0, 20)))

@@ -10,12 +10,12 @@ void LaneCarrier::enqueue(std::uint32_t id, std::uint32_t hop, std::uint32_t end
   const std::uint32_t lane = layout_.route_lanes.values[hop];
   LaneState& state = lanes_[lane];
   const Cycle start = std::max(state.free_at, now_);
-  state.free_at = start + layout_.packet_flits;
+  state.free_at = start + layout_.packet_cycles;
   ++state.packets;
   ++sent_;
   const Cycle next = start + (std::uint64_t{layout_.lane_latency[lane]} + layout_.router_cycles);
   const bool goes_on = hop + 1 < end;
-  const std::uint64_t rest = layout_.interface_cycles + layout_.router_cycles + layout_.packet_flits;
+  const std::uint64_t rest = layout_.interface_cycles + layout_.router_cycles + layout_.packet_cycles;
   events_.push({goes_on ? next : next + rest, std::uint64_t{goes_on} << 32U | lane, id, hop + 1, end});
 }
 
@@ -42,7 +42,7 @@ std::uint64_t LaneCarrier::flit_hops() const {
 std::uint64_t LaneCarrier::busiest_lane_cycles() const {
   std::uint64_t most = 0;
   for (const LaneState& lane : lanes_) most = std::max(most, lane.packets);
-  return most * layout_.packet_flits;
+  return most * layout_.packet_cycles;
 }
 
 void LaneCarrier::check_conservation() const {

@@ -8,9 +8,9 @@
 
 namespace certree {
 
-// A packet takes the lanes of its route one after the other, each for as many cycles as it has flits; a lane serves packets in the
-// order in which they came to stand before it, those that came in one cycle in the order of the lanes that they came by, new ones
-// last. Virtual cut-through with room for whatever waits. Time O(hops · log(packets in flight)), memory O(lanes + packets in
+// A packet takes the lanes of its route one after the other, each for as many cycles as its flits need; a lane serves packets in
+// the order in which they came to stand before it, those that came in one cycle in the order of the lanes that they came by, new
+// ones last. Virtual cut-through with room for whatever waits. Time O(hops · log(packets in flight)), memory O(lanes + packets in
 // flight).
 class LaneCarrier final : public PacketCarrier {
  public:

@@ -22,6 +22,7 @@ Lists lists(const nb::mapping& columns, const char* begin, const char* values) {
 AggregationLayout read_aggregation(const nb::mapping& scalars, const nb::mapping& columns) {
   AggregationLayout layout;
   layout.packet_flits = scalar<std::uint32_t>(scalars, "packet_flits");
+  layout.packet_cycles = scalar<std::uint32_t>(scalars, "packet_cycles");
   layout.window = scalar<std::uint32_t>(scalars, "window");
   layout.places = scalar<std::uint32_t>(scalars, "places");
   layout.buffer_packets = scalar<std::uint64_t>(scalars, "buffer_packets");

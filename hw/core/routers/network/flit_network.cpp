@@ -96,6 +96,14 @@ void FlitNetwork::activate_injector(std::uint32_t injector) {
 void FlitNetwork::deliver(const NetworkEvent& event) {
   if (event.kind == EventKind::kWake) {
     activate_router(event.target);
+  } else if (event.kind == EventKind::kRested) {
+    const End& source = sources_[event.target];
+    if (source.is_router) {
+      routers_[source.unit].end_rest(source.port);
+      activate_router(source.unit);
+    } else {
+      activate_injector(source.unit);
+    }
   } else if (event.kind == EventKind::kCredit) {
     if (flit_trace_) flit_trace_->credit(now_, event.target, event.vc);
     const End& source = sources_[event.target];
@@ -197,7 +205,7 @@ void FlitNetwork::look_for_starvation() {
         const bool has_vc = input.state == VcState::kActive;
         const bool waits = input.flits > 0 &&
                            (has_vc ? router.output(input.output).has_credit(input.output_vc) : input.state == VcState::kWaiting);
-        if (!watchdog_->look_at(waiter++, {waits, input.sent, waits ? router.busy_cycles(input.output) : 0})) continue;
+        if (!watchdog_->look_at(waiter++, {waits, input.sent, waits ? router.carried(input.output) : 0})) continue;
         note_starved({input.front, id, router.inputs()[port], vc, router.outputs()[input.output],
                       has_vc ? input.output_vc : BlockedPacket::kAnyVc});
       }
@@ -251,7 +259,7 @@ void FlitNetwork::check_conservation() const {
   std::vector<std::uint64_t> places(sources_.size() * vcs);  // buffer places that are taken or whose credits are coming back
   std::uint64_t flits = 0;
   wires_.wheel().visit([&](const NetworkEvent& event) {
-    if (event.kind == EventKind::kWake) return;
+    if (event.kind == EventKind::kWake || event.kind == EventKind::kRested) return;
     ++places[std::size_t{event.target} * vcs + event.vc];
     if (event.kind == EventKind::kFlit) ++flits;
   });

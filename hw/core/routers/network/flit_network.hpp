@@ -60,7 +60,7 @@ class FlitNetwork {
   void inject(PacketId packet);
 
   // From now on keeps who had which channel between routers when.
-  void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs); }
+  void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs, layout_.pace); }
   const std::optional<LinkTrace>& link_trace() const { return link_trace_; }
 
   // Before any packet: keeps every step of flits and credits.

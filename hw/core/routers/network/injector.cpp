@@ -19,6 +19,7 @@ void Injector::enqueue(PacketId packet, std::uint32_t traffic_class) {
   entry.packets.push_back(packet);
   backlog_ += flits;
   entry.backlog += flits;
+  entry.cycles += routing_.cycles(packet);
 }
 
 PacketId Injector::front(std::uint32_t traffic_class) const {
@@ -37,6 +38,7 @@ std::uint32_t Injector::choose_vc(const Class& entry) const {
 
 bool Injector::evaluate(Cycle now) {
   started_.reset();
+  if (now < free_at_) return false;
   const auto classes = static_cast<std::uint32_t>(classes_.size());
   std::uint32_t traffic_class = last_class_;
   for (std::uint32_t turn = 0; turn < classes; ++turn) {
@@ -52,7 +54,7 @@ bool Injector::evaluate(Cycle now) {
     if (!vcs_.has_credit(entry.vc)) continue;
     last_class_ = traffic_class;
     send(entry, now);
-    return backlog_ > 0;
+    return backlog_ > 0 && free_at_ == now + 1;
   }
   return false;
 }
@@ -65,7 +67,10 @@ void Injector::send(Class& entry, Cycle now) {
   ++entry.sent;
   ++flits_sent_;
   vcs_.send(entry.vc, entry.left == 0);
-  wires_.send_flit(now, channel_, entry.vc, packet, index, entry.length, routing_.sub_message_flits(packet));
+  const std::uint64_t held = routing_.hold(packet, index);
+  entry.cycles -= held;
+  free_at_ = now + held;
+  wires_.send_flit(now, channel_, entry.vc, packet, index, entry.length, routing_.sub_message_flits(packet), held);
   if (index == 0) started_ = packet;
   if (entry.left > 0) return;
   entry.packets.pop_front();

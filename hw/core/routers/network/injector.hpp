@@ -1,4 +1,5 @@
-// The sending side of a network interface: packets wait in a queue per traffic class, one flit a cycle enters the router.
+// The sending side of a network interface: packets wait in a queue per traffic class, one flit a cycle enters the router, or what
+// the pace allows.
 #pragma once
 
 #include <optional>
@@ -24,6 +25,12 @@ class Injector {
 
   // Flits of a class that wait here.
   std::uint64_t backlog(std::uint32_t traffic_class) const { return classes_[traffic_class].backlog; }
+  // Cycles for which those of a class, with the flit of it that is leaving, will have the channel.
+  std::uint64_t cycles_left(std::uint32_t traffic_class, Cycle now) const {
+    const bool leaves = last_class_ == traffic_class && now < free_at_;
+    return classes_[traffic_class].cycles + (leaves ? free_at_ - now : 0);
+  }
+  Cycle free_at() const { return free_at_; }  // when its next flit may leave
   std::uint64_t flits_sent() const { return flits_sent_; }
   const OutputVcs& vcs() const { return vcs_; }
   // The packet whose first flit was sent in the last evaluated cycle.
@@ -45,6 +52,7 @@ class Injector {
     std::uint32_t left = 0;         // those of them that have not been sent
     std::uint64_t backlog = 0;      // flits of all packets
     std::uint64_t sent = 0;         // flits that have left
+    std::uint64_t cycles = 0;       // of the channel, for all flits that wait
   };
   std::uint32_t choose_vc(const Class& entry) const;
   void send(Class& entry, Cycle now);
@@ -57,6 +65,7 @@ class Injector {
   std::uint32_t last_class_ = 0;
   std::uint64_t backlog_ = 0;  // of all classes
   std::uint64_t flits_sent_ = 0;
+  Cycle free_at_;
   std::optional<PacketId> started_;
 };
 

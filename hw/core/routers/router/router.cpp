@@ -31,7 +31,9 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       sending_(inputs_.size()),
       vc_pointer_(inputs_.size()),
       waiting_for_(outputs_.size()),
-      busy_(outputs_.size()) {
+      carried_(outputs_.size()),
+      busy_(outputs_.size()),
+      rests_(outputs_.size()) {
   for (const std::uint32_t channel : inputs_) {
     ejection_.push_back(layout.channel_ejection[channel]);
     input_ring_.push_back(layout.channel_ring[channel]);
@@ -109,11 +111,24 @@ std::uint32_t Router::vc_set_of(const InputVc& input, Hop hop) const {
 }
 
 void Router::refresh(const InputVc& input) {
-  const bool may_bid = input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].has_credit(input.output_vc);
+  const bool may_bid = input.state == VcState::kActive && input.flits > 0 && rests_[input.output] == 0 &&
+                       output_vcs_[input.output].has_credit(input.output_vc);
   const std::uint64_t before = sending_[input.port], bit = std::uint64_t{1} << input.vc;
   const std::uint64_t after = may_bid ? before | bit : before & ~bit;
   sending_[input.port] = after;
   sending_ports_ += static_cast<std::uint32_t>(after != 0) - static_cast<std::uint32_t>(before != 0);
+}
+
+void Router::refresh_all(std::uint32_t output) {
+  for (std::uint32_t vc = 0; vc < vcs_; ++vc) {
+    const std::uint32_t holder = output_vcs_[output].holder(vc);
+    if (holder != OutputVcs::kNobody) refresh(input_vcs_[holder]);
+  }
+}
+
+void Router::end_rest(std::uint32_t port) {
+  rests_[port] = 0;
+  refresh_all(port);
 }
 
 bool Router::evaluate(Cycle now) {
@@ -239,9 +254,12 @@ void Router::send_flit(InputVc& input, Cycle now) {
   --input.flits;
   ++input.sent;
   --flits_;
-  ++busy_[input.output];
-  output_vcs_[input.output].send(input.output_vc, input.left == 0);
-  wires_.send_flit(now, outputs_[input.output], input.output_vc, input.front, index, input.length, input.sub_message_flits);
+  const std::uint32_t output = input.output;
+  const std::uint64_t held = routing_.hold(input.front, index);
+  ++carried_[output];
+  busy_[output] += held;
+  output_vcs_[output].send(input.output_vc, input.left == 0);
+  wires_.send_flit(now, outputs_[output], input.output_vc, input.front, index, input.length, input.sub_message_flits, held);
   wires_.send_credit(now, inputs_[input.port], input.vc);
   if (input.left == 0) {
     input.state = VcState::kIdle;
@@ -252,6 +270,9 @@ void Router::send_flit(InputVc& input, Cycle now) {
     }
   }
   refresh(input);
+  if (held == 1) return;
+  rests_[output] = 1;
+  refresh_all(output);
 }
 
 }  // namespace certree

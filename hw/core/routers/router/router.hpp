@@ -13,7 +13,8 @@ namespace certree {
 // and for the switch one cycle after it got one (in the same cycle when the VC stage takes none); the flits behind it bid for the
 // switch from the cycle after the flit before them on. What wins the switch in cycle s leaves the router at the end of cycle
 // s + traversal; its credit goes back at the end of cycle s. Allocators see the state at the start of the cycle: a VC whose tail
-// leaves in cycle s can be given away in cycle s + 1. All cycles of a router in which nothing can happen cost nothing.
+// leaves in cycle s can be given away in cycle s + 1. Where lanes move less than a flit a cycle, an output takes no bids while a
+// flit has its channel. All cycles of a router in which nothing can happen cost nothing.
 class Router {
  public:
   Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::uint32_t> inputs, std::vector<std::uint32_t> outputs,
@@ -22,6 +23,7 @@ class Router {
   // Events at the start of cycle `now`; ports are this router's.
   void receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, FlitCode code, Cycle now);
   void receive_credit(std::uint32_t port, std::uint32_t vc);
+  void end_rest(std::uint32_t port);  // it may carry its next flit
 
   // One cycle; returns whether the router may act in the next one without another event.
   bool evaluate(Cycle now);
@@ -31,7 +33,8 @@ class Router {
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }
   const InputVc& input_vc(std::uint32_t port, std::uint32_t vc) const { return input_vcs_[port * vcs_ + vc]; }
   const OutputVcs& output(std::uint32_t port) const { return output_vcs_[port]; }
-  // Cycles in which the port carried a flit.
+  // Flits that the port has carried, and the cycles that they had it.
+  std::uint64_t carried(std::uint32_t port) const { return carried_[port]; }
   std::uint64_t busy_cycles(std::uint32_t port) const { return busy_[port]; }
 
  private:
@@ -53,6 +56,7 @@ class Router {
   InputVc& sender(const Match& match);
   void send_flit(InputVc& input, Cycle now);
   void refresh(const InputVc& input);  // whether it may bid for the switch
+  void refresh_all(std::uint32_t output);
   std::uint32_t index_of(const InputVc& input) const { return input.port * vcs_ + input.vc; }
 
   std::uint32_t id_;
@@ -83,7 +87,9 @@ class Router {
   std::vector<std::uint32_t> waiting_;      // input VCs that want an output VC
   std::vector<std::uint32_t> waiting_for_;  // output port -> how many of them
   std::vector<Match> vc_matches_;           // of this cycle
-  std::vector<std::uint64_t> busy_;         // output port -> flits sent
+  std::vector<std::uint64_t> carried_;      // output port -> flits sent
+  std::vector<std::uint64_t> busy_;         // output port -> their cycles
+  std::vector<std::uint8_t> rests_;         // output port -> whether its last flit still has the channel
   std::uint64_t flits_ = 0;
   bool has_priorities_ = false;  // of the packets that it has seen
 };

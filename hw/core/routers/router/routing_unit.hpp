@@ -23,6 +23,15 @@ class RoutingUnit {
     return {layout_.routes.values[packet.route + packet.hop++]};
   }
 
+  // Cycles that flit `index` of a packet has a channel for itself.
+  std::uint64_t hold(PacketId id, std::uint32_t index) const {
+    return layout_.pace.is_full() ? 1 : layout_.pace.cycles(std::uint64_t{packets_[id.value].before} + index);
+  }
+  // Cycles that its packet has one.
+  std::uint64_t cycles(PacketId id) const {
+    const std::uint64_t before = packets_[id.value].before;
+    return layout_.pace.end(before + packets_[id.value].flits) - layout_.pace.end(before);
+  }
   std::uint32_t flits(PacketId id) const { return packets_[id.value].flits; }
   std::uint32_t priority(PacketId id) const { return packets_[id.value].priority; }
   bool is_table_routed(PacketId id) const { return packets_[id.value].route == kTableRouted; }

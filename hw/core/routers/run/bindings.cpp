@@ -33,13 +33,13 @@ nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>> times(PacketRun& run, Cycle P
   return {values, {packets.size()}, owner};
 }
 
-// (class, number, channel, start, flits) of every stretch of consecutive flits of a packet; empty without a trace.
+// (class, number, channel, start, cycles) of every stretch of consecutive flits of a packet; empty without a trace.
 std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> link_uses(
     const FlitNetwork& network) {
   std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> rows;
   if (!network.link_trace()) return rows;
   for (const LinkUse& use : network.link_trace()->uses()) {
-    rows.emplace_back(use.traffic_class, use.number, use.channel, use.start.value, use.flits);
+    rows.emplace_back(use.traffic_class, use.number, use.channel, use.start.value, use.cycles);
   }
   return rows;
 }
@@ -134,6 +134,7 @@ class FlitRun {
   static MessagePlan read_plan(const nb::mapping& plan) {
     return {{column<std::uint32_t>(plan, "routes_begin"), column<std::uint32_t>(plan, "routes")},
             column<std::uint32_t>(plan, "route_injector"),
+            column<std::uint32_t>(plan, "message_flits"),
             column<std::uint32_t>(plan, "packet_flits")};
   }
 
@@ -247,7 +248,7 @@ void bind_routers(nb::module_& module) {
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
       .def(
           "link_uses", [](FlitRun& run) { return link_uses(run.network()); },
-          "(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; "
+          "(class, number, channel, start, cycles) of every stretch of consecutive flits of a message or packet over a link; "
           "classes are 0 "
           "for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns.");
   bind_run(flit_run);

@@ -30,15 +30,23 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   for (const std::uint32_t route : plan.routes.values) require(route < routes, "routes");
   const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
   const auto is_other = [&](std::uint32_t length) { return length != flits; };
-  require(plan.packet_flits.empty() || std::ranges::none_of(program.message_flits, is_other), "packet_flits");
+  require(plan.message_flits.size() == messages && std::ranges::find(plan.message_flits, 0U) == plan.message_flits.end(),
+          "message_flits");
+  require(plan.packet_flits.empty() || std::ranges::none_of(plan.message_flits, is_other), "packet_flits");
   require(layout.routers == program.nodes && layout.unit_flits.size() == 2, "layout");
   return plan;
 }
 
 }  // namespace
 
-RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network)
-    : program_(program), plan_(plan), ledger_(ledger), network_(network), injectors_(program.nodes) {
+RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network,
+                                 RunMode mode)
+    : program_(program),
+      plan_(plan),
+      ledger_(ledger),
+      network_(network),
+      injectors_(program.nodes),
+      is_paced_(mode == RunMode::kPaced) {
   const NetworkLayout& layout = network.layout();
   for (std::size_t channel = 0; channel < layout.channel_source.size(); ++channel) {
     if (layout.channel_source[channel] != kInterface) continue;
@@ -49,7 +57,7 @@ RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan
 
 void RouterTransport::send(MessageId id, std::uint32_t index) {
   const auto backlog = [&](std::uint32_t route) {
-    return network_.injector(plan_.route_injector[route]).backlog(kCollectiveClass);
+    return network_.injector(plan_.route_injector[route]).cycles_left(kCollectiveClass, network_.now());
   };
   std::uint32_t best = plan_.routes.values[plan_.routes.begin[index]];
   for (std::uint32_t i = plan_.routes.begin[index] + 1; i < plan_.routes.begin[index + 1]; ++i) {
@@ -63,16 +71,33 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   packet.owner = id.value;
   packet.number = ledger_.messages[id].number;
   packet.release = network_.now();
-  const std::span<const std::uint32_t> whole(&program_.message_flits[index], 1);
+  const std::span<const std::uint32_t> whole(&plan_.message_flits[index], 1);
   for (const std::uint32_t flits : plan_.packet_flits.empty() ? whole : std::span(plan_.packet_flits)) {
     packet.flits = flits;
     network_.inject(network_.add(packet));
+    packet.before += flits;
   }
+  note_settling(packet.injector, network_.now());
+}
+
+void RouterTransport::note_settling(std::uint32_t index, Cycle now) {
+  const Injector& injector = network_.injector(index);
+  if (!is_paced_ || injector.free_at() <= now) return;
+  const std::uint64_t left = injector.cycles_left(kCollectiveClass, injector.free_at());
+  const std::uint64_t more = left + (injector.free_at() - now), room = program_.ni_buffer_flits;
+  if (left <= room && room < more) settling_.push({now + (more - room), nodes_[index]});
+}
+
+std::optional<NodeId> RouterTransport::take_settled(Cycle now) {
+  if (next_settled() > now) return std::nullopt;
+  const NodeId node = settling_.top().second;
+  settling_.pop();
+  return node;
 }
 
 bool RouterTransport::is_settled(NodeId node) const {
   for (const std::uint32_t injector : injectors_[node.value]) {
-    if (network_.injector(injector).backlog(kCollectiveClass) > program_.ni_buffer_flits) return false;
+    if (network_.injector(injector).cycles_left(kCollectiveClass, network_.now()) > program_.ni_buffer_flits) return false;
   }
   return true;
 }
@@ -80,7 +105,7 @@ bool RouterTransport::is_settled(NodeId node) const {
 bool RouterTransport::receive(PacketId id) {
   const Packet& packet = network_.packets()[id.value];
   Message& message = ledger_.messages[{packet.owner}];
-  message.flits_received += packet.flits;
+  message.flits_received += network_.layout().pace.end(packet.before + packet.flits) - network_.layout().pace.end(packet.before);
   network_.remove(id);
   return message.flits_received == message.flits;
 }
@@ -91,9 +116,8 @@ FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, Mess
       plan_(validated(std::move(plan), program_, layout)),
       ledger_(program_, cells, traced),
       network_(std::move(layout)),
-      transport_(program_, plan_, ledger_, network_),
-      others_(packets_of(others, network_.layout(), kOtherClass)),
-      settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
+      transport_(program_, plan_, ledger_, network_, mode),
+      others_(packets_of(others, network_.layout(), kOtherClass)) {
   if (traced) network_.trace_links();
   interfaces_.reserve(program_.nodes);
   for (std::uint32_t node = 0; node < program_.nodes; ++node) {
@@ -105,7 +129,8 @@ bool FlitEngine::run(std::uint64_t budget) {
   for (std::uint64_t spent = 0; !ledger_.is_done(); ++spent) {
     if (spent == budget) return false;
     const Cycle release = released_ < others_.size() ? std::max(others_[released_].release, network_.now()) : kNever;
-    const Cycle now = std::min({network_.next_activity(), release, std::max(earliest_wake_, network_.now())});
+    const Cycle now =
+        std::min({network_.next_activity(), release, transport_.next_settled(), std::max(earliest_wake_, network_.now())});
     if (now == kNever) {
       is_deadlocked_ = true;
       break;
@@ -116,6 +141,7 @@ bool FlitEngine::run(std::uint64_t budget) {
       network_.inject(network_.add(others_[released_]));
     }
     receive_packets(now);
+    while (const auto node = transport_.take_settled(now)) wake(*node, now);
     if (earliest_wake_ <= now) evaluate_interfaces(now);
     network_.finish_cycle();
     note_senders(now);
@@ -168,7 +194,7 @@ void FlitEngine::note_senders(Cycle now) {
         ledger_.statistics.contention_cycles += now - message->fired;
       }
     }
-    if (injector.backlog(kCollectiveClass) == settling_backlog_) wake(transport_.node(index), now + 1);
+    transport_.note_settling(index, now);
   }
 }
 

@@ -1,6 +1,10 @@
 // The `flit` engine: tables run on a network of routers, flit by flit.
 #pragma once
 
+#include <optional>
+#include <queue>
+#include <utility>
+
 #include "interface/network_interface.hpp"
 #include "interface/run_mode.hpp"
 #include "routers/network/flit_network.hpp"
@@ -12,6 +16,7 @@ namespace certree {
 struct MessagePlan {
   Lists routes;  // message -> source routes, of which it takes the one whose port has the least to send
   std::vector<std::uint32_t> route_injector;  // source route -> where it begins; others than messages may have further routes
+  std::vector<std::uint32_t> message_flits;   // message -> its length in flits; a program has their cycles on a lane
   std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; empty: a message is one packet
 };
 
@@ -21,13 +26,18 @@ inline constexpr std::uint32_t kOtherClass = 1;  // traffic next to the collecti
 // The packets of messages are made when their row fires and forgotten when they are received.
 class RouterTransport : public Transport {
  public:
-  RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network);
+  RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network, RunMode mode);
   void send(MessageId message, std::uint32_t index) override;
   bool is_settled(NodeId node) const override;
 
   // A packet was received; returns whether its message is complete.
   bool receive(PacketId packet);
-  NodeId node(std::uint32_t injector) const { return nodes_[injector]; }
+  // A flit leaves a port from time `now` on, or has it still: notes when the rest will fit the injection buffer, if that is before
+  // the flit's end. Only in paced runs.
+  void note_settling(std::uint32_t injector, Cycle now);
+  Cycle next_settled() const { return settling_.empty() ? kNever : settling_.top().first; }
+  // The node of a port whose flits fit its buffer by now; none when there is no other.
+  std::optional<NodeId> take_settled(Cycle now);
 
  private:
   const Program& program_;
@@ -36,6 +46,9 @@ class RouterTransport : public Transport {
   FlitNetwork& network_;
   std::vector<NodeId> nodes_;                          // of injectors
   std::vector<std::vector<std::uint32_t>> injectors_;  // of nodes
+  using Settling = std::pair<Cycle, NodeId>;
+  std::priority_queue<Settling, std::vector<Settling>, std::greater<>> settling_;
+  bool is_paced_;
 };
 
 // A cycle: what was in flight arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
@@ -77,7 +90,6 @@ class FlitEngine {
   std::vector<PacketId> arrived_;
   std::size_t released_ = 0;
   Cycle earliest_wake_;
-  std::uint64_t settling_backlog_;  // a port with this backlog has just got its last flit into the injection buffer
   std::uint64_t other_packets_ = 0;
   std::uint64_t other_latency_ = 0;
   std::uint64_t longest_other_latency_ = 0;

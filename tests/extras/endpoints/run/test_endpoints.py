@@ -57,6 +57,8 @@ def test_a_chunk_alone_takes_what_its_steps_take(nodes: int) -> None:
     endpoint, schedule = whole_rates(), made(f"ring:{nodes}", method="ring", bidirectional="false")
     size, steps = nodes * SEGMENT, nodes - 1
     assert run(schedule, "ideal", size, endpoint).cycles == 2 * steps * (SERIAL + 1)
+    slow = made(f"ring:{nodes},capacity=2/3", method="ring", bidirectional="false")  # of 32/3 bytes a cycle
+    assert run(slow, "ideal", 3 * size, endpoint).cycles == 2 * steps * (SEGMENT * 9 // 32 + 200 + 1)
     to_wire = across(SEGMENT, 1024) + across(SEGMENT, 512)
     add = across(2 * SEGMENT, 1024) + SEGMENT // 8192 + (SEGMENT % 8192 > 0) + across(SEGMENT, 1024)
     assert run(schedule, "baseline", size, endpoint).cycles == 2 * steps * (2 * to_wire + SERIAL) + steps * add
