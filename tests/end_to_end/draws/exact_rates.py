@@ -5,7 +5,7 @@ direction; they are built, or read back from JSON (with a modifier, too) or Grap
 which other units may not divide. A draw has one network, one collective, one size and one unit, and a few methods. Bounds are
 searched once, for the network (`ct.bound`), and compared with the schedules of all methods, as in `bounded`. Where the class allows
 it, the bounds that `verify` prints have to be the same. Schedules are saved and read back, and tables exported: all have to be
-verified and to take the cycles of the closed form on engines `fast` and `lanes`.
+verified and to take the cycles of the closed form on engines `fast` and `lanes`, and through routers where these add nothing.
 `python -m tests.end_to_end.draws.exact_rates FIRST COUNT` makes the draws with seeds from FIRST on, and prints what was compared.
 """
 
@@ -58,6 +58,7 @@ PORTS = (Fraction(25 * GIGA, 2), Fraction(25 * GIGA), Fraction(50 * GIGA))
 ODD = tuple(Fraction(text) * GIGA for text in ("19.2", "12.1", "26.562", "20.8", "7.31", "0.9"))
 CHOICES = (PCIE, NVLINK + PCIE[6:8], NVLINK + PORTS + ODD[:1], ODD, PCIE + NVLINK + PORTS + ODD)
 PARTS = (Fraction(1), Fraction(1), Fraction(9, 10), Fraction(2, 3), Fraction(5, 7), Fraction(1, 2), Fraction(1, 3), Fraction(2, 7))
+MOST_FLIT_HOPS = 100_000  # of runs through routers
 MOST_UNITS = 9  # of a full link, in the units that are drawn
 SIZES = (1, 64, 1000, 1 << 16, 1 << 20)
 FORMS = ("built", "box.json", "box.graphml", "modified", "family")
@@ -257,6 +258,16 @@ def files(case: Case, schedule: AnySchedule, verdict: Verdict, folder: Path, com
         result = run(tables, Options(engine=engine, without_routers=engine == "fast"))
         if (result.cycles, result.closed_form_cycles, result.late, result.data_ok) != (cycles, cycles, 0, True):
             yield f"closed form of {cycles} cycles, but engine {engine}: {result}"
+    if result.flit_hops > MOST_FLIT_HOPS:
+        return
+    try:
+        routed = run(tables, Options(engine="flit"))
+    except UnsupportedError:
+        return  # planned waits, or more lanes than the model of routers has
+    compared["runs through routers"] += 1
+    compared["runs through routers that add nothing"] += result.is_exact
+    if not routed.data_ok or (result.is_exact and (routed.cycles, routed.late) != (cycles, 0)):
+        yield f"closed form of {cycles} cycles, but through routers ({result.router_effect}): {routed}"
 
 
 def check_draw(seed: int, compared: Counter[str]) -> Iterator[str]:
