@@ -46,16 +46,9 @@ def run(
     network and the machine before the run and from what waited after it, and through routers elsewhere.
 
     Raises InputError for unknown names, TableFormatError for malformed tables, UnsupportedError for what the machine cannot run,
-    for engine "fast" where routers may add something, and for a paced run of several iterations. Time and memory as LaneEngine or
-    FlitEngine.
+    and for engine "fast" where routers may add something. Time and memory as LaneEngine or FlitEngine.
     """
     prepared = source if isinstance(source, Tables | SimulatedSchedule) else _prepared(source, message_bytes, machine)
-    if options.mode == "paced" and prepared.repeats > 1:
-        raise UnsupportedError(
-            f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter has one; run it slotted"
-        )
-    if options.mode == "paced" and prepared.schedule.slot_cycles is not None:
-        raise UnsupportedError("tables with fine slots cannot be paced: their steps are times; run them slotted")
     for path in (options.trace, options.trace_flits):
         if path is not None:
             check_writable(path, force=options.force)

@@ -34,6 +34,8 @@ class RowEngine(ABC):
         self.rows: Rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
         if options.mode == "paced":
             self.rows.check_paced()
+            if self.source.schedule.slot_cycles is not None:
+                self.rows.in_node_order()
         if options.clocks is not None:
             self.rows.set_clocks(options.clocks)
         if options.step_time == "exact":

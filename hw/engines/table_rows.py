@@ -99,6 +99,15 @@ class Rows(ABC):
         node = int(np.searchsorted(begin, row, side="right")) - 1
         return node, row - int(begin[node])
 
+    def in_node_order(self) -> None:
+        """For paced runs, steps that are times become numbers: a node counts its own times, one iteration after the other."""
+        node = np.repeat(np.arange(len(self.rows["row_begin"]) - 1), np.diff(self.rows["row_begin"].astype(np.int64)))
+        step = self.rows["row_step"].astype(np.int64)
+        times, number = np.unique(node * (step.max(initial=0) + 1) + step, return_inverse=True)
+        number -= np.searchsorted(times, node * (step.max(initial=0) + 1))
+        self.rows["row_step"] = narrowed("row_step", number)
+        self.scalars["period"] = int(number.max(initial=0)) + 1
+
     @abstractmethod
     def check_paced(self) -> None:
         """Raise NotPacedError when only slots separate the data that a row reads from later arrivals."""
@@ -203,7 +212,12 @@ class TableRows(Rows):
 
     def check_paced(self) -> None:
         """Raise NotPacedError unless each row waits for all that its cell ever gets, as rows of `trees` do."""
-        tables = self.tables
+        tables, scalars = self.tables, self.scalars
+        if scalars["work_base"] < scalars["cells"] and scalars["repeats"] > scalars["in_flight"]:
+            raise NotPacedError(
+                f"iterations of these tables use the work memory of the {scalars['in_flight']}. before them again; only slots keep "
+                "them apart: run it slotted"
+            )
         if not tables.is_counted:
             return
         keys = tables.arrival_keys()

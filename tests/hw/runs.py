@@ -99,11 +99,6 @@ def some_clocks(draw: st.DrawFn, nodes: int) -> Clocks:
     return Clocks(tuple(skews), tuple(drifts))
 
 
-def once(tables: Tables) -> Tables:
-    """Only the first iteration."""
-    return replace(tables, period=None, repeats=1, message_bytes=tables.chunk_bytes * tables.chunks)
-
-
 @st.composite
 def mutations(draw: st.DrawFn) -> tuple[Tables, dict[str, Any]]:
     """Tables, and a column of theirs with one entry changed to a small number."""

@@ -3,9 +3,7 @@
 namespace certree {
 
 PaceSequencer::PaceSequencer(const Program& program, NodeId node)
-    : program_(program),
-      next_(program.row_begin[node.value]),
-      end_(program.row_begin[node.value + 1]),
+    : rows_(program, node),
       start_(program.local_time(node.value, 0)),
       step_cycles_(program.local_cycles(node.value, program.step_cycles)) {
   load_down_counter(start_);
@@ -22,17 +20,17 @@ void PaceSequencer::begin_cycle(Cycle now, UnitState units) {
 }
 
 std::optional<Firing> PaceSequencer::pending() const {
-  if (is_done()) return std::nullopt;
-  return Firing{{next_}, 0};
+  if (rows_.is_over()) return std::nullopt;
+  return rows_.firing();
 }
 
 std::optional<Firing> PaceSequencer::head(Cycle now) const {
-  if (now < start_ || is_done() || program_.row_step[next_] != timestep_) return std::nullopt;
-  return pending();
+  if (now < start_ || rows_.is_over() || rows_.step() != timestep_) return std::nullopt;
+  return rows_.firing();
 }
 
 bool PaceSequencer::pop(Cycle) {
-  ++next_;
+  rows_.advance();
   return false;
 }
 

@@ -1,11 +1,11 @@
-// Paced, as in the MultiTree paper (section IV-A): a timestep counter and a lockstep down-counter.
+// Paced, as in the MultiTree paper (section IV-A): a timestep counter, which counts on from iteration to iteration, and a lockstep
+// down-counter.
 #pragma once
 
-#include "interface/sequencer.hpp"
+#include "interface/row_order.hpp"
 
 namespace certree {
 
-// Memory O(1).
 class PaceSequencer final : public Sequencer {
  public:
   PaceSequencer(const Program& program, NodeId node);
@@ -17,17 +17,14 @@ class PaceSequencer final : public Sequencer {
   std::optional<Firing> pending() const override;
 
  private:
-  bool is_done() const { return next_ == end_; }
-  bool step_is_issued() const { return !is_done() && program_.row_step[next_] > timestep_; }
+  bool step_is_issued() const { return !rows_.is_over() && rows_.step() > timestep_; }
   bool may_advance(Cycle now, UnitState units) const { return step_is_issued() && lockstep_end_ <= now && units.are_idle; }
   void load_down_counter(Cycle now);
 
-  const Program& program_;
-  std::uint32_t next_;
-  std::uint32_t end_;
+  RowOrder rows_;
   Cycle start_;                // the node's skew
   std::uint64_t step_cycles_;  // how long a step without rows lasts, by the clock of the node
-  std::uint32_t timestep_ = 0;
+  std::uint64_t timestep_ = 0;
   Cycle lockstep_end_;  // when the down-counter reaches zero
 };
 

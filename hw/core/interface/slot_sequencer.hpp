@@ -1,12 +1,10 @@
-// Slotted: row r of iteration i fires in slot step(r) + i · period.
+// Slotted: each step has a slot, in which its rows fire.
 #pragma once
 
-#include "interface/sequencer.hpp"
+#include "interface/row_order.hpp"
 
 namespace certree {
 
-// Rows are kept by `step mod period`, each with its stage = `step div period`; in the q-th period a row serves iteration q - stage
-// and is switched off outside 0 .. repeats - 1. Memory O(rows of the node).
 class SlotSequencer final : public Sequencer {
  public:
   SlotSequencer(const Program& program, NodeId node);
@@ -19,15 +17,10 @@ class SlotSequencer final : public Sequencer {
 
  private:
   Cycle opening() const;
-  std::uint64_t stage() const { return program_.row_step[order_[position_]] / program_.period; }
-  void skip_switched_off();
 
   const Program& program_;
   NodeId node_;
-  std::vector<std::uint32_t> order_;  // rows by (step mod period, table order)
-  std::size_t position_ = 0;
-  std::uint64_t turn_ = 0;  // q, the number of the period
-  std::uint64_t turns_ = 0;
+  RowOrder rows_;
 };
 
 }  // namespace certree

@@ -148,9 +148,11 @@ def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
     assert outcome["late"] > 0
 
 
-def test_what_repeats_cannot_be_paced(tmp_path):
-    repeating = schedule_file(tmp_path, "mesh:3x3", "retime", size="64KiB")
-    assert_bad_input(certree("simulate", repeating, "--run", "paced"), "cannot be paced")
+def test_what_repeats_and_fine_slots_are_paced(tmp_path):
+    for method in ("retime", "auto"):
+        (folder := tmp_path / method).mkdir()
+        outcome = json_of("simulate", schedule_file(folder, "mesh:3x3", method, size="4KiB"), "--run", "paced")
+        assert (outcome["run"], outcome["data_ok"], outcome["late"]) == ("paced", True, 0)
 
 
 def test_background_packets_share_the_links(tmp_path):

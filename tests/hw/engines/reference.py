@@ -107,10 +107,14 @@ class ReferenceMachine:
 
     def _firings(self, node: int) -> Iterator[tuple[int, int, int]]:
         """(slot, row, iteration); rows of one slot in table order modulo the period, as the hardware keeps them."""
-        period = self.tables.period or 0
+        period, step = self.tables.period or 0, self.tables.step
+        if self.paced and self.tables.fine_slots:  # E9: a node counts its own steps
+            numbers = [sorted(set(step[self.tables.node == each].tolist())) for each in range(len(self.tables.topology.kind))]
+            period = max(map(len, numbers))
+            step = np.array([numbers[at].index(time) for at, time in zip(self.tables.node, step, strict=True)])
         for row in np.flatnonzero(self.tables.node == node).tolist():
             for iteration in range(self.tables.repeats):
-                yield int(self.tables.step[row]) + iteration * period, row, iteration
+                yield int(step[row]) + iteration * period, row, iteration
 
     def run(self) -> ReferenceResult:
         """Run to the end, or until nothing has moved for longer than any counter runs."""

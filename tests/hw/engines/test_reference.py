@@ -14,7 +14,7 @@ from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from tests.drawn import examples, given_at_least
-from tests.hw.runs import agree, hasty, machines, mutations, on_lanes, once, same_in_both, some_clocks, with_latencies
+from tests.hw.runs import agree, hasty, machines, mutations, on_lanes, same_in_both, some_clocks, with_latencies
 from tests.hw.trees import schedules
 
 
@@ -47,7 +47,7 @@ def test_the_core_agrees_with_the_reference_on_right_tables(schedule: Schedule, 
 @examples(75)
 def test_the_core_agrees_with_the_reference_on_hasty_tables_whatever_the_clocks(data: st.DataObject, tables: Tables, run: str):
     clocks = data.draw(st.none() | some_clocks(len(tables.topology.kind)))
-    agree(once(tables) if run == "paced" else tables, run, clocks)
+    agree(tables, run, clocks)
 
 
 @given_at_least(10, mutations())
@@ -63,7 +63,7 @@ def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(mutation: t
     return True
 
 
-@given(schedules(repeating=False, routed=True), st.integers(1, 20_000), machines())
+@given(schedules(routed=True), st.integers(1, 20_000), machines())
 @examples(40)
 def test_paced_runs_end_with_the_right_sums(schedule: Schedule, size: int, machine: Machine):
     result = same_in_both(lower(schedule, size, machine), "paced")

@@ -185,8 +185,6 @@ def test_a_chunk_on_two_paths_has_no_tables() -> None:
 
 def test_runs_that_are_refused() -> None:
     tables = lowered()
-    with pytest.raises(UnsupportedError, match="tables with fine slots cannot be paced"):
-        run(tables, Options(mode="paced"))
     with pytest.raises(UnsupportedError, match="fine slots are for whole messages"):
         run(tables, Options(framing="packet"))
 

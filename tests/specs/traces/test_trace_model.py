@@ -265,7 +265,7 @@ def test_a_message_that_is_there_twice(tmp_path):
 
 
 def test_repeating_tables_are_not_paced(tmp_path):
-    with pytest.raises(UnsupportedError, match="cannot be paced"):
+    with pytest.raises(UnsupportedError, match="paced runs has one iteration; these tables have 3"):
         check_trace(lower(paths(1, (0, 1, 1, 2, 2, 3), 3), 4096, MACHINE), tmp_path / "t", "paced")
 
 

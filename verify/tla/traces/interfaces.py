@@ -71,7 +71,7 @@ def check_trace(
     if run not in RUNS:
         raise InputError(unknown_name("run mode", run, RUNS))
     if run == "paced" and tables.repeats > 1:
-        raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter has one")
+        raise UnsupportedError(f"the specification of paced runs has one iteration; these tables have {tables.repeats}")
     plan, machine = plan_of(tables, whole=True), tables.machine
     nodes, clocks = tables.topology.endpoints.tolist(), clocks or Clocks.equal(len(tables.topology.kind))
     first, unit = min(clocks.skew[node] for node in nodes), reduction_cycles(tables.chunk_bytes, machine)
