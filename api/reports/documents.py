@@ -103,7 +103,7 @@ DOCUMENTS = {
         topology collective engine: text
         message_bytes: count
         source? run? machine? flow? model? reading?: text
-        cycles? contention_cycles? late? parts? flit_hops? messages? steps? picoseconds?: count
+        cycles? contention_cycles? planned_cycles? late? parts? flit_hops? messages? steps? picoseconds?: count
         closed_form_cycles?: count?
         router_effect?: text
         exact? data_ok?: bool

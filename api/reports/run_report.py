@@ -3,22 +3,33 @@
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from certree.api.reports.text import clock_times, clock_words, one_line, size_words
 from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import Engine, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.switching import Switched
+from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 
 
-def holds(result: Run) -> bool:
-    """Whether the run passes: right data, and for slotted runs without background packets no contention, no late rows, and the
-    closed form, if there is one, met exactly. Only right data where routers add something to the closed form (with equal clocks),
-    which `verify` and `export` say of what they accept."""
+def holds(result: Run, planned: int = 0) -> bool:
+    """Whether the run passes: right data, and for slotted runs without background packets no contention but the `planned` one, no
+    late rows, and the closed form, if there is one, met exactly. Only right data where routers add something to the closed form
+    (with equal clocks), which `verify` and `export` say of what they accept."""
     if result.mode != "slotted" or result.others is not None or left_out(result):
         return result.data_ok
     exact = result.closed_form_cycles in (None, result.cycles)
-    return result.data_ok and exact and not result.late and not result.contention_cycles
+    return result.data_ok and exact and not result.late and result.contention_cycles == planned
+
+
+def planned_cycles(schedule: Schedule) -> int:
+    """Cycles that messages wait at routers by plan, in all iterations. O(rows)."""
+    if schedule.waits is None:
+        return 0
+    of_routes = np.array([*map(sum, schedule.waits), 0])  # the last entry is that of DIRECT
+    return int(of_routes[schedule.route].sum()) * schedule.repeats
 
 
 def left_out(result: Run) -> bool:
@@ -40,6 +51,7 @@ def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[s
         **clock_times(result.cycles, source.message_bytes, source.machine),
         "closed_form_cycles": result.closed_form_cycles,
         "contention_cycles": result.contention_cycles,
+        **({} if source.schedule.waits is None else {"planned_cycles": planned_cycles(source.schedule)}),
         "late": result.late,
         "exact": result.is_exact,
         "data_ok": result.data_ok,
@@ -87,7 +99,8 @@ def simulation_words(report: dict[str, Any]) -> str:
         agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
         without = ", without what routers add" if report.get("router_effect") and cycles != expected else ""
         lines.append(f"  closed form: {expected:,} cycles{without}: {agreement}")
-    lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
+    planned = f", {report['planned_cycles']:,} of them planned" if "planned_cycles" in report else ""
+    lines.append(f"  contention: {report['contention_cycles']:,} cycles{planned}; late rows: {report['late']:,}")
     if report["max_link_utilization"] is not None:
         lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
     if report["parts"] > 1:

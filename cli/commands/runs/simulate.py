@@ -6,7 +6,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from certree.api.reports.run_report import holds, left_out, simulation_report, simulation_words, switch_report, switch_words
+from certree.api.reports.run_report import (
+    holds,
+    left_out,
+    planned_cycles,
+    simulation_report,
+    simulation_words,
+    switch_report,
+    switch_words,
+)
 from certree.api.reports.schedule_report import closed_form
 from certree.api.runs.runnable import source_to_run
 from certree.api.runs.simulation import simulate, simulate_switch
@@ -108,11 +116,11 @@ def simulate_command(
     With --then other tables, of the next epoch, take over at the end of the last iteration, without a reset; a message that
     meets an interface which executes the other tables is reported.
 
-    Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks, and routers that add nothing to it: what they add is shown, and is no failure); when
-    epochs are mixed (--then) or packets starve (--longest-wait); when routes may deadlock in the routers of the machine, with any
-    engine (--without-routers leaves routers out); or when a schedule relies on slots and its messages may be late because of
-    routers, --skew, --drift or --background (--allow-late runs it).
+    Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention that is not
+    planned, or misses its closed form (which assumes equal clocks, and routers that add nothing to it: what they add is shown, and
+    is no failure); when epochs are mixed (--then) or packets starve (--longest-wait); when routes may deadlock in the routers of
+    the machine, with any engine (--without-routers leaves routers out); or when a schedule relies on slots and its messages may be
+    late because of routers, --skew, --drift or --background (--allow-late runs it).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
@@ -144,7 +152,7 @@ def simulate_command(
         others = result.others
         document["background"] = {"packets": others.packets, "arrived": others.arrived, "longest_latency": others.longest}
     show(document, simulation_words, as_json=as_json, then=_then(path, source))
-    return 0 if holds(result) and not result.starved else 1
+    return 0 if holds(result, planned_cycles(source.schedule)) and not result.starved else 1
 
 
 def _switch(context: click.Context, path: Path, after: Path, *, as_json: bool) -> int:

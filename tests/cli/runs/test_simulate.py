@@ -131,6 +131,18 @@ def test_broken_promises_of_a_slotted_run(change):
     assert not holds(result(**change))
 
 
+def test_planned_waits_are_no_failure(tmp_path):
+    """Messages wait at routers as they should, no more and no less."""
+    asked = ("--size", "64KiB", "--method", "retime", "--option", "of=ring,bidirectional=true", "--option", "from=paced")
+    assert certree("synthesize", "fattree:2x2", *asked, "-o", tmp_path / "s.json").code == 0
+    for engine in ("fast", "lanes"):
+        ran = json_of("simulate", tmp_path / "s.json", "--engine", engine, "--without-routers")
+        assert 0 < ran["planned_cycles"] == ran["contention_cycles"]
+    assert "of them planned; late rows: 0" in certree("simulate", tmp_path / "s.json", "--engine", "lanes").out
+    waited = {"contention_cycles": 5}
+    assert [holds(result(**waited), planned) for planned in (4, 5, 6)] == [False, True, False]
+
+
 def test_paced_runs_promise_right_data_only():
     paced = {"mode": "paced", "closed_form_cycles": None, "contention_cycles": 5, "late": 0}
     assert holds(result(**paced))
