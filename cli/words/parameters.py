@@ -88,6 +88,21 @@ def comma_list(parse: Callable[[str], T]) -> Parsed[list[T]]:
     return Parsed("list", lambda text: [parse(part.strip()) for part in text.split(",")])
 
 
+def _methods(text: str) -> list[str]:
+    """Methods joined by commas. A part that begins with NAME=VALUE goes on with the value before it:
+    `ring,retime:of=ring,bidirectional=true:from=paced` are two methods."""
+    found: list[str] = []
+    for part in text.split(","):
+        if found and "=" in part.partition(":")[0]:
+            found[-1] += f",{part}"
+        else:
+            found.append(part.strip())
+    return found
+
+
+METHOD_LIST = Parsed("list", _methods)
+
+
 def key_values(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     """`name=value` texts as a mapping."""
     options: dict[str, str] = {}

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from certree.api.reports.text import collective_words, one_line, size_words
-from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size
+from certree.cli.words.parameters import METHOD_LIST, option_collective, option_json, option_size
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
@@ -33,7 +33,7 @@ DEFAULT_NOTE = (
 )
 @click.option(
     "--methods",
-    type=comma_list(str),
+    type=METHOD_LIST,
     default=",".join(METHODS),
     show_default=True,
     help="For networks: methods, each NAME or NAME:OPTION=VALUE:...",

@@ -12,6 +12,7 @@ from certree.api.reports.text import gap_words, rate_words, rounded_of, rounded_
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
+    METHOD_LIST,
     PICTURES,
     WHOLE,
     argument_topology,
@@ -42,7 +43,7 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 @argument_topology()
 @option_collective()
 @click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
-@click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
+@click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="Execution model of the simulation of each cell, if any.")  # fmt: skip

@@ -9,7 +9,7 @@ from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.sweeps.run import baselines
 from certree.models.network.spec import parse_topology
 from certree.synth.ranks.embedding import channels_that_fill
-from tests.cli.running import certree, json_of
+from tests.cli.running import assert_bad_input, certree, json_of
 
 
 def test_cells():
@@ -76,6 +76,14 @@ def test_methods_with_options_and_what_is_refuted_as_published():
     assert "capacity" in published["refuted"] or "contention" in published["refuted"]
     said = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none")
     assert "invalid: " in said.err
+
+
+def test_values_of_options_may_have_commas():
+    """Two methods: what goes on with OPTION=VALUE belongs to the value before it."""
+    methods = "ring, retime:of=ring,bidirectional=true:from=paced"
+    cells = json_of("compare", "ring:4", "--size", "4KiB", "--methods", methods, "--simulate", "none")["cells"]
+    assert sorted(cell["method"] for cell in cells) == ["retime:of=ring,bidirectional=true:from=paced", "ring"]
+    assert_bad_input(certree("compare", "ring:4", "--methods", "a=1,ring"), "unknown method 'a=1'")
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
