@@ -49,6 +49,7 @@ pages: setup
 	$(BIN)/python -m tests.verify.rule_page
 	$(BIN)/python -m tests.verify.class_page
 	$(BIN)/python -m tests.verify.tables.traceability
+	$(BIN)/python -m tests.end_to_end.composition.matrix
 	$(BIN)/python -m tests.end_to_end.pages
 	$(BIN)/python -m tests.end_to_end.contributing
 
