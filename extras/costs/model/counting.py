@@ -28,7 +28,7 @@ MAX_ROWS = 1 << 26  # hops of all iterations that are counted
 
 @dataclass(frozen=True)
 class Counts:
-    """A run of a schedule, counted. The message is `shares` equal parts, `endpoints` servers hold it.
+    """A run of a schedule, counted. The message is `shares` equal parts, `endpoints` servers hold it: those that take part.
 
     `occurs`: for every step of a shortened run how often it occurs in the whole run; 0 where nothing is sent. The columns of links
     have one entry for each step, kind of link and number of communicators (senders over one link, and the receiver): `link_step`,
@@ -173,7 +173,7 @@ def count(schedule: Schedule) -> Counts:
     them do counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of these iterations;
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
-    schedule.require_version_1("cost models", allowed=("virtual_channel",))
+    schedule.require_version_1("cost models", allowed=("virtual_channel", "members"))
     period, stages = _stages(schedule)
     row, pair = hops(schedule)
     kinds = link_kinds(schedule.topology)
@@ -193,7 +193,8 @@ def count(schedule: Schedule) -> Counts:
     columns = links | _server_columns(schedule, step, stages) | _port_columns(schedule, step, stages)
     ways, _ = distinct(step, *np.tile(passed.T, stages))
     columns |= dict(zip(("way_step", "way_middle", "way_root", "way_cross"), ways, strict=True))
-    return Counts(endpoints=ends, shares=shares, occurs=moving, sent=sent, received=received, **columns)
+    servers = len(schedule.collective.members_of(schedule.topology))
+    return Counts(endpoints=servers, shares=shares, occurs=moving, sent=sent, received=received, **columns)
 
 
 def _stages(schedule: Schedule) -> tuple[int, int]:

@@ -95,12 +95,15 @@ class Optimality:
 
 
 def optimality(schedule: Schedule, incast_threshold: int) -> Optimality:
-    """Optimality of an all-reduce or reduce-scatter in which servers add; UnsupportedError for others, and where switches reduce.
+    """Optimality of an all-reduce or reduce-scatter in which servers add; UnsupportedError for others, where switches reduce, and
+    where some servers do not take part.
 
     The schedule must be valid (`certree.verify` checks this). O(hops log hops).
     """
     if schedule.collective.kind not in KINDS:
         raise UnsupportedError(f"Theorems 1 and 2 are about {' and '.join(KINDS)}, not {schedule.collective.kind}")
+    if schedule.collective.members is not None:
+        raise UnsupportedError("Theorems 1 and 2 are about all servers of a network; in this schedule some take part")
     topology = schedule.topology
     reduces = schedule.op == Op.REDUCE
     if (topology.kind[schedule.dst[reduces]] == NodeKind.SWITCH).any():

@@ -78,7 +78,6 @@ def test_tables_and_runs(passing, tmp_path):
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
         (("aggregate",), "reducing switches"),
     ],
@@ -89,6 +88,12 @@ def test_commands_that_do_not_know_members(passing, tmp_path, command, what):
     outcome = certree(name, tmp_path / "made.json", *(tmp_path / option if option == "tables" else option for option in options))
     assert outcome.code == 2
     assert f"error: {what}: not supported for schedules that use members (version 2)" in outcome.err
+
+
+def test_cost(passing, tmp_path):
+    """The node between the two passes on both ways."""
+    assert certree("certify", passing, "--topology", "mesh:1x3", *ASKED, "-o", tmp_path / "made.json").code == 0
+    assert json_of("cost", tmp_path / "made.json")["cells"][0]["traffic"] == {"sent": "2", "received": "2"}
 
 
 def test_improve_keeps_it(passing, tmp_path):

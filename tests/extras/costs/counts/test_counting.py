@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
+import certree.api as ct
 from certree.extras.costs.model.counting import Counts, count
 from certree.extras.costs.model.formulas.genmodel import load_genmodel
 from certree.extras.costs.model.link_kinds import LinkKind, link_kinds
@@ -200,3 +201,14 @@ def test_nothing_sent_costs_nothing() -> None:
     empty = Schedule(topology, made.collective, made.chunk_root, np.ones(3, np.int32), *[nothing] * 6)
     assert isinstance(count(empty), Counts)
     assert count(empty).profile() == Profile(0, Fraction(0), Fraction(0), Fraction(0), ())
+
+
+def test_some_endpoints_cost_what_a_network_of_them_costs() -> None:
+    """Four nodes of a mesh of six, on a ring of their own."""
+    some = ct.synthesize("mesh:2x3", ct.collective("all-reduce", members=[0, 1, 3, 4]), size="4KiB", method="ring")
+    alone, found = count(make("ring", "mesh:2x2")), count(some)
+    assert found.endpoints == alone.endpoints == 4
+    assert (found.profile(), found.traffic()) == (alone.profile(), alone.traffic())
+    cells = ct.cost(some, "mesh:2x2", methods=["ring"]).cells
+    assert len({cell["seconds"] for cell in cells}) == 1
+    assert [cell["optimality"] is None for cell in cells] == [True, False]
