@@ -25,6 +25,6 @@ DOCUMENTS |= {
         seconds: [number]
         bus_bytes_per_second: number
         members?: [count]
-        blocks?: count
+        switches? blocks?: count
         """,
 }

@@ -15,6 +15,7 @@ from certree.cli.words.parameters import DURATION, option_json, option_size
 from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
+from certree.extras.runtimes.run.duties import reducing_switches
 from certree.extras.runtimes.run.executing import DEFAULT_SECONDS, MAX_ITERATIONS, Executed, execute, execute_with_mpi
 from certree.extras.runtimes.run.mpi import started_by_mpi
 from certree.extras.runtimes.run.numbers import OPERATIONS, TYPES
@@ -24,7 +25,9 @@ from certree.models.common.quantities import parse_duration
 
 @click.command("execute")
 @click.argument("schedule", type=click.Path(path_type=Path))
-@click.option("--local", type=click.IntRange(2), metavar="N", help="N processes on this computer; by default the endpoints.")
+@click.option(
+    "--local", type=click.IntRange(2), metavar="N", help="N processes on this computer; by default as many as are needed."
+)
 @click.option("--rank-map", metavar="LIST", help="With mpirun: the rank of each process, such as 2,0,1.")
 @option_size(recorded=True)
 @click.option("--type", "type_name", type=click.Choice(list(TYPES)), default="float32", show_default=True, help="Type of elements.")
@@ -43,7 +46,7 @@ def execute_command(
     time_limit: Fraction | None,
     as_json: bool,
 ) -> int:
-    """Execute a schedule: a process for each endpoint, every transfer a message, real data.
+    """Execute a schedule: a process for each endpoint and each switch that reduces, every transfer a message, real data.
 
     The processes are started here and joined by sockets, or are those of `mpirun -n N certree execute SCHEDULE` (mpi4py).
 
@@ -87,7 +90,7 @@ def _rank_map(text: str) -> list[int]:
 
 def execute_report(done: Executed) -> dict[str, Any]:
     """A JSON document."""
-    collective = done.schedule.collective
+    collective, switches = done.schedule.collective, len(reducing_switches(done.schedule))
     return {
         "right": done.right,
         "exact": done.exact,
@@ -97,6 +100,7 @@ def execute_report(done: Executed) -> dict[str, Any]:
         "root": collective.root,
         "method": done.schedule.provenance.get("method"),
         "ranks": len(done.schedule.topology.endpoints),
+        **({"switches": switches} if switches else {}),
         "messages": done.schedule.transfers * done.schedule.repeats,
         "message_bytes": done.message_bytes,
         "type": done.type,
@@ -118,9 +122,10 @@ def execute_words(report: dict[str, Any]) -> str:
     error = "" if bound == 0 else f"; error / bound {'more than any' if bound is None else f'{bound:.2f}'}"
     seconds = report["seconds"]
     own = "" if report["mpi_seconds"] is None else f"; MPI's own all-reduce {1e3 * report['mpi_seconds']:.3g} ms"
+    processes = report["ranks"] + report.get("switches", 0)
     return (
         f"{'right' if report['right'] else 'wrong'}: {what}\n"
-        f"  {report['ranks']} processes · {report['messages']:,} messages · {size_words(report['message_bytes'])} of {how}\n"
+        f"  {processes} processes · {report['messages']:,} messages · {size_words(report['message_bytes'])} of {how}\n"
         f"  {bits}{error}\n"
         f"  time: {1e3 * min(seconds):.3g} ms at best, {1e3 * median(seconds):.3g} ms in the middle of {len(seconds)} iterations;"
         f" bus bandwidth {report['bus_bytes_per_second'] / 1e9:.3g} GB/s at best{own}"

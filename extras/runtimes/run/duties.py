@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.equal import in_firing_order
@@ -40,7 +41,7 @@ class Duty:
 
 @dataclass(frozen=True)
 class Duties:
-    """The duties of all ranks, and who has and needs which chunk.
+    """The duties of all ranks, and who has and needs which chunk. Ranks are the endpoints and, behind them, switches that reduce.
 
     `counts`: elements of each chunk. `owners`: of each chunk the ranks that start with a contribution; `due`: those that need it.
     """
@@ -56,17 +57,14 @@ class Duties:
 def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties:
     """The duties of all iterations of a schedule, for a message that is padded to whole elements in every chunk.
 
-    UnsupportedError for switches that reduce, and for more than MAX_MESSAGES messages. O(messages · log messages).
+    UnsupportedError for more than MAX_MESSAGES messages. O(messages · log messages).
     """
     what = "execution by processes"
     schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "members", "demand", "slot_cycles"))
     schedule = in_firing_order(schedule)
-    rank = schedule.topology.rank
-    if len(schedule.src) and (min(rank[schedule.src].min(), rank[schedule.dst].min()) < 0):
-        raise UnsupportedError(f"{what}: a switch of {schedule.topology.name} reduces; only endpoints are processes")
     if schedule.transfers * schedule.repeats > MAX_MESSAGES:
         raise UnsupportedError(f"{what}: {schedule.transfers * schedule.repeats} messages; allowed: up to {MAX_MESSAGES}")
-    ranks = len(schedule.topology.endpoints)
+    ranks = len(schedule.topology.endpoints) + len(reducing_switches(schedule))
     found: list[list[tuple[int, Duty]]] = [[] for _ in range(ranks)]
     for owner, step, duty in _duties(schedule):
         found[owner].append((step, duty))
@@ -83,9 +81,16 @@ def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties
     )
 
 
+def reducing_switches(schedule: Schedule) -> NDArray[np.int32]:
+    """The switches where transfers start or end, ascending: each has a rank of its own."""
+    ends = np.unique(np.concatenate((schedule.src, schedule.dst)))
+    return ends[schedule.topology.rank[ends] < 0]
+
+
 def _duties(schedule: Schedule) -> Iterator[tuple[int, int, Duty]]:
     """(rank, step, duty) of every transfer of every iteration."""
-    rank = schedule.topology.rank
+    rank, switches = schedule.topology.rank.copy(), reducing_switches(schedule)
+    rank[switches] = len(schedule.topology.endpoints) + np.arange(len(switches))
     names = [schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]]
     none = np.zeros(schedule.transfers, np.int32)
     names += [none if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer)]

@@ -11,7 +11,7 @@ from certree.api import parsing
 from certree.api.api_errors import ExecutionError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
-from certree.extras.runtimes.run.duties import Duties, duties_of
+from certree.extras.runtimes.run.duties import Duties, duties_of, reducing_switches
 from certree.extras.runtimes.run.local import MAX_RANKS, Outcome, Tamper, execute_locally
 from certree.extras.runtimes.run.numbers import OPERATIONS, TYPES
 from certree.extras.runtimes.run.reference import digest, error, results
@@ -71,24 +71,25 @@ def execute(
     time_limit: str | float | Fraction = DEFAULT_SECONDS,
     tamper: Tamper | None = None,
 ) -> Executed:
-    """Execute a schedule with one process for each endpoint on this computer, every transfer a message through a socket.
+    """Execute a schedule with one process for each endpoint on this computer, every transfer a message through a socket. Switches
+    that reduce have one each, too.
 
-    `local`: the number of processes, by default the endpoints; it must be theirs. `size`: of the message, by default what the
+    `local`: the number of processes, by default that of all these; no other is allowed. `size`: of the message, by default what the
     schedule was made for; chunks are padded to whole elements. `type`: float32, float16, bfloat16 or int32; `operation`: sum, max
     or min, where the collective reduces. One iteration before the `iterations` warms up. `tamper`: loses messages, for tests.
 
-    Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one with reducing switches,
-    ExecutionError, after at most the time limit and a few seconds, where a process ended or a message did not come: it has the
-    error of every rank. Cost: all messages, `iterations` + 1 times; the memory of all buffers.
+    Raises InvalidScheduleError for a schedule that breaks rules, ExecutionError, after at most the time limit and a few seconds,
+    where a process ended or a message did not come: it has the error of every rank. Cost: all messages, `iterations` + 1 times; the
+    memory of all buffers.
 
     >>> import certree.api as ct
     >>> ct.execute(ct.synthesize("ring:4", size="64KiB"), size="64KiB", type="bfloat16").exact
     True
     """
     prepared = _Prepared.of(source, size, type, operation, iterations)
-    ranks, name = prepared.duties.ranks, prepared.schedule.topology.name
+    ranks = prepared.duties.ranks
     if local not in (None, ranks):
-        raise InputError(f"{local} processes; {name} has {ranks} endpoints, and each is a process")
+        raise InputError(f"{local} processes; {prepared.who}, and each is a process")
     if ranks > MAX_RANKS:
         raise InputError(f"{ranks} processes on this computer; allowed: up to {MAX_RANKS}")
     seconds = float(parsing.seconds(time_limit))
@@ -119,7 +120,7 @@ def execute_with_mpi(
 
     prepared = _Prepared.of(source, size, type, operation, iterations)
     communicator, ranks = world(), prepared.duties.ranks
-    check_size(communicator, ranks, prepared.schedule.topology.name)
+    check_size(communicator, ranks, prepared.who)
     mapped = list(range(ranks)) if rank_map is None else list(rank_map)
     if sorted(mapped) != list(range(ranks)):
         raise InputError(f"rank map {','.join(map(str, mapped))}; allowed: each of 0 to {ranks - 1} once")
@@ -162,8 +163,17 @@ class _Prepared:
         return _Prepared(schedule, duties_of(schedule, used, 2 if "16" in type else 4), used, type, operation)
 
     @property
+    def who(self) -> str:
+        """What has a process each, in words."""
+        switches = len(reducing_switches(self.schedule))
+        more = " and a switch that reduces" if switches == 1 else f" and {switches} switches that reduce" if switches else ""
+        return f"{self.schedule.topology.name} has {len(self.schedule.topology.endpoints)} endpoints{more}"
+
+    @property
     def is_all_reduce(self) -> bool:
-        """Whether MPI has the same collective: an all-reduce of all by addition."""
+        """Whether MPI has the same collective: an all-reduce of all processes by addition."""
+        if self.duties.ranks > len(self.schedule.topology.endpoints):
+            return False
         return self.schedule.collective == Collective(CollectiveKind.ALL_REDUCE) and self.operation == "sum"
 
     def compared(self, outcomes: Sequence[Outcome]) -> Executed:

@@ -99,7 +99,7 @@ class MpiRun:
             time.sleep(_PAUSE)
 
 
-def check_size(communicator: Any, ranks: int, network: str) -> None:
-    """Raise InputError unless there are as many processes as endpoints."""
+def check_size(communicator: Any, ranks: int, who: str) -> None:
+    """Raise InputError unless there are as many processes as ranks; `who` has one each, in words."""
     if communicator.Get_size() != ranks:
-        raise InputError(f"mpirun started {communicator.Get_size()} processes; {network} has {ranks} endpoints")
+        raise InputError(f"mpirun started {communicator.Get_size()} processes; {who}")

@@ -32,7 +32,7 @@ def results(duties: Duties, kind: str, operation: str) -> Iterator[tuple[int, di
                 continue
             value = sent.pop(duty.number) if duty.act is Act.RECEIVE else held[rank, duty.src]
             target = rank, duty.dst
-            held[target] = combined(kind, operation, held[target], value) if duty.adds else value
+            held[target] = combined(kind, operation, held[target], value) if duty.adds and target in held else value
         yield chunk, {rank: held[rank, (chunk, 0)] for rank in duties.due[chunk]}
 
 

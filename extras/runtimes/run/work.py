@@ -38,7 +38,8 @@ class Work:
                 self.send(duty, self.held[duty.src])
                 continue
             value = self.receive(duty) if duty.act is Act.RECEIVE else self.held[duty.src]
-            self.held[duty.dst] = combined(self.kind, self.operation, self.held[duty.dst], value) if duty.adds else value
+            adds = duty.adds and duty.dst in self.held  # the first to come to a switch is the sum so far
+            self.held[duty.dst] = combined(self.kind, self.operation, self.held[duty.dst], value) if adds else value
 
     def digests(self) -> dict[int, bytes]:
         """The digests of the results that are due here, by chunk."""

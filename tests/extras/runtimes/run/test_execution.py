@@ -11,7 +11,7 @@ from certree.extras.runtimes.run.duties import duties_of
 from certree.extras.runtimes.run.executing import execute
 from certree.extras.runtimes.run.numbers import combined, contribution, narrowed
 from certree.extras.runtimes.run.reference import error, results
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError
 from certree.models.schedule.collective import Collective
 from tests.synth.execution import make
 from tests.verify.build import build
@@ -50,6 +50,23 @@ def test_members_and_repeats() -> None:
     assert execute(build("mesh:1x3", members, rows), size="1KiB", type="int32", iterations=1).right
     again = build("mesh:1x2", "broadcast", "0>1", collective_root=0, period=1, repeats=5)
     assert execute(again, size="1KiB", type="int32", iterations=1).right
+
+
+@pytest.mark.parametrize("operation", ["sum", "max"])
+@pytest.mark.parametrize(
+    ("network", "method", "collective", "root"),
+    [
+        ("switch:3,reducing=switches", "netreduce", "all-reduce", None),
+        ("tree:2x2,reducing=switches", "in-switch", "all-reduce", None),
+        ("tree:2x2,reducing=switches", "in-switch", "reduce", 1),
+    ],
+)
+def test_switches_that_reduce(network: str, method: str, collective: str, root: int | None, operation: str) -> None:
+    """Each is a process, whose first contribution is the sum so far, in every iteration anew."""
+    made = make(method, network, collective, message_bytes=2048, root=root)
+    done = execute(made, operation=operation, iterations=2)
+    assert done.right
+    assert duties_of(made, 2048, 4).ranks == len(made.topology.kind)
 
 
 @pytest.mark.parametrize("fault", ["lost", "last lost", "died"])
@@ -102,5 +119,7 @@ def test_bad_requests() -> None:
     ):
         with pytest.raises(InputError, match=message):
             execute(RING, **fields)
-    with pytest.raises(UnsupportedError, match="a switch of switch:3,reducing=switches reduces"):
-        execute(make("netreduce", "switch:3,reducing=switches"))
+    with pytest.raises(
+        InputError, match=r"^3 processes; switch:3,reducing=switches has 3 endpoints and a switch that reduces, and each"
+    ):
+        execute(make("netreduce", "switch:3,reducing=switches"), local=3)
