@@ -46,7 +46,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     if isinstance(source, Schedule) and source.slot_cycles is not None:
         source = fitted(source, request.message_bytes, request.machine)
     request.monitor.offer(source, request.cycles(source))
-    source.collective.require_everyone("improving")
+    source.collective.require_equal_blocks("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}
@@ -54,6 +54,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
         for candidate, what in reordered(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)
+    source.collective.require_everyone("improving")
     source.require_version_1("improving")
     if source.transfers <= MAX_TREE_ROWS:
         _try_retiming(source, request, origin)

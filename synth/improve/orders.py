@@ -20,12 +20,11 @@ SOLVED = 5.0  # CP-SAT's units of deterministic time for one unit of effort
 
 def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> Iterator[tuple[Schedule, str]]:
     """Schedules with the transfers of one with fine slots in other orders, each as early as list scheduling gets it, and what
-    found them. `source` is made for the request's size and machine. UnsupportedError for one that repeats or waits by plan.
-    O(rows · hops · log rows) for each booking.
+    found them. `source` is made for the request's size and machine; what it plans to wait, these do not. UnsupportedError for one
+    that repeats. O(rows · hops · log rows) for each booking.
     """
-    if source.repeats > 1 or source.waits is not None:
-        field = "repeats" if source.repeats > 1 else "waits"
-        raise UnsupportedError(f"improving: not supported for fine slots with {field}")
+    if source.repeats > 1:
+        raise UnsupportedError("improving: not supported for fine slots with repeats")
     assert source.slot_cycles is not None
     program = program_of(source)
     costs = costs_of(request, program, source.slot_cycles)

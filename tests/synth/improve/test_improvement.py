@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import certree.api as ct
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.fine.fine_schedule import costs_of
@@ -24,6 +26,7 @@ from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
+from tests.hw.fine import into_one
 from tests.synth.execution import ask, make
 from tests.verify.brute import brute_force
 from tests.verify.build import COPY, REDUCE, build
@@ -118,6 +121,17 @@ def test_slots_whose_transfers_are_turned_into_each_other(method, options, spec,
     best = improve(source, request)
     assert verify_schedule(best).valid
     assert request.cycles(best) <= request.cycles(source)
+
+
+def test_fine_slots_of_some_endpoints_and_with_waits():
+    """A chain that waits twice as long as it must; messages that wait at a switch for another one can leave later, or before it."""
+    some = ct.synthesize("mesh:2x3", ct.collective("broadcast", root=0, members=[0, 1, 5]), size="4KiB", method="chain")
+    slow = replace(some, step=2 * some.step, rounds=np.ones(2 * some.steps, np.int32), certificate=None)
+    assert (fine_times(slow).cycles, fine_times(ct.improve(slow)).cycles) == (1212, 768)
+    waiting = into_one(random.Random(3))
+    better = ct.improve(waiting)
+    assert (fine_times(waiting).cycles, fine_times(better).cycles) == (33, 28)
+    assert (waiting.waits is None, better.waits is None) == (False, True)
 
 
 def test_same_seed_same_bytes():
