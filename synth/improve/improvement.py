@@ -40,7 +40,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
-    Transfers with fine slots are taken in other orders (`orders`).
+    Trees are those of collectives of all endpoints. Transfers with fine slots are taken in other orders (`orders`).
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
     if isinstance(source, Schedule) and source.slot_cycles is not None:
@@ -54,9 +54,8 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
         for candidate, what in reordered(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)
-    source.collective.require_everyone("improving")
-    source.require_version_1("improving")
-    if source.transfers <= MAX_TREE_ROWS:
+    source.require_version_1("improving", allowed=("members",))
+    if source.transfers <= MAX_TREE_ROWS and source.collective.members is None:
         _try_retiming(source, request, origin)
     if source.period is None:
         _try_slots(source, request, origin)
@@ -109,7 +108,8 @@ def _try_slots(source: Schedule, request: Request, origin: Mapping[str, Any]) ->
     chance = random.Random(request.seed)
     for candidate in found[:2]:
         grown = candidate
-        if candidate.topology.is_direct and not candidate.routes and flows_along_trees(candidate):
+        spans = candidate.collective.members is None and candidate.topology.is_direct and not candidate.routes
+        if spans and flows_along_trees(candidate):
             grown = _regrown(candidate, request, chance)
             _offer(request, grown, f"delay {grown.delay}, trees grown again")
         _emptied(grown, request, chance)

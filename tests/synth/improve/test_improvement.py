@@ -134,6 +134,24 @@ def test_fine_slots_of_some_endpoints_and_with_waits():
     assert (waiting.waits is None, better.waits is None) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("network", "method", "kind", "cycles"),
+    [
+        ("mesh:3x3", "recursive-doubling", "all-reduce", (2371, 1805)),
+        ("mesh:3x3", "flows", "all-to-all", (867, 805)),
+        ("fattree:3x3", "binomial", "broadcast", (2622, 1458)),
+    ],
+)
+def test_equal_slots_of_some_endpoints(network, method, kind, cycles):
+    """Other slots for the transfers; no trees grown again, which would reach everyone."""
+    collective = ct.collective(kind, root=2 if kind == "broadcast" else None, members=[0, 2, 4, 6, 8])
+    some = ct.synthesize(network, collective, size="4KiB", method=method)
+    better = ct.improve(some)
+    request = replace(ask(network, message_bytes=4096), collective=collective)
+    assert (request.cycles(some), request.cycles(better)) == cycles
+    assert better.collective == some.collective
+
+
 def test_same_seed_same_bytes():
     source = make("multitree", "mesh:3x3", "all-gather")
     first, again = (improve(source, ask("mesh:3x3", "all-gather", 1 << 14, seed=3)) for _ in range(2))
