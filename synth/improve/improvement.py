@@ -40,7 +40,8 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
-    Trees are those of collectives of all endpoints. Transfers with fine slots are taken in other orders (`orders`).
+    Trees reach all endpoints, in whatever virtual channels: other schedules get new slots alone. Transfers with fine slots are
+    taken in other orders (`orders`).
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
     if isinstance(source, Schedule) and source.slot_cycles is not None:
@@ -54,8 +55,8 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
         for candidate, what in reordered(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)
-    source.require_version_1("improving", allowed=("members",))
-    if source.transfers <= MAX_TREE_ROWS and source.collective.members is None:
+    source.require_version_1("improving", allowed=("members", "virtual_channel"))
+    if source.transfers <= MAX_TREE_ROWS and not source.version_2_fields:
         _try_retiming(source, request, origin)
     if source.period is None:
         _try_slots(source, request, origin)

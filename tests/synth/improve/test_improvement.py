@@ -30,6 +30,7 @@ from tests.hw.fine import into_one
 from tests.synth.execution import ask, make
 from tests.verify.brute import brute_force
 from tests.verify.build import COPY, REDUCE, build
+from tests.verify.deadlock.routers import direct, small, switch_ring
 from tests.verify.schedules import random_schedule
 
 CASES = [
@@ -150,6 +151,15 @@ def test_equal_slots_of_some_endpoints(network, method, kind, cycles):
     request = replace(ask(network, message_bytes=4096), collective=collective)
     assert (request.cycles(some), request.cycles(better)) == cycles
     assert better.collective == some.collective
+
+
+def test_routes_stay_in_their_layers_of_virtual_channels():
+    layered = direct(switch_ring(), small(vcs=2), 4096)
+    better = ct.improve(layered)
+    assert (layered.virtual_channel.tolist(), layered.routes) == (better.virtual_channel.tolist(), better.routes)
+    assert ct.deadlock(better).free
+    request = replace(ask(layered.topology, message_bytes=4096), machine=layered.made_for.machine)
+    assert (request.cycles(layered), request.cycles(better)) == (6029, 5287)
 
 
 def test_same_seed_same_bytes():
