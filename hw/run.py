@@ -49,6 +49,8 @@ def run(
     and for engine "fast" where routers may add something. Time and memory as LaneEngine or FlitEngine.
     """
     prepared = source if isinstance(source, Tables | SimulatedSchedule) else _prepared(source, message_bytes, machine)
+    if options.mode == "paced":
+        prepared = _without_waits(prepared)
     for path in (options.trace, options.trace_flits):
         if path is not None:
             check_writable(path, force=options.force)
@@ -61,6 +63,13 @@ def run(
             return _run_parts(prepared, options)
         except UnsupportedError:
             raise error from None
+
+
+def _without_waits(source: Tables | SimulatedSchedule) -> Tables | SimulatedSchedule:
+    """The same without planned waits, which are for slots: in paced runs messages wait for links as they must."""
+    if isinstance(source, Tables):
+        return source if source.waits is None else replace(source, waits=None)
+    return source if source.schedule.waits is None else replace(source, schedule=replace(source.schedule, waits=None))
 
 
 def tables_or_plan(

@@ -101,7 +101,7 @@ class Rows(ABC):
 
     def in_node_order(self) -> None:
         """For paced runs, steps that are times become numbers: a node counts its own times, one iteration after the other."""
-        node = np.repeat(np.arange(len(self.rows["row_begin"]) - 1), np.diff(self.rows["row_begin"].astype(np.int64)))
+        node = np.searchsorted(self.rows["row_begin"], np.arange(len(self.rows["row_step"])), side="right") - 1
         step = self.rows["row_step"].astype(np.int64)
         times, number = np.unique(node * (step.max(initial=0) + 1) + step, return_inverse=True)
         number -= np.searchsorted(times, node * (step.max(initial=0) + 1))

@@ -161,9 +161,9 @@ def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
 
 
 def test_what_repeats_and_fine_slots_are_paced(tmp_path):
-    for method in ("retime", "auto"):
+    for method in ("retime", "pat"):
         (folder := tmp_path / method).mkdir()
-        outcome = json_of("simulate", schedule_file(folder, "mesh:3x3", method, size="4KiB"), "--run", "paced")
+        outcome = json_of("simulate", schedule_file(folder, "mesh:3x3", method, size="64KiB"), "--run", "paced")
         assert (outcome["run"], outcome["data_ok"], outcome["late"]) == ("paced", True, 0)
 
 
