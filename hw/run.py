@@ -80,7 +80,6 @@ def tables_or_plan(
     is false, or where one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is
     too large to be written out, and for a schedule of version 2."""
     whole = written_out(schedule)
-    whole.require_version_1("simulation", allowed=("members", "buffers", "virtual_channel", "demand", "slot_cycles"))
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)

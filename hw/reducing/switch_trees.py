@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+
+_AGGREGATED = takes("reducing switches")
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,7 +50,7 @@ class AggregationTrees:
         through switches, at most MAX_LONGER links longer. Raises UnsupportedError, with chunk and node, where a chunk does not go
         up one tree of reducing switches and down again. O(rows log rows), with alternative routes also O(edges · routes · links).
         """
-        schedule.require_version_1("reducing switches")
+        schedule = _AGGREGATED.lowered(schedule)
         topology = schedule.topology
         if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
             raise UnsupportedError(f"reducing switches do all-reduces; the schedule is a {schedule.collective.kind}")

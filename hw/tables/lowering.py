@@ -33,7 +33,6 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
     O(rows · widest row) memory.
     """
-    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel", "demand", "slot_cycles"))
     plan, sizes = _sized(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
     _refuse_switches(plan)

@@ -1,12 +1,14 @@
-"""Schedules with fine slots where only the order of transfers counts, and in equal slots for other sizes and machines."""
+"""Schedules with fine slots where only the order of transfers counts, in levels, and in equal slots for other sizes."""
 
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.unit_rounds import in_unit_rounds
 
 
@@ -24,6 +26,58 @@ def in_firing_order(schedule: Schedule) -> Schedule:
     return plain if schedule.repeats == 1 else replace(plain, period=plain.steps, repeats=schedule.repeats)
 
 
+def in_levels(schedule: Schedule) -> Schedule:
+    """The transfers of a schedule with fine slots in the fewest steps in which each reads what it reads there; others as they are.
+
+    A transfer is one step behind the last one that had landed in the place that it reads; one that writes is not before those
+    that had read the place, and is behind a copy that it must not overtake. Steps have as many rounds as their busiest link needs.
+    Iterations follow each other. O(rows log rows + hops), a few numpy calls for each cycle in which transfers fire.
+    """
+    if schedule.slot_cycles is None:
+        return schedule
+    ordered = in_firing_order(schedule)
+    src_buffer, dst_buffer = (np.int32(0) if column is None else column for column in (ordered.src_buffer, ordered.dst_buffer))
+    read, written = (
+        (end.astype(np.int64) * ordered.chunks + ordered.chunk) * ordered.buffers + buffer
+        for end, buffer in ((ordered.src, src_buffer), (ordered.dst, dst_buffer))
+    )
+    places = len(ordered.topology.kind) * ordered.chunks * ordered.buffers
+    usable, last_read, copied = (np.zeros(places, np.int32) for _ in range(3))  # steps from which on they may be read, or written
+    level = np.zeros(ordered.transfers, np.int32)
+    order = np.argsort(ordered.step, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(ordered.step[order])) + 1) if len(order) else ():
+        at, to, is_copy = read[rows], written[rows], ordered.op[rows] == Op.COPY
+        before, found = None, np.maximum(usable[at], np.where(is_copy, usable[to], copied[to]))
+        while before is None or (found != before).any():  # those that fire together read before any of them writes
+            before = found
+            np.maximum.at(last_read, at, found)
+            found = np.maximum(found, last_read[to])
+        level[rows] = found
+        np.maximum.at(usable, to, found + 1)
+        np.maximum.at(copied, to[is_copy], found[is_copy] + 1)
+    return _in_steps(ordered, level, _rounds_of(ordered, level))
+
+
+def _in_steps(schedule: Schedule, step: NDArray[np.int32], rounds: NDArray[np.int32]) -> Schedule:
+    """The transfers in these steps, one iteration after the other: where there are several, in steps of one round."""
+    whole = replace(schedule, step=step, rounds=rounds, period=None, repeats=1)
+    if schedule.repeats == 1:
+        return whole
+    whole = in_unit_rounds(whole)
+    return replace(whole, period=whole.steps, repeats=schedule.repeats)
+
+
+def _rounds_of(schedule: Schedule, step: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The rounds of each step in which the transfers of a schedule go over the links of their routes."""
+    rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
+    row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    row, pair = row[pair >= 0], pair[pair >= 0]
+    uses, load = np.unique(step[row].astype(np.int64) * len(schedule.topology.pair_capacity) + pair, return_counts=True)
+    busy, link = np.divmod(uses, len(schedule.topology.pair_capacity))
+    np.maximum.at(rounds, busy, -(-load // schedule.topology.pair_capacity[link]))
+    return rounds
+
+
 def in_equal_slots(schedule: Schedule) -> Schedule:
     """The transfers of a schedule with fine slots in the order in which they fire, with as many rounds to a step as its busiest
     link needs.
@@ -31,13 +85,7 @@ def in_equal_slots(schedule: Schedule) -> Schedule:
     Raises UnsupportedError where steps would have several rounds and nodes have several buffers. O(rows log rows + hops).
     """
     ordered = in_firing_order(schedule)
-    step = ordered.step
-    rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
-    row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
-    row, pair = row[pair >= 0], pair[pair >= 0]
-    uses, load = np.unique(step[row].astype(np.int64) * len(schedule.topology.pair_capacity) + pair, return_counts=True)
-    busy, link = np.divmod(uses, len(schedule.topology.pair_capacity))
-    np.maximum.at(rounds, busy, -(-load // schedule.topology.pair_capacity[link]))
+    step, rounds = ordered.step, _rounds_of(ordered, ordered.step)
     if schedule.buffers > 1 and (rounds > 1).any():
         first = int(np.argmax(rounds > 1))
         fires = int(schedule.step[np.argmax(step == first)])
@@ -45,8 +93,4 @@ def in_equal_slots(schedule: Schedule) -> Schedule:
             "its fine slots are for another size or machine, and it has no equal slots: "
             f"in step {fires} several messages share a link"
         )
-    whole = replace(ordered, rounds=rounds, period=None, repeats=1)
-    if schedule.repeats == 1:
-        return whole
-    whole = in_unit_rounds(whole)
-    return replace(whole, period=whole.steps, repeats=schedule.repeats)
+    return _in_steps(ordered, step, rounds)

@@ -25,7 +25,7 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
     counting with the slowest; 0 within a node. O(rows + hops + links). Raises InputError for a transfer without link, and as
     `slot_timing` does."""
-    schedule.require_version_1("closed-form times", allowed=("members", "buffers", "virtual_channel"))
+    schedule.require_equal_slots("closed-form times")
     topology = schedule.topology
     if (wrong := contradiction(topology, machine)) is not None:
         raise InputError(wrong)
@@ -79,7 +79,7 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
     """`way_of` for the rows of a schedule that go to another node."""
-    schedule.require_version_1("loads of links", allowed=("members", "buffers", "virtual_channel"))
+    schedule.require_equal_slots("loads of links")
     local = is_local(schedule)
     if not local.any():
         return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)

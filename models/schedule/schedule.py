@@ -1,7 +1,7 @@
 """Schedules: transfers (chunk, source, destination, step) as numpy columns."""
 
 import hashlib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -83,12 +83,11 @@ class Schedule(ScheduleColumns):
         }
         return tuple(name for name, flag in used.items() if flag)
 
-    def require_version_1(self, what: str, allowed: Container[str] = ()) -> None:
-        """Raise UnsupportedError, naming the field, where `what` (a few words) would get a field of version 2 that is not
-        `allowed`."""
-        refused = [name for name in self.version_2_fields if name not in allowed]
-        if refused:
-            raise UnsupportedError(f"{what}: not supported for schedules that use {refused[0]} (version 2)")
+    def require_equal_slots(self, what: str) -> None:
+        """Raise UnsupportedError, naming the field, where `what` (a few words) needs steps that all have a slot of one length."""
+        for name in ("demand", "slot_cycles"):
+            if name in self.version_2_fields:
+                raise UnsupportedError(f"{what}: not supported for schedules that use {name} (version 2)")
 
     @cached_property
     def digest(self) -> str:

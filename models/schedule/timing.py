@@ -195,7 +195,7 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
 
 @lru_cache(maxsize=2)
 def _slotted(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
-    schedule.require_version_1("closed-form times", allowed=("members", "buffers", "virtual_channel"))
+    schedule.require_equal_slots("closed-form times")
     plan = in_unit_rounds(schedule)
     timing = slot_timing(plan, message_bytes, machine)
     if plan is schedule or schedule.delay > 1:

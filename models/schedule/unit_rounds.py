@@ -32,7 +32,9 @@ def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
     """
     if (schedule.rounds == 1).all():
         return schedule
-    schedule.require_version_1("spreading steps over rounds", allowed=("members", "virtual_channel"))
+    schedule.require_equal_slots("spreading steps over rounds")
+    if schedule.buffers > 1:
+        raise UnsupportedError("spreading steps over rounds: not supported for schedules that use buffers (version 2)")
     if schedule.delay > 1 or delay is None:
         delay = schedule.delay
     gaps = (schedule.steps - 1) * (delay - schedule.delay)

@@ -9,6 +9,7 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
+from certree.models.forms.chain import takes
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
@@ -23,6 +24,8 @@ from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.rules.tree_proof import flows_along_trees
+
+_SEARCHED = takes("improving", "members", "virtual_channel")
 
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
 MAX_TREE_ROWS = 600_000
@@ -55,7 +58,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
         for candidate, what in reordered(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)
-    source.require_version_1("improving", allowed=("members", "virtual_channel"))
+    _SEARCHED.require(source)
     if source.transfers <= MAX_TREE_ROWS and not source.version_2_fields:
         _try_retiming(source, request, origin)
     if source.period is None:

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from certree.models.common.columns import flat, ranges
 from certree.models.common.errors import UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
+
+_TREES = takes("trees", "virtual_channel")
 
 NONE = DIRECT  # -1
 
@@ -251,7 +254,7 @@ def family_of(schedule: Schedule) -> TreeFamily:
 
     UnsupportedError unless each node sends a chunk's sum once and receives the finished chunk once.
     """
-    schedule.require_version_1("trees", allowed=("virtual_channel",))
+    schedule = _TREES.lowered(schedule)
     shape = (schedule.chunks, len(schedule.topology.kind))
     up, down, up_route, down_route = (np.full(shape, NONE, np.int32) for _ in range(4))
     for op, table, route, own, other, what in (

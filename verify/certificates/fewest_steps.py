@@ -12,6 +12,7 @@ from typing import Any
 
 from certree.models.common.errors import UnsupportedError, short
 from certree.models.common.fields import Fields
+from certree.models.forms.chain import takes
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.instance import Instance
@@ -20,12 +21,14 @@ from certree.verify.exact.refutations.refutation import check_refutation
 from certree.verify.exact.rows import shares_of
 from certree.verify.exact.rup import ProofError, malformed
 
+_CLAIMED = takes("claims of fewest steps", "virtual_channel")
+
 
 def question_before(schedule: Schedule) -> Question:
     """The question whether one step less suffices. UnsupportedError for schedules that the claim does not cover: steps of several
     rounds, a delay other than 1, a period, a single step, routes through endpoints (that machine has none, so fewer steps may be
     possible), fields of version 2, or chunks that are not shared out equally."""
-    schedule.require_version_1("claims of fewest steps", allowed=("virtual_channel",))
+    _CLAIMED.require(schedule)
     if schedule.delay != 1 or schedule.period is not None or (schedule.rounds != 1).any() or schedule.steps < 2:
         raise UnsupportedError("fewest steps can be claimed for two or more steps of one round each, delay 1, without a period")
     if Instance.of(schedule).passing:

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
 from certree.extras.costs.model.profile import Profile
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
+COUNTED = takes("cost models", "virtual_channel", "members")
 MAX_ROWS = 1 << 26  # hops of all iterations that are counted
 
 
@@ -173,7 +175,7 @@ def count(schedule: Schedule) -> Counts:
     them do counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of these iterations;
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
-    schedule.require_version_1("cost models", allowed=("virtual_channel", "members"))
+    schedule = COUNTED.lowered(schedule)
     period, stages = _stages(schedule)
     row, pair = hops(schedule)
     kinds = link_kinds(schedule.topology)

@@ -9,8 +9,11 @@ from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.extras.costs.model.flows.time import FlowTime, Reading, parse_reading, schedule_time
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel, load_genmodel
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.models.forms.chain import takes
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.checker import verify_schedule
+
+_TIMED = takes("flows on links", "members", "buffers", "virtual_channel")
 
 
 def flow_time(
@@ -37,4 +40,4 @@ def flow_time(
     parameters = model if isinstance(model, GenModel) else load_genmodel(model)
     chosen = reading if isinstance(reading, Reading) else parse_reading(reading or {})
     floats = Fraction(message_size(schedule, size), FLOAT_BYTES)
-    return schedule_time(written_out(schedule), parameters, floats, chosen)
+    return schedule_time(_TIMED.lowered(schedule), parameters, floats, chosen)

@@ -11,9 +11,12 @@ import numpy as np
 from certree.extras.endpoints.model.endpoint_traces import EndpointTrace
 from certree.extras.endpoints.model.endpoint_traces import Message as Name
 from certree.models.common.errors import InputError, short
+from certree.models.forms.chain import takes
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.wiring import require_wired
+
+_TRACED = takes("traces of endpoints", "virtual_channel")
 
 #: a segment of the schedule, its first piece and the piece after its last
 Part = tuple[int, int, int]
@@ -40,7 +43,7 @@ def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
 
     O(transfers log transfers + dependencies + messages of a program squared / 64).
     """
-    schedule.require_version_1("traces of endpoints", allowed=("virtual_channel",))
+    _TRACED.require(schedule)
     require_wired(schedule)
     for name, told, due in (
         ("network", ran.network, schedule.topology.name),

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+
+_RUN = takes("endpoints with engines", "virtual_channel")
 
 Int64 = NDArray[np.int64]
 MIXED = -1
@@ -35,7 +38,7 @@ class ChunkRows:
     message_bytes: int | None
 
     def __post_init__(self) -> None:
-        self.schedule.require_version_1("endpoints with engines", allowed=("virtual_channel",))
+        _RUN.require(self.schedule)
         if self.schedule.uses_switches:
             raise UnsupportedError("switches of this schedule add or keep data; engines at the endpoints do all of that themselves")
         if self.schedule.chunks % self.parts:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from certree.models.forms.chain import takes
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+
+_TABLES = takes("tables of the authors' simulator")
 
 REDUCE, GATHER = 0, 1  # phases
 
@@ -64,7 +67,7 @@ def tables_of(schedule: Schedule, interfaces: int) -> AuthorsTables:
 
     Routes of the schedule are ignored: the network has its own routing. O(rows log rows).
     """
-    schedule.require_version_1("tables of the authors' simulator")
+    schedule = _TABLES.lowered(schedule)
     nodes = len(schedule.topology.kind)
     place = _place_of_link(schedule.topology)
     rows = _rows(schedule, place)

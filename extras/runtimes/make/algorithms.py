@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from certree.extras.runtimes.make.cells import Cells
-from certree.extras.runtimes.make.lowering import require_expressible
+from certree.extras.runtimes.make.lowering import expressible
 from certree.extras.runtimes.make.moves import Move, moves_of
 from certree.extras.runtimes.model.algorithm import NAME, Act, Algorithm
 from certree.extras.runtimes.model.chakra import MAX_NODES, SUFFIX, CollectiveType, Node, NodeType, Trace, written_chakra
@@ -14,7 +14,6 @@ from certree.extras.runtimes.model.layout import Cell, Layout
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
-from certree.models.fine.equal import in_firing_order
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
@@ -39,8 +38,7 @@ def lower_to_algorithm(schedule: Schedule, message_bytes: int) -> Algorithm:
     scratch. Chunks are of one size, that of the message over their number, rounded up. UnsupportedError as `lower_to_program`, and
     for more than MAX_NODES nodes of a rank. O(transfers · iterations).
     """
-    require_expressible(schedule, WHAT)
-    schedule = in_firing_order(schedule)
+    schedule = expressible(schedule, WHAT)
     return _Builder(schedule, message_bytes).algorithm()
 
 

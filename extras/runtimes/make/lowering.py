@@ -10,7 +10,7 @@ from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.model.limits import MOST_CHANNELS, MOST_STEPS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.equal import in_firing_order
+from certree.models.forms.chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -33,8 +33,7 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     UnsupportedError names what a program cannot say (switches that reduce, members, a demand, blocks of unequal size),
     and the limit and the number where it is too large. O(transfers · log transfers).
     """
-    require_expressible(schedule, "as a program for MSCCL")
-    schedule = in_firing_order(schedule)
+    schedule = expressible(schedule, "as a program for MSCCL")
     cells = Cells(schedule)
     moves = joined(moves_of(schedule, cells))
     for channels in range(1, MOST_CHANNELS + 1):
@@ -47,15 +46,17 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     return program
 
 
-def require_expressible(schedule: Schedule, what: str, *, switches: bool = False) -> None:
-    """UnsupportedError, beginning with `what`, for a schedule that no program says; `switches`: those that reduce can be said."""
+def expressible(schedule: Schedule, what: str, *, switches: bool = False) -> Schedule:
+    """The schedule in the order of its transfers. UnsupportedError, beginning with `what`, where no program says it; `switches`:
+    those that reduce can be said."""
     schedule.collective.require_everyone(what)
-    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "slot_cycles"))
+    ordered = takes(what, "buffers", "virtual_channel", order_only=True).lowered(schedule)
     holders = schedule.topology.rank
     for end in () if switches else (schedule.src, schedule.dst):
         if len(end) and (holders[end] < 0).any():
             node = int(end[(holders[end] < 0).argmax()])
             raise UnsupportedError(f"{what}: node {node} is a switch that reduces; only ranks add")
+    return ordered
 
 
 def _spread(moves: list[Move], channels: int) -> None:

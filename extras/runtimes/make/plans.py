@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from certree.extras.runtimes.make.cells import Cells
-from certree.extras.runtimes.make.lowering import require_expressible
+from certree.extras.runtimes.make.lowering import expressible
 from certree.extras.runtimes.make.moves import LAND, LEAVE, LOCAL, Move, joined, moves_of, runs
 from certree.extras.runtimes.make.plan_steps import Steps, cells_of
 from certree.extras.runtimes.make.switched import ranks_by_switch
@@ -14,7 +14,6 @@ from certree.extras.runtimes.model.limits import MOST_OPERATION_CHANNELS, MOST_O
 from certree.extras.runtimes.model.plan import MEMORY, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.equal import in_firing_order
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
@@ -38,12 +37,11 @@ def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS)
     UnsupportedError names what a plan cannot say (as `lower_to_program`), and the limit and the number where it is too large.
     O(transfers · log transfers) for each number of blocks that is tried.
     """
-    require_expressible(schedule, WHAT, switches=True)
+    schedule = expressible(schedule, WHAT, switches=True)
     if schedule.uses_switches:
         plan = _plan_of(schedule, ranks_by_switch(schedule, WHAT))
         _require_limits(plan, most_operations)
         return plan
-    schedule = in_firing_order(schedule)
     blocks = 1
     while True:
         plan = _Builder(schedule, blocks).plan()

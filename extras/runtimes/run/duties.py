@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.equal import in_firing_order
+from certree.models.forms.chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
+
+_EXECUTED = takes("execution by processes", "buffers", "virtual_channel", "members", "demand", order_only=True)
 
 MAX_MESSAGES = 1 << 21  # of one execution
 
@@ -60,8 +62,7 @@ def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties
     UnsupportedError for more than MAX_MESSAGES messages. O(messages · log messages).
     """
     what = "execution by processes"
-    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "members", "demand", "slot_cycles"))
-    schedule = in_firing_order(schedule)
+    schedule = _EXECUTED.lowered(schedule)
     if schedule.transfers * schedule.repeats > MAX_MESSAGES:
         raise UnsupportedError(f"{what}: {schedule.transfers * schedule.repeats} messages; allowed: up to {MAX_MESSAGES}")
     ranks = len(schedule.topology.endpoints) + len(reducing_switches(schedule))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective, parse_members
 from certree.models.schedule.default_shares import chunk_owners
@@ -141,8 +142,8 @@ def test_lists_of_members():
 
 
 def test_the_refusal_names_members():
-    MADE.require_version_1("times", allowed=("members",))
+    MADE.require_equal_slots("times")
     with pytest.raises(UnsupportedError, match=r"^tables: not supported for schedules that use members \(version 2\)$"):
-        MADE.require_version_1("tables")
+        takes("tables").lowered(MADE)
     with pytest.raises(UnsupportedError, match=r"^frontiers: not supported for collectives of some endpoints only \(members\)$"):
         SOME.require_everyone("frontiers")

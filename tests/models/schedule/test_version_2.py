@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import ScheduleFormatError, UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule
@@ -162,8 +163,8 @@ def test_symmetric_schedules_refuse_what_makes_no_sense():
 
 
 def test_the_refusal_names_the_field():
-    PAIR.require_version_1("tables")
+    assert takes("tables").lowered(PAIR) is PAIR
     with pytest.raises(UnsupportedError, match=r"^tables: not supported for schedules that use buffers \(version 2\)$"):
-        TWO.require_version_1("tables")
+        takes("tables").lowered(TWO)
     with pytest.raises(UnsupportedError, match="that use virtual_channel"):
-        ROUTED.require_version_1("tables")
+        takes("tables").require(ROUTED)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.forms.chain import takes
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
@@ -16,6 +17,8 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import ceil_div
 from certree.models.traces.aggregation_traces import TracedFlow
 from certree.verify.rules.wiring import require_wired
+
+_TRACED = takes("traces of reducing switches")
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ def aggregated_flows(schedule: Schedule, message_bytes: int, machine: Machine) -
     UnsupportedError for a schedule that is not an all-reduce along trees of reducing switches whose leaves are the endpoints,
     InputError for one with a transfer without a valid link or route. O(transfers log transfers).
     """
-    schedule.require_version_1("traces of reducing switches")
+    schedule = _TRACED.lowered(schedule)
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"reducing switches perform all-reduces; the schedule is a {schedule.collective.words}")
     require_wired(schedule)

@@ -138,6 +138,8 @@ class FlowTimer:
 
     def _transfer(self, flows: Flows) -> Fraction:
         sharing = self._reading.sharing
+        if not len(flows.hop_pair):  # nothing leaves its node
+            return Fraction(0)
         if sharing == "busiest":
             return self.least_transfer(flows)
         if sharing == "added-incast":

@@ -1,0 +1,76 @@
+"""What a consumer of schedules takes, and the chain of lowerings that leads there."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.registry import Registry, import_folder
+from certree.models.forms.form import PARTS, SYMMETRIC, form_of
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+
+LOWERINGS: Registry[type["Lowering"]] = Registry("lowering")
+
+
+class Lowering(ABC):
+    """One step from form to form: the same transfers, said otherwise. `removes`: the parts of a form that are gone afterwards."""
+
+    removes: ClassVar[frozenset[str]]
+    order_only: ClassVar[bool] = False  # steps may have more messages than links can take
+
+    @abstractmethod
+    def apply(self, schedule: AnySchedule) -> Schedule:
+        """The schedule in its new form. UnsupportedError where there is none."""
+
+
+@dataclass(frozen=True)
+class Takes:
+    """The form that a consumer takes: transfers in steps, with those `parts` of `form.PARTS` that are named.
+
+    `what`: the consumer in a few words, with which errors begin. `order_only`: it looks at the order of transfers, not at the load
+    of links.
+    """
+
+    what: str
+    parts: frozenset[str]
+    order_only: bool = False
+
+    def lowered(self, schedule: AnySchedule) -> Schedule:
+        """The schedule in a form that the consumer takes; itself where it has one.
+
+        UnsupportedError names the part of its form that no lowering removes, and why. Time as the lowerings.
+        """
+        import_folder("certree.models.forms.lowerings")
+        current: AnySchedule = schedule
+        while extra := form_of(current) - self.parts:
+            current = self._without(current, extra)
+        assert isinstance(current, Schedule)
+        return current
+
+    def require(self, schedule: Schedule) -> None:
+        """UnsupportedError where the schedule has another form: of consumers that need the very transfers of its file."""
+        for part in PARTS:
+            if part in form_of(schedule) - self.parts:
+                raise UnsupportedError(self._refusal(part))
+
+    def _refusal(self, part: str) -> str:
+        return f"{self.what}: not supported for schedules that use {part} (version 2)"
+
+    def _without(self, schedule: AnySchedule, extra: frozenset[str]) -> Schedule:
+        """The schedule after the first lowering that removes any of these parts of its form, and adds none that it has removed."""
+        reasons = []
+        for name in LOWERINGS:
+            lowering = LOWERINGS[name]
+            if lowering.removes & extra and lowering.order_only <= self.order_only:
+                try:
+                    return lowering().apply(schedule)
+                except UnsupportedError as error:
+                    reasons.append(f": {error}")
+        named = next((part for part in PARTS if part in extra), SYMMETRIC)
+        raise UnsupportedError(self._refusal(named) + "".join(reasons))
+
+
+def takes(what: str, *parts: str, order_only: bool = False) -> Takes:
+    """A consumer that takes steps of any number of rounds, iterations, and these parts."""
+    return Takes(what, frozenset(("rounds", "period", *parts)), order_only)

@@ -1,0 +1,112 @@
+"""Chains of lowerings: consumers get the form that they take, with the same data, or hear what no lowering removes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import certree.api as ct
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.registry import import_folder
+from certree.models.fine.equal import in_firing_order, in_levels
+from certree.models.forms.chain import LOWERINGS, takes
+from certree.models.forms.form import PARTS, form_of
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.verify.checker import verify_schedule
+
+#: network, collective, method, and size of schedules with fine slots
+FINE = [
+    ("ring:5", "all-reduce", "auto", "1KiB"),
+    ("mesh:3x3", "all-to-all", "single-pass", "64KiB"),
+    ("mesh:3x3", "all-reduce", "partial-sums", "4KiB"),
+    ("mesh:3x3", "reduce-scatter", "pat", "64KiB"),
+    ("fattree:2x2", "all-reduce", "auto", "4KiB"),
+    ("ring:6", "broadcast", "auto", "1KiB"),
+    ("hypercube:3,capacity=2", "all-reduce", "auto", "16KiB"),
+]
+
+
+@cache
+def fine_schedules() -> list[Schedule]:
+    made = [
+        ct.synthesize(net, collective, method=method, size=size, root=0 if collective == "broadcast" else None)
+        for net, collective, method, size in FINE
+    ]
+    found = [schedule for schedule in map(written_out, made) if schedule.slot_cycles is not None]
+    assert len(found) >= 5
+    return found
+
+
+def by_transfers(schedule: Schedule) -> Schedule:
+    """Levels one transfer after the other: what `in_levels` says, without columns."""
+    ordered = in_firing_order(schedule)
+    usable: dict[tuple[int, int, int], int] = {}
+    copied: dict[tuple[int, int, int], int] = {}
+    read: dict[tuple[int, int, int], int] = {}
+    level = np.zeros(ordered.transfers, np.int32)
+    src_buffer, dst_buffer = (
+        np.zeros(ordered.transfers, int) if b is None else b for b in (ordered.src_buffer, ordered.dst_buffer)
+    )
+    places = [
+        (
+            (int(ordered.src[i]), int(ordered.chunk[i]), int(src_buffer[i])),
+            (int(ordered.dst[i]), int(ordered.chunk[i]), int(dst_buffer[i])),
+        )
+        for i in range(ordered.transfers)
+    ]
+    for step in np.unique(ordered.step).tolist():
+        together = np.flatnonzero(ordered.step == step).tolist()
+        while True:
+            before = level[together].copy()
+            for i in together:
+                at, to = places[i]
+                behind = usable if ordered.op[i] == Op.COPY else copied
+                level[i] = max(int(level[i]), usable.get(at, 0), behind.get(to, 0), read.get(to, 0))
+                read[at] = max(read.get(at, 0), int(level[i]))
+            if (before == level[together]).all():
+                break
+        for i in together:
+            to = places[i][1]
+            usable[to] = max(usable.get(to, 0), int(level[i]) + 1)
+            if ordered.op[i] == Op.COPY:
+                copied[to] = max(copied.get(to, 0), int(level[i]) + 1)
+    return level
+
+
+def test_levels_are_valid_and_as_early_as_data_allow() -> None:
+    for schedule in fine_schedules():
+        levels = in_levels(schedule)
+        assert form_of(levels).isdisjoint({"slot_cycles", "waits"})
+        assert verify_schedule(schedule).valid
+        verdict = verify_schedule(levels)
+        assert verdict.valid, (schedule, verdict.counts)
+        assert levels.steps <= in_firing_order(schedule).steps
+        assert levels.step.tolist() == by_transfers(schedule).tolist()
+
+
+def test_chains() -> None:
+    """From a symmetric schedule, and from fine slots, to what a consumer takes; itself where it takes it."""
+    symmetric = ct.synthesize("torus:4x4", "all-gather", method="symmetric", size="64KiB")
+    assert takes("a test").lowered(symmetric).digest == written_out(symmetric).digest
+    fine = next(schedule for schedule in fine_schedules() if schedule.buffers == 1)
+    assert takes("a test", "slot_cycles", "virtual_channel").lowered(fine) is fine
+    assert takes("a test", "virtual_channel").lowered(fine).digest == in_levels(fine).digest
+    assert takes("a test", "virtual_channel", order_only=True).lowered(fine).digest == in_firing_order(fine).digest
+
+
+def test_what_no_lowering_removes() -> None:
+    some = Collective(CollectiveKind.ALL_REDUCE, members=(0, 1, 2))
+    members = ct.synthesize("mesh:2x3", some, method="auto", size="1KiB")
+    taken = takes("a test", "slot_cycles", "buffers", "virtual_channel")
+    with pytest.raises(UnsupportedError, match=r"^a test: not supported for schedules that use members \(version 2\)$"):
+        taken.lowered(members)
+
+
+def test_every_lowering_removes_parts_of_forms() -> None:
+    import_folder("certree.models.forms.lowerings")
+    assert set(LOWERINGS) == {"from-symmetric", "to-firing-order", "to-levels"}
+    for name in LOWERINGS:
+        assert LOWERINGS[name].removes <= {"symmetric", *PARTS}
