@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
-CPP    := $(shell find hw/core synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
+NATIVE := CMakeLists.txt $(shell find hw/core models/native synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
+CPP    := $(shell find hw/core models/native synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
 
 .PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs verify-all veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup

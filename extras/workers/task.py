@@ -56,7 +56,7 @@ def program_digest() -> str:
         for folder in importlib.import_module(f"certree.{package}").__path__:
             for path in sorted(Path(folder).rglob("*.py")):
                 digest.update(path.read_bytes())
-    for native in ("certree.hw._core", "certree.synth._native"):
+    for native in ("certree.hw._core", "certree.models._lists", "certree.synth._native"):
         digest.update(Path(importlib.import_module(native).__file__ or "").read_bytes())
     return digest.hexdigest()
 

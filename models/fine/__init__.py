@@ -2,6 +2,7 @@
 
 - `slots`: times of links and landings, in cycles
 - `fine_tolerance`: how far clocks may differ
+- `list_scheduler`: each transfer in the first cycle in which all that it needs is free; `list_jobs`: what it takes and gives
 - `rebooking`: the same transfers at another size, on another machine, or with guards
 - `equal`: the same transfers in slots of equal length, or in their order alone
 - `demand_slots`: the same for schedules whose chunks differ in size

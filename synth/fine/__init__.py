@@ -1,7 +1,8 @@
 """Schedules with fine slots from programs: what each transfer reads and writes, in which order, and along which links.
 
 - `program`: transfers in stages, and a schedule as a program; `order`: what has to wait for what
-- `booking`: a cycle for each transfer, the earliest in which its links are free; `fine_schedule`: the best of several such orders
+- `booking`: programs for the list scheduler (`certree.models.fine.list_scheduler`), and the least that they take
+- `fine_schedule`: the best of several orders
 - `search`: orders of blocks by local search; `fastest_order`: of small programs, by CP-SAT; `turned`: one row for each block, where
   all nodes do the same
 - `ways`: shortest routes that load links evenly

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.synth.fine.booking import Booked, Costs, Rows, Turns
-from certree.synth.fine.order import NONE, Order
+from certree.models.fine.list_jobs import NONE, Booked, Costs, Order, Rows, Turns
 from certree.synth.fine.search import Trial, rank_of
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget, Status, solve_model

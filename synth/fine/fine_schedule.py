@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.list_jobs import NONE, Booked, Costs, Forwarded, Order, Turns
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.routers.transparency import pass_without_waiting, pipeline_effect
@@ -18,8 +19,7 @@ from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.schedule.timing import ceil_div, chunk_bytes_of, message_flits
 from certree.synth.deadlock_free_routes import with_channels
-from certree.synth.fine.booking import Booked, Costs, Forwarded, Turns, least_cycles
-from certree.synth.fine.order import NONE, Order
+from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.program import COLUMNS, Program, distinct
 from certree.synth.fine.search import Trial, rank_of, searched, tried
 from certree.synth.method import Request, require_shape
@@ -244,7 +244,7 @@ def _chunk_bytes(request: Request, program: Program, pieces: int = 1) -> int:
 
 def costs_of(request: Request, program: Program, slot: int = 1) -> Costs:
     """Those of the program at the request's size and machine."""
-    return Costs.of(program, _chunk_bytes(request, program), request.machine, slot)
+    return Costs.of(program.topology, _chunk_bytes(request, program), request.machine, slot)
 
 
 def schedule_of(

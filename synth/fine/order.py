@@ -8,42 +8,14 @@ have been sent; what is sent into a cell between two reads lands in any order if
 A local copy keeps what its source holds for later. What reads the copy may read the original until the copy is made.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import flat
+from certree.models.fine.list_jobs import NONE, Order
 from certree.models.schedule.schedule_columns import Op
 from certree.synth._native import strong_parts
 from certree.synth.fine.program import Program
-
-NONE = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """`needs`: by gate, how many events open it; `when_sent`, `when_landed`: by row, the gates that this helps to open; `opens`: by
-    gate, the rows that wait for it; `original_of`: by row, the local copy instead of which it may read the original, or NONE;
-    `groups`: rows that leave together, by number of the group, and `group`: the number of each row's group, or NONE."""
-
-    needs: list[int]
-    when_sent: list[list[int]]
-    when_landed: list[list[int]]
-    opens: list[list[int]]
-    original_of: list[int]
-    groups: list[list[int]]
-    group: list[int]
-
-    @cached_property
-    def waits(self) -> list[list[int]]:
-        """By row, the gates that it waits for."""
-        found: list[list[int]] = [[] for _ in self.when_sent]
-        for gate, rows in enumerate(self.opens):
-            for row in rows:
-                found[row].append(gate)
-        return found
 
 
 class _Gates:

@@ -14,12 +14,14 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.list_jobs import Channels, Turns
+from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
-from certree.synth.fine.booking import Booking, Channels, Turns, least_cycles, rests, rows_of
+from certree.synth.fine.booking import least_cycles, rests, rows_of
 from certree.synth.fine.fine_schedule import MOST_HOPS, MOST_SLOTS, PIECES, costs_of, in_fine_slots, in_pieces, schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program, distinct, program_of
@@ -86,7 +88,7 @@ def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule
     order, costs = order_of(program), costs_of(request, program)
     if order.groups:
         return None
-    booking, channels, best = Booking(rows_of(program), order), _channels(program, machine), None
+    booking, channels, best = ListScheduler(rows_of(program), order), _channels(program, machine), None
     if channels.layers > machine.vc_count:
         return None
     try:

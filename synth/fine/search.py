@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from certree.models.common.columns import numbered
 from certree.models.common.errors import UnsupportedError
-from certree.synth.fine.booking import Booked, Booking, Costs, Turns, rests, rows_of
-from certree.synth.fine.order import NONE, Order, order_of
+from certree.models.fine.list_jobs import NONE, Booked, Costs, Order, Turns
+from certree.models.fine.list_scheduler import ListScheduler
+from certree.synth.fine.booking import rests, rows_of, searched_turns
+from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.turned import one_of_each
 from certree.synth.method import Request
@@ -45,16 +47,16 @@ class Trial:
     program: Program
     costs: Costs
     order: Order
-    whole: Booking
+    whole: ListScheduler
     first: Booked
-    few: Booking
+    few: ListScheduler
     block: NDArray[np.int32]
 
     @classmethod
     def of(cls, program: Program, costs: Costs) -> "Trial":
-        """Errors as `Booking.run`."""
+        """Errors as `ListScheduler.run`."""
         order = order_of(program)
-        whole = Booking(rows_of(program), order)
+        whole = ListScheduler(rows_of(program), order)
         first = whole.run(costs)
         few = one_of_each(program, order, whole, costs)
         every = np.arange(program.rows, dtype=np.int32)
@@ -269,7 +271,7 @@ def _local_search(trial: Trial, request: Request, turns: Turns, tries: int, boun
         if request.monitor.expired:
             break
         seed = ((request.seed << 32) + (search << 16) + number) % (1 << 64)
-        turns = trial.few.searched(trial.costs, turns, trial.groups, min(batch, tries - done), bound, seed)
+        turns = searched_turns(trial.few, trial.costs, turns, trial.groups, min(batch, tries - done), bound, seed)
     return turns
 
 

@@ -10,22 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.synth.fine.booking import Booking, Costs, Rows, Turns, rows_of
-from certree.synth.fine.order import NONE, Order
+from certree.models.fine.list_jobs import NONE, Costs, Order, Rows, Turns
+from certree.models.fine.list_scheduler import ListScheduler
+from certree.synth.fine.booking import rows_of
 from certree.synth.fine.program import Program
 
 Int64 = NDArray[np.int64]
 
 
 def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
-    """The first row of each block, and what it waits for; None where blocks are of different sizes or shapes, or links parallel.
-    O(hops) in Python."""
+    """The first row of each block, and what it waits for; None where blocks are of different sizes or shapes, links parallel, or
+    operands are added in a stated order. O(hops) in Python."""
     topology, block = program.topology, program.block
     lengths, count = np.array([len(way) for way in program.ways]), np.bincount(block)
     first = np.unique(block, return_index=True)[1]
     stands = first[block]
     is_even = (count == count[0]).all() and (lengths == lengths[stands]).all()
-    if count[0] < 2 or not is_even or len(topology.pair_capacity) < len(topology.src):
+    if count[0] < 2 or not is_even or len(topology.pair_capacity) < len(topology.src) or order.follows is not None:
         return None
     rows = rows_of(program)
     ends = [zip(nodes[stands].tolist(), nodes.tolist(), strict=True) for nodes in (program.src, program.dst)]
@@ -48,12 +49,12 @@ def turned(program: Program, order: Order) -> tuple[Rows, Order] | None:
     return None if gates is None else (found, gates)
 
 
-def one_of_each(program: Program, order: Order, whole: Booking, costs: Costs) -> Booking | None:
+def one_of_each(program: Program, order: Order, whole: ListScheduler, costs: Costs) -> ListScheduler | None:
     """A booking of one row for each block; None where its times are not those of all."""
     rows = turned(program, order)
     if rows is None:
         return None
-    one, turn = Booking(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
+    one, turn = ListScheduler(*rows), np.arange(int(program.block.max()) + 1, dtype=np.int64)
     for turns in Turns.in_each_way(turn):
         try:
             if (one.run(costs, turns).fire[program.block] != whole.run(costs, turns.of_rows(program.block)).fire).any():

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.list_jobs import Booked
 from certree.models.schedule.schedule import Schedule
-from certree.synth.fine.booking import Booked, least_cycles
+from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.fastest_order import fastest_order
 from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.program import program_of

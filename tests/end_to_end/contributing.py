@@ -66,7 +66,7 @@ def copied(folder: Path) -> Path:
     for part in PARTS:
         shutil.copytree(ROOT / part, checkout / part, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
     (checkout / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
-    for module in ("hw._core", "synth._native", "verify._proofs"):
+    for module in ("hw._core", "models._lists", "synth._native", "verify._proofs"):
         spec = importlib.util.find_spec(f"certree.{module}")
         assert spec is not None
         assert spec.origin is not None

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fine_booking.hpp"
+#include "fine/fine_booking.hpp"
 
 namespace certree {
 

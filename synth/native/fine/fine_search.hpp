@@ -1,7 +1,7 @@
 // A local search for the turns in which the list scheduler takes transfers.
 #pragma once
 
-#include "fine_booking.hpp"
+#include "fine/fine_booking.hpp"
 
 namespace certree {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "fine_booking.hpp"
+#include "fine/fine_booking.hpp"
 
 namespace certree {
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.list_jobs import Costs, Turns
+from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of
 from certree.synth.fine import search
-from certree.synth.fine.booking import Booking, Costs, Turns, least_cycles, rows_of
+from certree.synth.fine.booking import least_cycles, rows_of
 from certree.synth.fine.fine_schedule import schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Stages, program_of
@@ -30,7 +32,9 @@ def bytes_of_chunk(request, program):
 def booked(request, program):
     """The program in the order of its rows: (order, booking, schedule)."""
     order = order_of(program)
-    found = Booking(rows_of(program), order).run(Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    found = ListScheduler(rows_of(program), order).run(
+        Costs.of(program.topology, bytes_of_chunk(request, program), request.machine)
+    )
     made_for = request.remember(make("ring", request.topology)).made_for
     return order, found, schedule_of(program, order, found, 1, made_for, {})
 
@@ -46,7 +50,7 @@ def test_the_times_are_those_of_the_model(network, scattered, size):
     verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     assert fine_times(schedule).cycles == request.machine.ni_start_cycles + found.end
-    assert found.end >= least_cycles(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    assert found.end >= least_cycles(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +62,7 @@ def test_the_fewest_cycles_of_a_program_are_exact_where_one_queue_or_chain_decid
     request = ask(network, message_bytes=size)
     _, program = next(iter(flat(request, scattered=False)))
     _, found, _ = booked(request, program)
-    assert least_cycles(program, Costs.of(program, bytes_of_chunk(request, program), request.machine)) == found.end
+    assert least_cycles(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine)) == found.end
 
 
 def test_a_message_that_leaves_a_cycle_earlier_is_wrong():
@@ -80,8 +84,8 @@ def test_times_are_multiplied_where_all_costs_are_and_only_the_order_of_prioriti
     request, rng = ask("torus:3x4", message_bytes=4096), np.random.default_rng(7)
     _, program = next(iter(by_dimension(request, 1)))
     booking, costs = (
-        Booking(rows_of(program), order_of(program)),
-        Costs.of(program, bytes_of_chunk(request, program), request.machine),
+        ListScheduler(rows_of(program), order_of(program)),
+        Costs.of(program.topology, bytes_of_chunk(request, program), request.machine),
     )
     turns = Turns(rng.integers(60, size=program.rows), rng.integers(200, size=program.rows), patient, apart)
     turns.release[::5] *= 500
@@ -128,7 +132,7 @@ def test_turns_like_others_differ_in_one_link_or_part():
     """What comes over one link waits for one time, or one part of the message has other priorities by one number."""
     request = ask("torus:3x3", message_bytes=4096)
     _, program = next(iter(by_dimension(request, 0)))
-    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    trial = Trial.of(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine))
     turns, rng = tried(trial, request)[0], np.random.default_rng(1)
     part, kinds = trial.groups[1], set()
     for other in (trial.like(turns, rng) for _ in range(100)):
@@ -146,8 +150,8 @@ def test_nothing_leaves_before_its_release():
     """A transfer that waits fires in that cycle or later, what does not depend on it when it did before."""
     request = ask("torus:3x3", message_bytes=4096)
     _, program = next(iter(by_dimension(request, 0)))
-    costs = Costs.of(program, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
-    booking = Booking(rows_of(program), order_of(program))
+    costs = Costs.of(program.topology, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
+    booking = ListScheduler(rows_of(program), order_of(program))
     first, none = booking.run(costs), np.zeros(program.rows, np.int64)
     moving = np.flatnonzero((first.fire == 0) & (program.src != program.dst))
     release = none.copy()
@@ -161,7 +165,7 @@ def test_nothing_leaves_before_its_release():
 def test_a_search_finds_no_worse_turns_and_the_same_again():
     request = ask("torus:2x8", message_bytes=20_000)
     label, program = next(one for one in by_dimension(request, 1) if "in runs, groups of 4" in one[0])
-    costs = Costs.of(program, chunk_bytes_of(20_000, len(program.chunk_root), 1, request.machine), request.machine)
+    costs = Costs.of(program.topology, chunk_bytes_of(20_000, len(program.chunk_root), 1, request.machine), request.machine)
     trial = Trial.of(program, costs)
     assert trial.few.rows < program.rows, label
     start = tried(trial, request)
@@ -173,7 +177,7 @@ def test_a_search_finds_no_worse_turns_and_the_same_again():
 def test_a_search_that_cannot_win_ends_after_its_first_round(monkeypatch):
     request = ask("torus:3x4", message_bytes=4096)
     _, program = next(iter(by_dimension(request, 1)))
-    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    trial = Trial.of(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine))
     first, calls, local_search = tried(trial, request), [], search._local_search
     monkeypatch.setattr(search, "_local_search", lambda *given: calls.append(given) or local_search(*given))
     whole = searched(trial, request, first, 0)
@@ -190,7 +194,7 @@ def test_turns_that_are_not_those_of_all_rows_never_win(monkeypatch, is_refused)
     """All rows with turns that one row of each block takes, if they end later, or meet in turns that these do not meet in."""
     request = ask("torus:3x3", message_bytes=16384)
     _, program = next(iter(by_dimension(request, 2)))
-    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    trial = Trial.of(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine))
     start, true = tried(trial, request), Trial.booked
     late = Trial.of(program, replace(trial.costs, red=4 * trial.costs.red)).first
 
@@ -238,12 +242,12 @@ def test_apart_no_two_rows_come_to_a_unit_in_one_cycle():
     """On a torus what comes from both sides is added together; apart, one of two leaves a cycle later, and nothing is wrong."""
     request = ask("torus:3x3", message_bytes=4096)
     _, program = next(iter(by_dimension(request, 0)))
-    costs = Costs.of(program, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
+    costs = Costs.of(program.topology, chunk_bytes_of(4096, len(program.chunk_root), 1, request.machine), request.machine)
     order, adds = order_of(program), program.op == Op.REDUCE
     met = []
     for apart in (False, True):
         turns = Turns.first_of(np.arange(program.rows, dtype=np.int64), apart=apart)
-        found = Booking(rows_of(program), order).run(costs, turns)
+        found = ListScheduler(rows_of(program), order).run(costs, turns)
         made_for = request.remember(make("ring", request.topology)).made_for
         schedule = schedule_of(program, order, found, 1, made_for, {})
         assert verify_schedule(schedule).valid
@@ -259,7 +263,7 @@ def test_on_a_torus_the_longest_ways_go_first():
     paced run takes 13,088 cycles."""
     request = ask("torus:8x8", message_bytes=65_537)
     program = program_of(make("cps", "torus:8x8", message_bytes=65_537))
-    trial = Trial.of(program, Costs.of(program, bytes_of_chunk(request, program), request.machine))
+    trial = Trial.of(program, Costs.of(program.topology, bytes_of_chunk(request, program), request.machine))
     ends = [trial.booked(turns).end for turns in islice(trial.starts(0), 16)]
     assert min(ends[12:]) < 12_700
     assert min(ends[:12]) > 13_088

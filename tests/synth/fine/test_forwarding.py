@@ -10,10 +10,11 @@ from certree.hw.engines.runs import Options
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.fine.booking import Booking, rows_of
+from certree.synth.fine.booking import rows_of
 from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.paced import with_planned_waits
@@ -35,7 +36,7 @@ def test_a_circle_of_messages_is_faster_with_waits():
     program = stages.program(CIRCLE, request.collective, [0] * 3, lambda src, dst: [(one, (one + 1) % 3) for one in src.tolist()])
     order, costs = order_of(program), costs_of(request, program)
     assert costs.ser == 300
-    rigid = Booking(rows_of(program), order).run(costs)
+    rigid = ListScheduler(rows_of(program), order).run(costs)
     made = with_planned_waits(request, program, 1 << 20)
     assert (rigid.end, fine_times(made).cycles) == (1064, 758)
     assert made.waits == ((147,),) * 3

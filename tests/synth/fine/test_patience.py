@@ -7,9 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from certree.models.fine.list_jobs import NONE, Costs, Turns
+from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
-from certree.synth.fine.order import NONE, order_of
+from certree.synth.fine.booking import rows_of
+from certree.synth.fine.order import order_of
 from certree.synth.fine.shots import by_dimension, flat
 from tests.synth.execution import ask
 
@@ -168,10 +170,10 @@ def test_patient_transfers_leave_when_those_that_are_looked_at_in_every_cycle_do
         if order.groups:
             continue
         size = chunk_bytes_of(5000, len(program.chunk_root), 1, request.machine)
-        costs, rows = Costs.of(program, size, request.machine, slot), rows_of(program)
+        costs, rows = Costs.of(program.topology, size, request.machine, slot), rows_of(program)
         for patient, apart in product((False, True), repeat=2):
             turns = Turns(rng.integers(40, size=program.rows), rng.integers(90, size=program.rows), patient, apart)
-            found = Booking(rows, order).run(costs, turns)
+            found = ListScheduler(rows, order).run(costs, turns)
             fire, landed = Plain(rows, order, costs, turns).run()
             assert found.fire.tolist() == fire
             assert found.landed.tolist() == landed

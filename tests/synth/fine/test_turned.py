@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from certree.models.fine.list_jobs import Costs, Turns
+from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.schedule.timing import chunk_bytes_of
-from certree.synth.fine.booking import Booking, Costs, Turns, rows_of
+from certree.synth.fine.booking import rows_of
 from certree.synth.fine.fine_schedule import schedule_of
 from certree.synth.fine.order import order_of
 from certree.synth.fine.shots import by_dimension
@@ -24,14 +26,14 @@ def test_all_ways_on_rings_are_valid_and_turned(network, scattered):
         if "groups" not in label:
             continue
         order = order_of(program)
-        costs = Costs.of(program, chunk_bytes_of(5000, len(program.chunk_root), 1, request.machine), request.machine)
+        costs = Costs.of(program.topology, chunk_bytes_of(5000, len(program.chunk_root), 1, request.machine), request.machine)
         turns = Turns.first_of(rng.permutation(int(program.block.max()) + 1))
-        found = Booking(rows_of(program), order).run(costs, turns.of_rows(program.block))
+        found = ListScheduler(rows_of(program), order).run(costs, turns.of_rows(program.block))
         verdict = verify_schedule(schedule_of(program, order, found, 1, made_for, {}))
         assert verdict.valid, (label, verdict.violations)
         rows = turned(program, order)
         assert rows is not None, label
-        same += bool((Booking(*rows).run(costs, turns).fire[program.block] == found.fire).all())
+        same += bool((ListScheduler(*rows).run(costs, turns).fire[program.block] == found.fire).all())
     assert same > 0
 
 

@@ -20,7 +20,28 @@ struct Ragged {
 // By group, from 0 on, the `values` that have its number, in their order. O(groups + values).
 Ragged grouped(size_t groups, const std::vector<int32_t>& group, const std::vector<int32_t>& values);
 
-// Transfers, what they wait for, and the network; as in certree/synth/fine/order.py. -1 stands for none.
+// A resource, with a number, that a transfer takes for `length` cycles, from some cycles after it has left on. `source`: its node.
+struct Place {
+  int32_t resource, source;
+  int64_t after, length;
+};
+
+// By transfer its places: place i is the first of transfer offset[i], and so on.
+struct Places {
+  std::vector<int32_t> offset;
+  std::vector<Place> place;
+
+  const Place* begin(size_t row) const { return place.data() + offset[row]; }
+  const Place* end(size_t row) const { return place.data() + offset[row + 1]; }
+};
+
+// What is taken before the first transfer is booked.
+struct Taken {
+  int32_t resource;
+  int64_t entry, length;
+};
+
+// Transfers, what they wait for, and the network; as in certree/models/fine/list_scheduler.py. -1 stands for none.
 struct FineJobs {
   std::vector<int32_t> src, dst;
   std::vector<uint8_t> adds;         // by transfer: whether a reduction unit adds what it carries
@@ -31,9 +52,12 @@ struct FineJobs {
   std::vector<int32_t> original_of;  // by transfer: the local copy instead of which it may read the original
   Ragged groups;                     // transfers that leave together
   std::vector<int32_t> group;        // by transfer: its group
-  std::vector<int32_t> lanes;        // by link
+  std::vector<int32_t> lanes;        // by link, then by other resource
   Ragged parallel;                   // by link: links between the same nodes
   int32_t nodes = 0;
+  std::vector<int32_t> follows;  // by transfer: the one after which it comes to its reduction unit
+  Places holds;                  // by transfer what it takes besides its links
+  std::vector<Taken> taken;
 };
 
 // In cycles: of a message on a lane, of a reduction unit for a chunk, by link from the entry into it to the entry into the next

@@ -46,6 +46,8 @@ class FineFlow {
 
   std::vector<int32_t> all_waits_;  // by transfer, before the first event
   Ragged readers_;                  // by local copy those that may read the original in its place
+  Ragged followers_;                // by transfer those that come to the same reduction unit after it
+  int64_t now_ = 0;
   std::vector<int32_t> needs_, waits_, group_waits_;
   std::vector<int64_t> open_at_, ready_, copy_unit_, unit_;
   std::vector<int32_t> together_;  // what a reduction unit takes in one cycle

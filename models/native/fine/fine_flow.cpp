@@ -41,7 +41,7 @@ FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
     : jobs_(jobs), costs_(costs), latency_(jobs.src.size(), 0), all_waits_(jobs.src.size(), 0), events_(shift_for(costs)) {
   const size_t rows = jobs.src.size();
   if (rows + 1 >= size_t{1} << FineEvent::ROW_BITS) throw std::invalid_argument("too many transfers");
-  std::vector<int32_t> original, reader;
+  std::vector<int32_t> original, reader, before, follower;
   for (const int32_t row : jobs.opens.value) ++all_waits_[row];
   for (size_t row = 0; row < rows; ++row) {
     if (jobs.original_of[row] >= 0) {
@@ -49,11 +49,17 @@ FineFlow::FineFlow(const FineJobs& jobs, const FineCosts& costs)
       original.push_back(jobs.original_of[row]);
       reader.push_back(static_cast<int32_t>(row));
     }
+    if (jobs.follows[row] >= 0) {
+      ++all_waits_[row];
+      before.push_back(jobs.follows[row]);
+      follower.push_back(static_cast<int32_t>(row));
+    }
     if (jobs.way.size(row) == 0) continue;
     latency_[row] = costs.ends;
     for (const int32_t* link = jobs.way.begin(row); link != jobs.way.end(row); ++link) latency_[row] += costs.hop[*link];
   }
   readers_ = grouped(rows, original, reader);
+  if (!before.empty()) followers_ = grouped(rows, before, follower);
 }
 
 void FineFlow::begin(const FineTurns& turns) {
@@ -87,7 +93,7 @@ FineTimes FineFlow::run(const FineTurns& turns) {
   }
   while (!events_.empty() && times_.outcome == Booking::done) {
     const FineEvent event = events_.pop();
-    const int64_t now = event.cycle;
+    const int64_t now = now_ = event.cycle;
     const int32_t row = event.row();
     switch (event.kind()) {
       case add:
@@ -175,6 +181,10 @@ void FineFlow::arrives(int32_t row, int64_t arrived) {
     event(arrived + costs_.start, add, jobs_.dst[row], row);
   } else {
     event(arrived, land, 0, row);
+  }
+  if (followers_.value.empty()) return;
+  for (const int32_t* one = followers_.begin(row); one != followers_.end(row); ++one) {
+    supply(*one, std::max(now_, arrived - costs_.ser - latency_[*one] + 1));
   }
 }
 

@@ -44,12 +44,23 @@ class Arrivals {
   std::vector<std::vector<int64_t>> cycles_;
 };
 
+// Cycles for which any resource is taken at least.
+int64_t shortest(const FineJobs& jobs, const FineCosts& costs) {
+  int64_t least = costs.ser;
+  for (const Place& place : jobs.holds.place) least = std::min(least, place.length);
+  return least;
+}
+
 }  // namespace
 
 class FineScheduler::Run : public FineFlow {
  public:
   Run(const FineJobs& jobs, const FineCosts& costs)
-      : FineFlow(jobs, costs), lanes_(jobs, costs), arrivals_(jobs.nodes), queues_(jobs.lanes.size()) {}
+      : FineFlow(jobs, costs),
+        holds_any_(!jobs.holds.place.empty()),
+        lanes_(jobs.lanes, jobs.taken, shortest(jobs, costs)),
+        arrivals_(jobs.nodes),
+        queues_(jobs.lanes.size()) {}
 
   FineTimes book(const FineTurns& turns) {
     patient_ = turns.patient;
@@ -84,12 +95,32 @@ class FineScheduler::Run : public FineFlow {
       }
       return;
     }
-    if (jobs_.way.size(row) == 1) {
-      lanes_.take(&times_.link[row], &times_.link[row] + 1, fire);
-    } else {
-      lanes_.take(jobs_.way.begin(row), jobs_.way.end(row), fire);
-    }
+    const bool is_single = jobs_.way.size(row) == 1;
+    take_all(row, is_single ? links(&times_.link[row], &times_.link[row] + 1) : links(row), fire);
     leaves(row, fire);
+  }
+
+  LinkWay links(const int32_t* begin, const int32_t* end) const { return {begin, end, costs_.hop.data(), costs_.ser}; }
+  LinkWay links(int32_t row) const { return links(jobs_.way.begin(row), jobs_.way.end(row)); }
+  PlaceWay holds(int32_t row) const { return {jobs_.holds.begin(row), jobs_.holds.end(row)}; }
+
+  // The first slot from a cycle on in which the links of a way are free, and what the transfer holds besides.
+  int64_t free_from(int32_t row, const LinkWay& way, int64_t fire, int32_t* last = nullptr) const {
+    fire = first_slot(lanes_, way, fire, costs_.slot, last);
+    if (!holds_any_) return fire;
+    for (int64_t before = -1; before < fire;) {
+      int32_t hold = -1;
+      before = fire;
+      fire = first_slot(lanes_, holds(row), fire, costs_.slot, &hold);
+      if (hold >= 0 && last != nullptr) *last = static_cast<int32_t>(way.size()) + hold;
+      fire = first_slot(lanes_, way, fire, costs_.slot, last);
+    }
+    return fire;
+  }
+
+  void take_all(int32_t row, const LinkWay& way, int64_t fire) {
+    take(lanes_, way, fire);
+    if (holds_any_) take(lanes_, holds(row), fire);
   }
 
   // The first cycle in which a transfer can leave, and comes to its reduction unit alone if that is asked for; `last`: the place of
@@ -106,11 +137,11 @@ class FineScheduler::Run : public FineFlow {
 
   // The first cycle in which the links of a transfer are free; of ways of one link it takes any that is parallel to it.
   int64_t free_from(int32_t row, int64_t now, int32_t* last) {
-    if (jobs_.way.size(row) != 1) return lanes_.first(jobs_.way.begin(row), jobs_.way.end(row), now, last);
+    if (jobs_.way.size(row) != 1) return free_from(row, links(row), now, last);
     const int32_t way = *jobs_.way.begin(row);
     int64_t best = -1;
     for (const int32_t* link = jobs_.parallel.begin(way); link != jobs_.parallel.end(way); ++link) {
-      const int64_t fire = lanes_.first(link, link + 1, now, last);
+      const int64_t fire = free_from(row, links(link, link + 1), now, last);
       if (best < 0 || fire < best) {
         best = fire;
         times_.link[row] = *link;
@@ -122,11 +153,20 @@ class FineScheduler::Run : public FineFlow {
   // A transfer waits, until a cycle at least, for the link at a place of its way; of ways of one link for any that is parallel to
   // it.
   void join(int32_t row, int32_t place, int64_t fire) {
-    const int32_t* way = jobs_.way.begin(row);
-    const bool is_single = jobs_.way.size(row) == 1 && jobs_.parallel.size(*way) > 1;
-    int64_t offset = is_single ? ANY_PARALLEL : 0;
-    for (int32_t before = 0; before < place; ++before) offset += costs_.hop[way[before]];
-    const int32_t number = queues_.number_of(is_single ? *jobs_.parallel.begin(*way) : way[place], offset, fire);
+    const LinkWay way = links(row);
+    Place at;
+    if (place < way.size()) {
+      auto here = way.first();
+      while (way.number(here) < place) way.step(here);
+      at = way.at(here);
+    } else {
+      at = holds(row).begin[place - way.size()];
+    }
+    if (way.size() == 1 && place == 0 && jobs_.parallel.size(at.resource) > 1) {
+      at.resource = *jobs_.parallel.begin(at.resource);
+      at.after = ANY_PARALLEL;
+    }
+    const int32_t number = queues_.number_of(at, fire);
     const Waiting one{priority_[row], row};
     queues_[number].add(one);
     if (queues_[number].first() == one) call(number);
@@ -154,10 +194,12 @@ class FineScheduler::Run : public FineFlow {
   }
 
   int64_t wait_of(const Queue& queue) const {
-    if (queue.offset != ANY_PARALLEL) return lanes_.wait(queue.link, queue.cycle + queue.offset);
+    Place at = queue.at;
+    if (at.after != ANY_PARALLEL) return lanes_.wait(at, queue.cycle + at.after);
     int64_t least = -1;
-    for (const int32_t* link = jobs_.parallel.begin(queue.link); link != jobs_.parallel.end(queue.link); ++link) {
-      const int64_t late = lanes_.wait(*link, queue.cycle);
+    for (const int32_t* link = jobs_.parallel.begin(queue.at.resource); link != jobs_.parallel.end(queue.at.resource); ++link) {
+      at.resource = *link;
+      const int64_t late = lanes_.wait(at, queue.cycle);
       if (least < 0 || late < least) least = late;
     }
     return least;
@@ -168,15 +210,16 @@ class FineScheduler::Run : public FineFlow {
     int64_t fire = now;
     for (int64_t later = fire;; fire = later) {
       for (const int32_t* row = begin; row != end; ++row) {
-        later = std::max(later, lanes_.first(jobs_.way.begin(*row), jobs_.way.end(*row), fire));
+        later = std::max(later, free_from(*row, links(*row), fire));
       }
       if (later == fire) break;
     }
     for (const int32_t* row = begin; row != end; ++row) {
-      if (!lanes_.take(jobs_.way.begin(*row), jobs_.way.end(*row), fire)) {
+      if (free_from(*row, links(*row), fire) > fire) {
         times_.outcome = Booking::meeting;
         return;
       }
+      take_all(*row, links(*row), fire);
     }
     for (const int32_t* row = begin; row != end; ++row) leaves(*row, fire);
   }
@@ -187,8 +230,9 @@ class FineScheduler::Run : public FineFlow {
     sent(row, fire);
   }
 
+  const bool holds_any_;
   bool patient_ = false, apart_ = false;
-  Lanes lanes_;
+  Lanes<true> lanes_;
   Arrivals arrivals_;
   Queues queues_;
 };

@@ -7,16 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "fine_booking.hpp"
+
 namespace certree {
 
 // Priority and number of a transfer.
 using Waiting = std::pair<int64_t, int32_t>;
 
-// Transfers that wait for a link to be free for what enters it `offset` cycles after it left: none of them can leave before
-// `cycle`.
+// Transfers that wait for a place of their ways to be free: none of them can leave before `cycle`.
 struct Queue {
-  int32_t link;
-  int64_t offset, cycle;
+  Place at;
+  int64_t cycle;
   std::vector<Waiting> waiting;  // a heap
 
   const Waiting& first() const { return waiting.front(); }
@@ -32,24 +33,25 @@ struct Queue {
   }
 };
 
-// At most one queue for each link, offset and cycle, by number.
+// At most one queue for each place and cycle, by number. Those that are empty keep their memory.
 class Queues {
  public:
-  explicit Queues(size_t links) : at_(links) {}
+  explicit Queues(size_t resources) : at_(resources) {}
 
   void clear() {
-    queues_.clear();
     unused_.clear();
+    for (size_t number = queues_.size(); number > 0;) {
+      queues_[--number].waiting.clear();
+      unused_.push_back(static_cast<int32_t>(number));
+    }
     for (auto& numbers : at_) numbers.clear();
   }
 
   Queue& operator[](int32_t number) { return queues_[number]; }
 
-  // The number of the queue of that link, offset and cycle, a new one where there is none.
-  int32_t number_of(int32_t link, int64_t offset, int64_t cycle) {
-    for (const int32_t one : at_[link]) {
-      if (queues_[one].offset == offset && queues_[one].cycle == cycle) return one;
-    }
+  // The number of the queue of that place and cycle, a new one where there is none; whose place it is does not count.
+  int32_t number_of(const Place& at, int64_t cycle) {
+    if (const int32_t known = find(at, cycle); known >= 0) return known;
     auto number = static_cast<int32_t>(queues_.size());
     if (unused_.empty()) {
       queues_.emplace_back();
@@ -57,37 +59,47 @@ class Queues {
       number = unused_.back();
       unused_.pop_back();
     }
-    queues_[number].link = link;
-    queues_[number].offset = offset;
+    queues_[number].at = at;
     queues_[number].cycle = cycle;
-    at_[link].push_back(number);
+    at_[at.resource].push_back(number);
     return number;
   }
 
   // All who wait in a queue wait until a later cycle, with those who do already. Returns the number of their queue.
   int32_t postpone(int32_t number, int64_t cycle) {
-    Queue moved = drop(number);
-    const int32_t other = number_of(moved.link, moved.offset, cycle);
+    Queue& moved = queues_[number];
+    const int32_t other = find(moved.at, cycle);
+    if (other < 0) {
+      moved.cycle = cycle;
+      return number;
+    }
     auto& there = queues_[other].waiting;
     if (there.size() < moved.waiting.size()) std::swap(there, moved.waiting);
     for (const Waiting& one : moved.waiting) queues_[other].add(one);
+    drop(number);
     return other;
   }
 
   // Takes a queue away.
-  Queue drop(int32_t number) {
-    Queue dropped = std::move(queues_[number]);
+  void drop(int32_t number) {
     queues_[number].waiting.clear();
-    auto& there = at_[dropped.link];
+    auto& there = at_[queues_[number].at.resource];
     there.erase(std::find(there.begin(), there.end(), number));
     unused_.push_back(number);
-    return dropped;
   }
 
  private:
+  int32_t find(const Place& at, int64_t cycle) const {
+    for (const int32_t one : at_[at.resource]) {
+      const Queue& queue = queues_[one];
+      if (queue.cycle == cycle && queue.at.after == at.after && queue.at.length == at.length) return one;
+    }
+    return -1;
+  }
+
   std::vector<Queue> queues_;
   std::vector<int32_t> unused_;           // numbers
-  std::vector<std::vector<int32_t>> at_;  // by link
+  std::vector<std::vector<int32_t>> at_;  // by resource
 };
 
 }  // namespace certree
