@@ -6,13 +6,14 @@ link of its way is free for it from then on. Nothing waits at routers.
 """
 
 from dataclasses import replace
-from heapq import heapify, heapreplace
 
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.rebooking import fitted
-from certree.models.fine.slots import FineTimes, fine_times, is_made_for
+from certree.models.fine.list_jobs import Cells, Sharing
+from certree.models.fine.list_scheduler import in_order
+from certree.models.fine.rebooking import cells_of, fitted, places_of
+from certree.models.fine.slots import FineTimes, Int64, fine_times, is_made_for
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
@@ -33,7 +34,7 @@ def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
     """A schedule for a demand in fine slots, itself where it has those of this size and machine; its other fields stay.
 
     UnsupportedError where a chunk reaches a node twice, or a transfer has no link: then nothing says what waits for what.
-    InputError as `FineTimes`. O(hops · log) in Python.
+    InputError as `FineTimes`. O(hops · log hops).
     """
     if schedule.slot_cycles is not None and is_made_for(schedule, message_bytes, machine):
         return schedule
@@ -46,14 +47,13 @@ def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
     slot = 1 << (_fullest(fine_times(still)) // MOST_SLOTS).bit_length()
     while True:
         still = replace(still, slot_cycles=slot)
-        step = _slots(fine_times(still), order.tolist())
-        if (last := max(step, default=0)) < MOST_SLOTS:
+        fires = _slots(fine_times(still), order)
+        if (last := int(fires.max(initial=0))) < MOST_SLOTS:
             break
         slot *= 1 << (last // MOST_SLOTS).bit_length()
-    fires = np.array(step, np.int32)
     order = np.argsort(fires, kind="stable")
     columns = {name: getattr(schedule, name)[order] for name in schedule.columns if name != "step"}
-    return replace(still, step=fires[order], rounds=np.ones(last + 1, np.int32), **columns)
+    return replace(still, step=fires[order].astype(np.int32), rounds=np.ones(last + 1, np.int32), **columns)
 
 
 def _refuse_several_paths(schedule: Schedule) -> None:
@@ -74,29 +74,11 @@ def _fullest(times: FineTimes) -> int:
     return int((load // capacity).max(initial=0))
 
 
-def _slots(times: FineTimes, order: list[int]) -> list[int]:
+def _slots(times: FineTimes, rows: Int64) -> Int64:
     """By row the slot in which it fires: the first from which on its chunk is there, and its links are free for good."""
-    schedule, uses, slot = times.schedule, times.reservations, times.slot
-    topology = schedule.topology
-    parallel = np.bincount(topology.pair_of_link, minlength=len(topology.pair_capacity)) > 1
-    free: dict[tuple[str, int], list[int]] = {}  # of each lane, from when on
-    needs: list[list[tuple[list[int], int]]] = [[] for _ in range(schedule.transfers)]
-    for row, pair, link, after in zip(*(column.tolist() for column in (uses.row, uses.pair, uses.link, uses.entry)), strict=True):
-        needs[row].append((free.setdefault(("pair", pair), [0] * int(topology.pair_capacity[pair])), after))
-        if link >= 0 and parallel[pair]:
-            needs[row].append((free.setdefault(("link", link), [0] * int(topology.capacity[link])), after))
-    for lanes in free.values():
-        heapify(lanes)
-    came: dict[tuple[int, int], int] = {}
-    length, arrives = times.length.tolist(), (times.latency + times.length).tolist()
-    source, target, chunk = schedule.src.tolist(), schedule.dst.tolist(), schedule.chunk.tolist()
-    fires = [0] * schedule.transfers
-    for row in order:
-        ready = came.get((source[row], chunk[row]), 0)
-        start = max([ready, *(lanes[0] - after for lanes, after in needs[row])])
-        fires[row] = -(-start // slot)
-        start = fires[row] * slot
-        for lanes, after in needs[row]:
-            heapreplace(lanes, start + after + length[row])
-        came[target[row], chunk[row]] = start + arrives[row]
-    return fires
+    places, lanes = places_of(times)
+    reads, writes = cells_of(times.schedule)
+    copies = np.ones(len(rows), np.bool_)
+    cells = Cells(reads, writes, copies, times.latency + times.length, np.arange(len(rows) + 1), rows)
+    fire, _ = in_order(places, cells, lanes, times.slot, Sharing.BEHIND)
+    return fire // times.slot
