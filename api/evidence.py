@@ -4,13 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from certree.api.api_errors import DisagreementError
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.classes import is_general
 from certree.verify.bounds.instance import Instance
@@ -22,24 +27,29 @@ from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Findings, Verdict
 
 
-def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
+def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fraction | None = None) -> tuple[AnySchedule, Verdict]:
     """The schedule with its certificate, and the verdict on both; an invalid schedule comes back as it was.
 
     The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
     schedule but an all-to-all needs no others: where all nodes look the same, bounds at one node and the count of all messages are
     as strong.
     A proof of the fewest steps that came with the schedule is kept if it is valid. A schedule that records what it was made for
-    gets a bound on the time of a run, too.
+    gets a bound on the time of a run, too. `enough`: no better bounds are searched for once one proves that a schedule for a demand
+    takes at most so many times the least time.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)
     if not verdict.valid:
         return schedule, verdict
     fewest = None if schedule.certificate is None else proved_fewest(schedule)
+    quick = _quick_bounds(bare, verdict, enough) if search and enough is not None and isinstance(bare, Schedule) else None
     is_simple = isinstance(bare, SymmetricSchedule) and not bare.collective.has_targets
-    bounds = found_bounds(bare) if search and not is_simple else []
-    instance, time_bounds = Instance.of(bare), []
-    if bare.made_for is not None and verdict.quality is not None:
+    bounds = found_bounds(bare) if search and quick is None and not is_simple else []
+    instance = Instance.of(bare)
+    time_bounds: list[Bound] = []
+    if quick is not None:
+        bounds, time_bounds = quick
+    elif bare.made_for is not None and verdict.quality is not None:
         known = [dict(bound) for bound in (*bounds, *verdict.quality.bandwidth_witnesses) if bound["quantity"] == "bandwidth"]
         best = best_of_each_class(instance, sorted(known, key=lambda bound: -Fraction(bound["value"])))
         found = found_time_bounds(instance, best, bare.made_for.message_bytes, bare.made_for.machine)
@@ -48,6 +58,26 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     findings = Findings()
     quality = check_certificate(certified, findings)
     return certified, findings.verdict(quality)
+
+
+def _quick_bounds(schedule: Schedule, verdict: Verdict, enough: Fraction) -> tuple[list[Bound], list[Bound]] | None:
+    """(bounds, time bounds) from the loads of a schedule for a demand, the first that prove that it takes at most `enough` times
+    the least time; None for other schedules, and where none proves it."""
+    from certree.synth.bounds.by_loads import bounds_by_loads
+
+    if schedule.slot_cycles is None or schedule.collective.demand is None or verdict.quality is None:
+        return None
+    assert schedule.made_for is not None  # of all schedules with fine slots
+    times, instance = fine_times(schedule), Instance.of(schedule)
+    load, uses = np.zeros(len(schedule.topology.pair_src), np.int64), times.reservations
+    np.add.at(load, uses.pair, times.length[uses.row])
+    of = TimeInstance(instance, schedule.made_for.message_bytes, schedule.made_for.machine)
+    cheap = [dict(bound) for bound in verdict.quality.bandwidth_witnesses]
+    for bound in chain(cheap, bounds_by_loads(of.exact, load)):
+        timed = make_time_bound(of, "load", {"bound": bound})
+        if times.cycles <= enough * int(timed["value"]):
+            return [] if bound in cheap else [bound], [timed]
+    return None
 
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:
@@ -111,13 +141,13 @@ def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Boun
     return find_bounds(topology, collective, delay)
 
 
-def certified_or_fail(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
+def certified_or_fail(schedule: AnySchedule, *, search: bool = True, enough: Fraction | None = None) -> tuple[AnySchedule, Verdict]:
     """`add_certificate` for a schedule that certree itself made: DisagreementError when it is invalid.
 
     A schedule made exactly as published, with the rounds or formulas of its source, may be invalid: it is then returned with that
     verdict.
     """
-    certified, verdict = add_certificate(schedule, search=search)
+    certified, verdict = add_certificate(schedule, search=search, enough=enough)
     if not verdict.valid and not schedule.provenance.get("published"):
         first = verdict.violations[0]
         raise DisagreementError(f"the schedule that was made is invalid: {first.rule}: {first.message}")

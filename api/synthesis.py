@@ -50,12 +50,12 @@ def synthesize(
     `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
     one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
     default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are compared
-    for; `run` is how: "slotted", "paced" or "fastest", for method auto. `skew`: the cycles by which the counters of nodes may start
-    apart; what is made then gets fine slots with guards, for that size and machine. `effort` is a deterministic search budget, 1 by
-    default: the same arguments give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the
-    computer. `seeds`: take the best of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default,
-    which is this process) share candidates of method auto and seeds: the schedule is the same, however many there are. `progress`
-    receives a line now and then.
+    for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `skew`: the cycles by
+    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine. `effort`
+    is a deterministic search budget, 1 by default: the same arguments give the same schedule. `time_limit` (seconds, or a text)
+    instead makes the result depend on the computer. `seeds`: take the best of N searches, with the seeds from `seed` on. `workers`
+    (as in `sweep`, but one by default, which is this process) share candidates of method auto and seeds: the schedule is the same,
+    however many there are. `progress` receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
     the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
@@ -84,7 +84,7 @@ def synthesize(
         effort=effort or 1,
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
-        form=None if run == "slotted" else form_of(run, len(wanted.endpoints), message, on),
+        form=None if run == "slotted" or asked.demand is not None else form_of(run, len(wanted.endpoints), message, on),
     )
     spread = Workers.of(workers, 1)
     if seeds < 1:
@@ -103,7 +103,7 @@ def synthesize(
         found = with_guards(written_out(found), message, on, skew)
     recorded = _recorded(found, request, time_limit)
     try:
-        certified, _ = certified_or_fail(recorded, search=not interrupted)
+        certified, _ = certified_or_fail(recorded, search=not interrupted, enough=load_methods()[method].proved_within)
     except KeyboardInterrupt:
         interrupted = True
         certified, _ = certified_or_fail(recorded, search=False)
@@ -196,4 +196,4 @@ def _recorded(schedule: AnySchedule, request: Request, time_limit: str | float |
         asked["compared"] = request.form.name
     if time_limit is not None:
         asked["time_limit_seconds"] = str(parsing.seconds(time_limit))
-    return request.remember(replace(schedule, provenance={**schedule.provenance, **asked}))
+    return request.remember(replace(schedule, provenance={**schedule.provenance, **asked}) if asked else schedule)

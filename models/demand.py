@@ -36,6 +36,31 @@ class Demand:
         object.__setattr__(self, "blocks", tuple(sorted(tuple(block) for block in self.blocks)))
         if not 1 <= len(self.blocks) <= MAX_PAIRS:
             raise InputError(f"demand: {len(self.blocks)} blocks; allowed: 1 to {MAX_PAIRS}")
+        if {type(number) for block in self.blocks for number in block} != {int} or not self._is_right():
+            self._refuse()
+        if self.granules > MAX_GRANULES:
+            raise InputError(f"demand: {self.granules} granules; allowed: up to {MAX_GRANULES} in all")
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.blocks)
+
+    def _is_right(self) -> bool:
+        """Whether all blocks are, which are whole numbers."""
+        try:
+            source, target, granules = self.columns
+        except (OverflowError, ValueError):
+            return False
+        lowest, highest = min(source.min(), target.min()), max(source.max(), target.max())
+        twice = (source[1:] == source[:-1]) & (target[1:] == target[:-1])
+        wrong = (lowest < 0, highest >= MAX_NODES, granules.min() < 1, (source == target).any(), twice.any())
+        return not any(wrong)
+
+    def _refuse(self) -> None:
+        """InputError for the first block that is wrong."""
         before = None
         for source, target, granules in self.blocks:
             if not all(type(number) is int for number in (source, target, granules)):
@@ -47,8 +72,6 @@ class Demand:
                     f"demand from {source} to {target}: {granules} granules; allowed: 1 or more (pairs without are left out)"
                 )
             before = (source, target)
-        if self.granules > MAX_GRANULES:
-            raise InputError(f"demand: {self.granules} granules; allowed: up to {MAX_GRANULES} in all")
 
     @cached_property
     def columns(self) -> tuple[Int64, Int64, Int64]:
@@ -90,6 +113,10 @@ def demand_of_bytes(amounts: Sequence[Sequence[int]] | NDArray[Any], topology: T
     of another size, entries that are not whole numbers from 0, and no demand at all.
     """
     endpoints = topology.endpoints.tolist()
+    if isinstance(amounts, np.ndarray) and _is_plain(amounts, len(endpoints)):
+        here, there = np.nonzero(np.where(np.eye(len(endpoints), dtype=np.bool_), 0, amounts))
+        ends = (topology.endpoints[here], topology.endpoints[there], -(-amounts[here, there] // granule_bytes))
+        return Demand(tuple(zip(*(column.tolist() for column in ends), strict=True)))
     rows = [list(row) for row in amounts]
     if len(rows) != len(endpoints) or any(len(row) != len(endpoints) for row in rows):
         width = max(map(len, rows), default=0)
@@ -103,6 +130,12 @@ def demand_of_bytes(amounts: Sequence[Sequence[int]] | NDArray[Any], topology: T
             if amount and i != j:
                 blocks.append((endpoints[i], endpoints[j], -(-amount // granule_bytes)))
     return Demand(tuple(blocks))
+
+
+def _is_plain(amounts: NDArray[Any], endpoints: int) -> bool:
+    """Whether an array is a matrix of amounts that are allowed."""
+    is_whole = amounts.shape == (endpoints, endpoints) and amounts.dtype == np.int64
+    return is_whole and bool(amounts.min() >= 0 and amounts.max() <= _MOST_BYTES)
 
 
 def load_demand(path: Path, topology: Topology, granule_bytes: int) -> Demand:

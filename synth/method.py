@@ -206,6 +206,7 @@ class Tier(StrEnum):
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
     FINE = "among few endpoints (`makes_fine_slots`): it makes fine slots, message by message"
     SMALL = "there too, on direct networks up to FINE_BYTES"
+    DEMANDS = "for demands, which other methods do not take"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
@@ -228,7 +229,8 @@ def makes_fine_slots(request: Request) -> bool:
 
 def takes_fine_slots(request: Request) -> bool:
     """Whether methods of Tier.SMALL are tried."""
-    return makes_fine_slots(request) and (request.message_bytes <= FINE_BYTES or not request.topology.is_direct)
+    of_endpoint = request.message_bytes // (1 if request.collective.demand is None else len(request.members))
+    return makes_fine_slots(request) and (of_endpoint <= FINE_BYTES or not request.topology.is_direct)
 
 
 def is_small(request: Request) -> bool:
@@ -258,7 +260,8 @@ class Method:
     what cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as
     well, where endpoints have wide links or several into switches. `takes_members`: it also
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
-    `own_units`: it tries several units of link rates where those of the network do not divide them.
+    `own_units`: it tries several units of link rates where those of the network do not divide them. `proved_within`: once a
+    schedule for a demand is proved to take at most so many times the least time, no better bounds are searched for.
     """
 
     name: str
@@ -277,6 +280,7 @@ class Method:
     takes_members: bool = False
     takes_demand: bool = False
     own_units: bool = False
+    proved_within: Fraction | None = None
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)

@@ -138,7 +138,7 @@ def json_list(values: NDArray[np.signedinteger[Any]]) -> Iterator[bytes]:
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
         if table is None:
-            text = "".join(f"{value}," for value in block.tolist()).encode()
+            text = (",".join(map(str, block.tolist())) + ",").encode()
         else:
             letters = table[block.astype(np.int64) - low]
             text = letters[letters != 0].tobytes()

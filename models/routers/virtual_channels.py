@@ -79,6 +79,16 @@ def hop_sets(grid: Grid | None, links: Int64, layer: int | None = None) -> Int64
     return np.zeros(len(links), np.int64) if grid is None else grid.datelines(links)
 
 
+def route_sets(grid: Grid | None, links: Int64, begin: Int64, layer: NDArray[np.int32] | None = None) -> Int64:
+    """`hop_sets` of many routes, one after the other: route i is `links[begin[i] : begin[i + 1]]`, of `layer[i]`."""
+    length = np.diff(begin)
+    if grid is None or layer is not None:
+        of_route = np.zeros(len(length), np.int64) if layer is None else FIRST_LAYER + layer.astype(np.int64)
+        return np.repeat(np.where(length < 2, ANY, of_route), length)
+    routes = np.split(links, begin[1:-1]) if len(length) else []
+    return np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, route) for route in routes)])
+
+
 def layer_count(virtual_channel: Sequence[int] | NDArray[np.int32] | None) -> int:
     """The layers of routes with these virtual channels; 1 where they state none."""
     return 1 if virtual_channel is None or not len(virtual_channel) else 1 + int(max(virtual_channel))

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -136,8 +137,10 @@ class Schedule(ScheduleColumns):
         return bool((rank[self.src] < 0).any() or (rank[self.dst] < 0).any())
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
-        """The same transfers with another certificate."""
-        return replace(self, certificate=certificate)
+        """The same transfers with another certificate; what has been computed of them stays known."""
+        made = copy(self)
+        object.__setattr__(made, "certificate", certificate)
+        return made
 
 
 def make_schedule(
@@ -160,8 +163,8 @@ def make_schedule(
     route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
     moved: dict[str, Any] = {name: columns[name] for name in BUFFER_COLUMNS if name in columns}
     keys = (*reversed(moved.values()), route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
-    order = np.lexsort(keys)
-    steps = int(columns["step"].max()) + 1 if len(order) else 1
+    order = slice(None) if is_sorted(keys[::-1]) else np.lexsort(keys)
+    steps = int(columns["step"].max()) + 1 if len(route) else 1
     return Schedule(
         topology=topology,
         collective=collective,

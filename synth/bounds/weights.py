@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth import _native
 from certree.synth.graphs.lengths import owed_by
@@ -16,6 +17,7 @@ DEMAND_PASSES = 640  # where blocks differ in size
 STEPS = (1, 4)  # of multiplicative weights that are tried: one part in N
 
 Int64 = NDArray[np.int64]
+NOWHERE = np.zeros(0, np.int64)  # no lengths to begin with
 
 
 def weighted_lengths(instance: Instance) -> list[Int64]:
@@ -33,22 +35,30 @@ def weighted_lengths(instance: Instance) -> list[Int64]:
     source, target, amount = np.array(rows, np.int64).T
     most = PASSES if instance.collective.demand is None else DEMAND_PASSES
     passes = max(2, min(most, PASS_WORK // (len(owed) * len(topology.src))))
-    offset = np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32)
-    searched = []
-    for parts in STEPS:
-        found = _native.flow_lengths(
-            offset=offset,
-            head=topology.pair_dst.astype(np.int32),
-            kind=kind,
-            capacity=np.ascontiguousarray(capacity, np.int64),
-            source=source.astype(np.int32),
-            target=target.astype(np.int32),
-            amount=np.ascontiguousarray(amount),
-            passes=passes,
-            first_parts=parts,
-        )
-        searched.append((found * MAX_LENGTH // found.max())[kind][topology.pair_of_link])
-    return searched
+    ends = source.astype(np.int32), target.astype(np.int32), np.ascontiguousarray(amount)
+    found = [grown(topology, kind, capacity, ends, NOWHERE, passes, parts) for parts in STEPS]
+    return [lengths[kind][topology.pair_of_link] for lengths in found]
+
+
+def grown(
+    topology: Topology, kind: Int32, capacity: Int64, ends: tuple[Int32, Int32, Int64], start: Int64, passes: int, parts: int
+) -> Int64:
+    """Lengths by class of joined pairs, up to MAX_LENGTH, that multiplicative weights find in so many passes for what `ends` have
+    for each other: (source, target, amount), by source. `start`: to begin with; equal ones where it is empty."""
+    found = _native.flow_lengths(
+        offset=np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32),
+        head=topology.pair_dst.astype(np.int32),
+        kind=kind,
+        capacity=np.ascontiguousarray(capacity, np.int64),
+        start=start,
+        source=ends[0],
+        target=ends[1],
+        amount=ends[2],
+        passes=passes,
+        first_parts=parts,
+    )
+    lengths: Int64 = found * MAX_LENGTH // found.max()
+    return lengths
 
 
 def _cayley(instance: Instance) -> Cayley | None:

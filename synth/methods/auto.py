@@ -38,11 +38,9 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
     direct networks; Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it. A demand is
-    left to `flows`, which alone makes schedules for one.
+    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it. For a demand
+    the methods that take one are tried, likewise.
     """
-    if request.collective.demand is not None:
-        return METHODS["flows"](request)
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
@@ -168,6 +166,8 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     everyone = request.collective.members is None
     is_searched = request.form is None and topology.is_direct and is_large and everyone
     for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (entry.order, entry.name)):
+        if request.collective.demand is not None and not entry.takes_demand:
+            continue
         if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
             continue
         has_variants = not is_huge and not (is_searched and entry.published and entry.tier is not Tier.SMALL)
@@ -193,6 +193,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return makes_fine_slots(request)
         case Tier.SMALL:
             return takes_fine_slots(request)
+        case Tier.DEMANDS:
+            return request.collective.demand is not None
     return False
 
 

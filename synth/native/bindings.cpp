@@ -11,7 +11,9 @@
 #include "columns.hpp"
 #include "fine/fine_bindings.hpp"
 #include "flows/flow_lengths.hpp"
+#include "flows/message_booking.hpp"
 #include "flows/pair_router.hpp"
+#include "flows/path_choice.hpp"
 #include "packing/branching_packing.hpp"
 #include "packing/forest_packing.hpp"
 #include "packing/switch_splitting.hpp"
@@ -121,14 +123,40 @@ auto route(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind, C
   return std::make_tuple(to_numpy(paths.offset, {paths.offset.size()}), to_numpy(paths.arc, {paths.arc.size()}), paths.period);
 }
 
-auto lengths(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind, Column<int64_t> capacity, Column<int32_t> source,
-             Column<int32_t> target, Column<int64_t> amount, int32_t passes, int32_t first_parts) {
-  const LengthNetwork network{copy(offset), copy(head), copy(kind), copy(capacity)};
+auto lengths(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind, Column<int64_t> capacity, Column<int64_t> start,
+             Column<int32_t> source, Column<int32_t> target, Column<int64_t> amount, int32_t passes, int32_t first_parts) {
+  const LengthNetwork network{copy(offset), copy(head), copy(kind), copy(capacity), copy(start)};
   const LengthDemand demand{copy(source), copy(target), copy(amount)};
   const auto found = flow_lengths(network, demand, passes, first_parts, [] {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   });
   return to_numpy(found, {found.size()});
+}
+
+// (first, offset, arc): see path_choice.hpp.
+auto prepare(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> ends, int32_t tries, uint64_t seed) {
+  const RouterNetwork network{copy(offset), copy(head), {}, {}, {}};
+  const auto found = prepare_paths(network, copy(ends), tries, seed, [] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+  const auto column = [](const std::vector<int32_t>& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(column(found.first), column(found.offset), column(found.arc));
+}
+
+// (path of each message, rounds of the fullest arc); no path where a message has none to choose from.
+auto choose(Column<int32_t> first, Column<int32_t> offset, Column<int32_t> arc, Column<int64_t> capacity, Column<int32_t> pair,
+            Column<int64_t> size, int32_t sweeps, int64_t goal) {
+  const PreparedPaths prepared{copy(first), copy(offset), copy(arc)};
+  const auto found = choose_paths(prepared, copy(capacity), copy(pair), copy(size), sweeps, goal);
+  return std::make_pair(to_numpy(found.path, {found.path.size()}), found.period);
+}
+
+// (cycle in which each message fires, lane of each of its links).
+auto book(Column<int32_t> offset, Column<int32_t> link, Column<int64_t> after, Column<int64_t> length, Column<int64_t> flight,
+          Column<int32_t> before, Column<int64_t> priority, Column<int32_t> lanes, int64_t slot, bool patient) {
+  const Messages messages{copy(offset), copy(link), copy(after), copy(length), copy(flight), copy(before), copy(priority)};
+  const auto booked = book_messages(messages, copy(lanes), slot, patient);
+  return std::make_pair(to_numpy(booked.fire, {booked.fire.size()}), to_numpy(booked.lane, {booked.lane.size()}));
 }
 
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
@@ -191,9 +219,16 @@ NB_MODULE(_native, module) {
   module.def("route_pairs", &certree::route, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "size"_a,
              "sweeps"_a, "goal"_a, "seed"_a, "length"_a,
              "Paths that load classes of arcs evenly: (offset, arc, rounds that the fullest class takes).");
-  module.def("flow_lengths", &certree::lengths, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "amount"_a,
-             "passes"_a, "first_parts"_a,
+  module.def("flow_lengths", &certree::lengths, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "start"_a, "source"_a, "target"_a,
+             "amount"_a, "passes"_a, "first_parts"_a,
              "Lengths of kinds of arcs that bound multicommodity flows; empty where a target cannot be reached.");
+  module.def("prepare_paths", &certree::prepare, "offset"_a, "head"_a, "ends"_a, "tries"_a, "seed"_a,
+             "A few paths for each pair of `ends`: (first path of each pair, offset, arc).");
+  module.def("choose_paths", &certree::choose, "first"_a, "offset"_a, "arc"_a, "capacity"_a, "pair"_a, "size"_a, "sweeps"_a,
+             "goal"_a, "One of the prepared paths for each message: (path, rounds that the fullest arc takes).");
+  module.def("book_messages", &certree::book, "offset"_a, "link"_a, "after"_a, "length"_a, "flight"_a, "before"_a, "priority"_a,
+             "lanes"_a, "slot"_a, "patient"_a,
+             "List scheduling of messages that differ in length: (cycle in which each fires, lane of each of its links).");
   certree::bind_fine(module);
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")

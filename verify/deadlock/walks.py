@@ -12,7 +12,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.routers.grid_routing import Grid
 from certree.models.routers.packet_routes import packet_routes, table_hops
-from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_count
+from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_count, route_sets
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
@@ -78,20 +78,15 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
     topology, to_neighbour = schedule.topology, _messages_of_pairs(schedule)
     pairs = np.flatnonzero(to_neighbour)
     used, routed = np.unique(schedule.route[schedule.route != DIRECT], return_counts=True)
-    grid = Grid.of(topology)
-    layer = schedule.virtual_channel
-    links = [np.array(schedule.routes[route], np.int64) for route in used.tolist()]
-    sets = [
-        hop_sets(grid, passed, None if layer is None else int(layer[route]))
-        for passed, route in zip(links, used.tolist(), strict=True)
-    ]
+    links, begin = flat([schedule.routes[route] for route in used.tolist()])
+    layer = None if schedule.virtual_channel is None else schedule.virtual_channel[used]
     masks = np.array(vcs.masks(machine), np.uint64)
     messages = np.concatenate((to_neighbour[pairs], routed)).astype(np.int64) * schedule.repeats
     return Walks(
         topology,
-        np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(passed) for passed in links], dtype=np.int64))),
-        np.concatenate((pairs, *(topology.pair_of_link[passed] for passed in links))).astype(np.int64),
-        masks[np.concatenate((np.zeros(len(pairs), np.int64), *sets))],
+        np.concatenate((np.arange(len(pairs)), len(pairs) + begin)),
+        np.concatenate((pairs, topology.pair_of_link[links])).astype(np.int64),
+        masks[np.concatenate((np.zeros(len(pairs), np.int64), route_sets(Grid.of(topology), links, begin, layer)))],
         np.minimum(messages, MOST_FLITS // flits + 1) * flits,
     )
 

@@ -12,15 +12,20 @@ the root ends with all of them.
 *Both.* In an all-reduce the copies start at the root of the reduces, once the last reduce into it has landed. A copy into another
 node lands later still than that node's own reduce has left, so neither meets the reduces into it.
 
+*Targets.* The rows are copies, and those of a chunk, by their steps, lead from its root to its target: each leaves where the one
+before it has landed by then. No node receives a chunk twice, and the root none. By the same induction each carries the root's.
+
 In all cases no cell gets a copy together with another transfer, no transfer leaves an empty cell and no reduce enters one: none of
 the rules of `semantics` and `check_writes` is broken. Schedules of other shapes may be valid too; the abstract machine decides.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.fine.slots import landing_steps
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
@@ -31,23 +36,27 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 
+@lru_cache(maxsize=1)
 def flows_along_trees(schedule: Schedule) -> bool:
     """Whether the proof above holds for a schedule whose rows all run between different nodes that hold data.
 
-    False proves nothing, as for any schedule with several buffers, of some endpoints only or with fine slots. O(transfers)
-    time, 4 bytes of memory per chunk and endpoint.
+    False proves nothing, as for any schedule with several buffers or of some endpoints only, and without targets any with fine
+    slots. Kept for the schedule that was asked about last. O(transfers) time and 4 bytes of memory per chunk and endpoint; with
+    targets O(transfers log transfers) time and O(transfers) memory.
     """
-    if schedule.buffers > 1 or schedule.collective.members is not None or schedule.slot_cycles is not None:
+    if schedule.buffers > 1 or schedule.collective.members is not None:
         return False
+    if (schedule.topology.holds & (schedule.topology.rank < 0)).any():  # switches that hold data
+        return False
+    if schedule.collective.has_targets:
+        return _carried(schedule)
     collective, ranks = schedule.collective, len(schedule.topology.endpoints)
     edges = schedule.chunks * (ranks - 1)
     reduces = int(np.count_nonzero(schedule.op == Op.REDUCE))
-    if collective.has_targets or (reduces, schedule.transfers - reduces) != (
+    if schedule.slot_cycles is not None or (reduces, schedule.transfers - reduces) != (
         edges * collective.reduces,
         edges * collective.gathers,
     ):
-        return False
-    if (schedule.topology.holds & (schedule.topology.rank < 0)).any():  # switches that hold data
         return False
     roots, starts = _roots(schedule), np.zeros(schedule.chunks, np.int32)
     if collective.reduces:
@@ -56,6 +65,23 @@ def flows_along_trees(schedule: Schedule) -> bool:
             return False
         roots, starts = found
     return not collective.gathers or _copied(schedule, roots, starts)
+
+
+def _carried(schedule: Schedule) -> bool:
+    """Whether copies bring every chunk from its root to its target along a path."""
+    if schedule.chunk_target is None or not schedule.transfers or (schedule.op != Op.COPY).any():
+        return False
+    order = np.lexsort((schedule.step, schedule.chunk))
+    chunk, step, src, dst = (getattr(schedule, name)[order] for name in ("chunk", "step", "src", "dst"))
+    landed = landing_steps(schedule)[order]
+    first = np.append(True, chunk[1:] != chunk[:-1])
+    last, onward = np.append(first[1:], True), np.flatnonzero(~first)
+    if first.sum() != schedule.chunks or (src[first] != schedule.chunk_root).any() or (dst[last] != schedule.chunk_target).any():
+        return False
+    if (src[onward] != dst[onward - 1]).any() or (landed[onward - 1] > step[onward]).any():
+        return False
+    reached = np.sort(chunk * np.int64(len(schedule.topology.kind)) + dst)
+    return not ((reached[1:] == reached[:-1]).any() or (dst == schedule.chunk_root[chunk]).any())
 
 
 def _roots(schedule: Schedule) -> Int64:

@@ -178,7 +178,7 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     machine = machine_from_document(arguments["machine"], "machine")
     method, size = load_methods()[arguments["method"]], arguments["size"]
     run = arguments["run"]
-    form = None if run == "slotted" else form_of(run, len(topology.endpoints), size, machine)
+    form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
     names = ("chunks", "steps", "options", "effort", "seed")
     monitor = Monitor(bar=arguments["bar"])
     request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})

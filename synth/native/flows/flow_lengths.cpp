@@ -22,7 +22,8 @@ struct Bound {
 class Lengths {
  public:
   Lengths(const LengthNetwork& network, const LengthDemand& demand)
-      : network_(network), demand_(demand), length_(network.capacity.size(), kStart), load_(network.capacity.size()) {
+      : network_(network), demand_(demand), length_(network.start), load_(network.capacity.size()) {
+    if (length_.empty()) length_.assign(network.capacity.size(), kStart);
     for (size_t i = 0; i < demand.source.size(); ++i) {
       if (i == 0 || demand.source[i] != demand.source[i - 1]) first_.push_back(i);
     }

@@ -9,9 +9,10 @@ namespace certree {
 
 // Arcs out of node v: offset[v] .. offset[v + 1]; `head` and `kind` by arc. Arcs of one kind have one length, and `capacity` by
 // kind is what they carry together: an arc of its own kind in general, all arcs of a generator where one source stands for all.
+// `start`: lengths by kind to begin with, of up to 2^24; equal ones where it is empty.
 struct LengthNetwork {
   std::vector<int32_t> offset, head, kind;
-  std::vector<int64_t> capacity;
+  std::vector<int64_t> capacity, start;
 };
 
 // What `source[i]` has for `target[i]`, sorted by source.

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
+from certree.synth.method import load_methods
 from certree.verify.rules import tree_proof as trees
 from certree.verify.rules.semantics import check_semantics
 from certree.verify.rules.tree_proof import flows_along_trees
@@ -16,6 +17,7 @@ from certree.verify.rules.wiring import check_writes, executable_rows
 from certree.verify.verdict import Findings
 from tests.drawn import examples, given_at_least, rngs
 from tests.synth.execution import make
+from tests.synth.flows.demands import drawn_request
 from tests.verify.build import build, chain_all_reduce, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
 
@@ -106,3 +108,31 @@ def test_other_right_schedules_are_left_to_the_machine() -> None:
     assert is_valid_by_execution(schedule)
     assert not flows_along_trees(make("netreduce", "switch:4,reducing=switches"))
     assert parse_topology("switch:4,reducing=switches").holds.any()
+
+
+def test_chunks_with_targets() -> None:
+    for made in (
+        demanded("torus:3x3"),
+        demanded("h100:2"),
+        make("flows", "mesh:2x3", "gather", root=1),
+        make("flows", "dgx1", "all-to-all"),
+    ):
+        assert flows_along_trees(made)
+        rows, where = np.arange(made.transfers), np.flatnonzero(made.dst != made.chunk_target[made.chunk])
+        moves = {name: getattr(made, name) for name in made.columns}
+        wrong = [
+            {**moves, "dst": np.where(rows == 0, made.src[1], made.dst)},  # elsewhere
+            {name: column[1:] for name, column in moves.items()},  # one is missing
+            {**moves, "step": np.where(rows == where[0], made.steps - 1, made.step)},  # later than what needs it
+            {name: np.append(column, column[:1]) for name, column in moves.items()},  # one comes twice
+        ]
+        for columns in wrong:
+            assert not flows_along_trees(replace(made, **columns))
+
+
+def demanded(spec: str) -> Schedule:
+    """A schedule for a drawn demand in fine slots, with chunks that are stored on their way."""
+    made = load_methods()["prepared-paths"](drawn_request(spec, 0, 1 << 16))
+    assert isinstance(made, Schedule)
+    assert made.slot_cycles is not None
+    return made

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from itertools import compress
 from typing import Any
 
@@ -262,30 +263,36 @@ def _labels(instance: Instance, start: int) -> NDArray[np.int32]:
 
     No link leads from a reachable node to an unreachable one, so that label breaks no condition.
     """
-    topology = instance.topology
+    return _labels_in(instance.topology, start)
+
+
+@lru_cache(maxsize=256)
+def _labels_in(topology: Topology, start: int) -> NDArray[np.int32]:
+    """`_labels`, kept for some nodes of the networks that were asked about last."""
+    is_endpoint = topology.kind == NodeKind.ENDPOINT
     if topology.is_direct:
         label = topology.distances(start)
     else:
         label = np.full(len(topology.kind), -1, np.int32)
         label[start] = hops = 0
         while True:
-            _through_switches(instance, label, hops)
+            _through_switches(topology, is_endpoint, label, hops)
             fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0)]
             if not len(fresh):
                 break
             hops += 1
             label[fresh] = hops
-    unreached = instance.exists & (label < 0)
+    unreached = (topology.kind != NodeKind.ABSENT) & (label < 0)
     label[unreached] = label.max()
+    label.setflags(write=False)
     return label
 
 
-def _through_switches(instance: Instance, label: NDArray[np.int32], hops: int) -> None:
+def _through_switches(topology: Topology, is_endpoint: NDArray[np.bool_], label: NDArray[np.int32], hops: int) -> None:
     """Give the label `hops` to all switches that nodes of that label reach through switches alone."""
-    topology = instance.topology
     while True:
         spend(4 * len(topology.src), f"ways through switches over {len(topology.src):,} links")
-        fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0) & ~instance.is_endpoint[topology.dst]]
+        fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0) & ~is_endpoint[topology.dst]]
         if not len(fresh):
             return
         label[fresh] = hops

@@ -60,7 +60,7 @@ def test_a_sparse_demand_has_a_time_bound(tmp_path):
         ((*ASKED, "bytes.csv", "--members", "0,1"), "a demand is for an all-to-all of all endpoints: members follow from it"),
         ((*ASKED, "bytes.csv", "--method", "direct"), "method direct: not supported for alltoallv, whose blocks differ in size"),
         ((*ASKED, "bytes.csv", "--method", "multitree"), "multitree does not make all-to-all"),
-        ((*ASKED, "bytes.csv", "--chunks", "5"), "flows cuts a demand into up to 131072 chunks, or not into the 5"),
+        ((*ASKED, "bytes.csv", "--chunks", "5"), "no method applies: flows: flows cuts a demand into up to 131072 chunks, or not into the 5"),
     ],
 )
 def test_refusals(demand, options, reason):

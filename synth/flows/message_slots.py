@@ -1,0 +1,167 @@
+"""Fine slots for the messages of a demand, whose chunks differ in size: each leaves when its data is there and its links are free.
+
+The scheduler is in `synth/native/flows/message_booking.cpp`. Its times are those of `certree.models.fine.slots`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.paths import link_cycles
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import Op
+from certree.models.schedule.timing import chunk_bytes_of, serialization_cycles
+from certree.synth import _native
+from certree.synth.flows.block_slots import Moves
+from certree.synth.method import Request
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+LATE = 16  # chunks that come in the last of so many parts of a run are late
+
+#: (source, target, granules) of each chunk
+Chunks = tuple[Int64, Int64, Int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """The transfers of chunks on the machine of a request: `chunks`, and `moves`, whose blocks are the chunks. `after`: by hop the
+    cycles from the firing of its transfer to the entry into the link; by row the `length` on a lane, and the `flight`, until it has
+    landed."""
+
+    request: Request
+    chunks: Chunks
+    moves: Moves
+    after: Int64
+    length: Int64
+    flight: Int64
+
+    @classmethod
+    def of(cls, request: Request, chunks: Chunks, moves: Moves) -> "Messages":
+        """The times of transfers, as `FineTimes` has them. O(hops)."""
+        topology, machine = request.topology, request.machine
+        way = (link_cycles(topology, machine) + machine.router_cycles)[moves.pair]
+        passed, first = np.cumsum(way) - way, moves.offset[:-1]
+        after = passed - np.repeat(passed[first], np.diff(moves.offset))
+        unit = chunk_bytes_of(request.message_bytes, request.collective.message_chunks(topology, len(chunks[0])), 1, machine)
+        length = serialization_cycles(chunks[2][moves.block] * unit, machine, topology.scale)
+        latency = np.add.reduceat(way, first) + machine.interface_cycles + machine.router_cycles
+        return cls(request, chunks, moves, after, length, latency + length)
+
+    @property
+    def rest(self) -> Int64:
+        """By row the cycles from its firing until its chunk is at its target, if nothing waits."""
+        last = np.flatnonzero(self.moves.is_last)
+        until = np.cumsum(self.flight)
+        return until[last][np.searchsorted(last, np.arange(len(until)))] - until + self.flight
+
+    @property
+    def left(self) -> Int64:
+        """By row the transfers until its chunk is at its target, this one included."""
+        last = np.flatnonzero(self.moves.is_last)
+        row = np.arange(len(self.moves.is_last))
+        return last[np.searchsorted(last, row)] - row + 1
+
+    @cached_property
+    def fullest(self) -> int:
+        """Cycles that messages take on the fullest link."""
+        topology, moves = self.request.topology, self.moves
+        load = np.zeros(len(topology.pair_src), np.int64)
+        np.add.at(load, moves.pair, np.repeat(self.length, np.diff(moves.offset)))
+        return int((load // topology.pair_capacity).max())
+
+    def booked(self, priority: Int64, *, patient: bool, most_slots: int) -> "Booked":
+        """The transfers in slots of a cycle, or of the least power of two with which there are at most about `most_slots`: of those
+        that can leave that of the lowest priority first; see `native/flows/message_booking.hpp`."""
+        moves, topology = self.moves, self.request.topology
+        slot = 1 << (self.fullest // most_slots).bit_length()
+        starts = np.append(True, moves.is_last[:-1])
+        fire, lane = _native.book_messages(
+            offset=moves.offset,
+            link=moves.pair,
+            after=self.after,
+            length=np.ascontiguousarray(self.length, np.int64),
+            flight=self.flight,
+            before=np.where(starts, -1, np.arange(len(starts)) - 1).astype(np.int32),
+            priority=priority,
+            lanes=np.minimum(topology.pair_capacity, len(starts)).astype(np.int32),
+            slot=slot,
+            patient=patient,
+        )
+        return Booked(self, fire, lane, slot, patient)
+
+    def squeezed(self, first: "Booked", rounds: int, most_slots: int) -> "Booked":
+        """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier."""
+        best = last = first
+        moves, ahead = self.moves, np.zeros(len(self.chunks[0]), np.int64)
+        for _ in range(rounds):
+            comes = (last.fire + self.flight)[moves.is_last]
+            is_late = comes > comes.max() - comes.max() // LATE
+            ahead[moves.block[moves.is_last][is_late]] += int(comes.max()) // LATE
+            last = self.booked(-self.rest - ahead[moves.block], patient=first.patient, most_slots=most_slots)
+            best = min(best, last, key=lambda one: one.end)
+        return best
+
+
+@dataclass(frozen=True, eq=False)
+class Booked:
+    """Messages with the cycle `fire` of each row, a multiple of `slot`, and by hop the `lane` that it holds; how they were booked
+    (`patient`)."""
+
+    messages: Messages
+    fire: Int64
+    lane: Int32
+    slot: int
+    patient: bool
+
+    @property
+    def end(self) -> int:
+        """The cycle in which everything has landed, from the common start."""
+        return self.messages.request.machine.ni_start_cycles + int((self.fire + self.messages.flight).max())
+
+    def schedule(self, method: str, options: Mapping[str, Any], **more: Any) -> Schedule:
+        """The schedule; `more`: what its provenance says."""
+        messages, moves = self.messages, self.messages.moves
+        request, (source, target, granules) = messages.request, messages.chunks
+        route, routes = _over_lanes(request.topology, moves, self.lane)
+        step = self.fire // self.slot
+        order = np.argsort(step * len(source) + moves.block)  # a chunk is in one transfer at a time: rows in canonical order
+        columns = {"chunk": moves.block, "step": step.astype(np.int32), "src": moves.src, "dst": moves.dst, "route": route}
+        columns = {name: column[order] for name, column in columns.items()} | {"op": np.full(len(route), Op.COPY, np.int8)}
+        return make_schedule(
+            request.topology,
+            request.collective,
+            source,
+            columns,
+            target,
+            routes=routes,
+            chunk_granules=None if request.collective.demand is None else granules,
+            slot_cycles=self.slot,
+            made_for=MadeFor(request.message_bytes, request.machine),
+            provenance=request.provenance(method, options, **more),
+        )
+
+
+def _over_lanes(topology: Topology, moves: Moves, lane: Int32) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
+    """(`route` column, `routes`) in which each hop over parallel links takes that of its lane."""
+    parallel = np.bincount(topology.pair_of_link) > 1
+    if not parallel[moves.pair].any():
+        return moves.route, moves.routes
+    by_pair = np.argsort(topology.pair_of_link, kind="stable")
+    filled = np.cumsum(topology.capacity[by_pair].astype(np.int64))
+    begin = np.cumsum(topology.pair_capacity) - topology.pair_capacity
+    link = by_pair[np.searchsorted(filled, begin[moves.pair] + lane, side="right")].tolist()
+    named = (np.diff(moves.offset) > 1) | parallel[moves.pair[moves.offset[:-1]]]
+    numbers: dict[tuple[int, ...], int] = {}
+    route = np.full(len(named), DIRECT, np.int32)
+    for row in np.flatnonzero(named).tolist():
+        route[row] = numbers.setdefault(tuple(link[moves.offset[row] : moves.offset[row + 1]]), len(numbers))
+    return route, tuple(numbers)
