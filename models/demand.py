@@ -84,6 +84,11 @@ class Demand:
         """Of all blocks."""
         return sum(granules for _, _, granules in self.blocks)
 
+    def scaled(self, granules: int) -> "Demand":
+        """The same proportions with about so many granules in all, each block rounded up: no block is larger than with more."""
+        whole = self.granules
+        return Demand(tuple((source, target, -(-amount * granules // whole)) for source, target, amount in self.blocks))
+
     def require_fits(self, topology: Topology) -> None:
         """Raise InputError unless sources and targets are endpoints of this topology."""
         nodes = np.unique(np.concatenate(self.columns[:2]))

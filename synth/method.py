@@ -292,8 +292,8 @@ class Method:
         if UNIT in request.options:
             return self._made_in_unit(request, str(request.options[UNIT]))
         if not self.takes_members:
-            request.collective.require_everyone(f"method {self.name}")
-        elif not self.takes_demand:
+            request.collective.require_no_members(f"method {self.name}")
+        if not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
         return self._made_in_best_unit(request) if self.own_units and request.any_unit else self._made(request)
 

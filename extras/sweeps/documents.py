@@ -44,7 +44,7 @@ PARTS |= {
         """,
 }
 DOCUMENTS |= {
-    "compare": "topology collective machine: text\nroot: count?\nrounded?: rounded\ncells: [compared]",
+    "compare": "topology collective machine: text\nroot: count?\nblocks? granules?: count\nrounded?: rounded\ncells: [compared]",
     "sweep": """
         title: text
         rounded?: {rounded}
@@ -53,5 +53,12 @@ DOCUMENTS |= {
         present? unmeasured?: count
         estimated_cpu_seconds?: number
         """,
-    "tune": "topology collective machine: text\nroot: count?\nrounded?: rounded\nranges: [tuned]\npoints: [tuned_at]",
+    "tune": """
+        topology collective machine: text
+        root: count?
+        blocks? granules?: count
+        rounded?: rounded
+        ranges: [tuned]
+        points: [tuned_at]
+        """,
 }

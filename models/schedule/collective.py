@@ -162,9 +162,13 @@ class Collective:
 
     def require_everyone(self, what: str) -> None:
         """Raise UnsupportedError where `what` (a few words) would get a collective of some endpoints only, or with a demand."""
+        self.require_no_members(what)
+        self.require_equal_blocks(what)
+
+    def require_no_members(self, what: str) -> None:
+        """Raise UnsupportedError where `what` (a few words) would get a collective of some endpoints only."""
         if self.members is not None:
             raise UnsupportedError(f"{what}: not supported for collectives of some endpoints only (members)")
-        self.require_equal_blocks(what)
 
     def require_equal_blocks(self, what: str) -> None:
         """Raise UnsupportedError where `what` (a few words) would get a collective with a demand."""

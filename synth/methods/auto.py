@@ -206,5 +206,5 @@ def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str],
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
             yield dict(variant.options), variant.is_first
     channels = channels_that_fill(request.topology, also_narrow=request.collective.has_targets)
-    if entry.side_by_side and channels > 1:
+    if entry.side_by_side and channels > 1 and request.collective.demand is None:
         yield {"channels": str(channels)}, False

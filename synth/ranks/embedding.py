@@ -5,6 +5,8 @@ the step lasts as many rounds as its fullest link needs, which is free of conten
 `rounds=published` gives a step the rounds that its messages would need if every pair of ranks had a separate link, as algorithms
 are published: one round, or c where a message has c chunks. The verifier then reports contention.
 
+With a demand the chunks of an all-to-all, one for each ordered pair, have the sizes of its blocks; those of no size are left out.
+
 `channels=C` runs the algorithm C times in parallel, each time on its part of the message (NCCL's channels): messages between the
 same two ranks can then take different routes, such as the six planes of a DGX-2. `stagger=S` starts each of them S steps after the
 one before, so that phases on different links, such as those of hierarchical algorithms, overlap.
@@ -17,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.demand import Demand
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT
@@ -25,6 +28,7 @@ from certree.synth.method import Option, Request, choice, require_shape, whole_n
 from certree.synth.phases import routes_along
 from certree.synth.ranks.route_choice import spread_routes
 from certree.synth.rounds import rounds_needed
+from certree.verify.rules.contention import granule_rounds
 
 MOST_CHANNELS = 64
 
@@ -84,15 +88,21 @@ def embed(
     """
     published = options.get("rounds") == "published"
     topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
+    demand = request.collective.demand
+    if demand is not None and (published or parts > 1):
+        raise UnsupportedError(f"{method}: blocks that differ in size go in one channel, in as many rounds as they need")
     if stagger and parts == 1:
         raise InputError(f"{method}: stagger={stagger} is for channels=2 or more, which start one after the other")
-    channels = parts * topology.lanes  # a message over a full link is cut into as many as it has units
+    channels = parts * (topology.lanes if demand is None else 1)  # a message over a full link is cut into as many as it has units
     if channels > 1:
         start = np.repeat(np.arange(parts, dtype=np.int32) * np.int32(stagger), topology.lanes)
         columns = _side_by_side(columns, len(chunk_root), start)
         chunk_root = np.tile(chunk_root, channels)
         chunk_target = None if chunk_target is None else np.tile(chunk_target, channels)
         path = None if path is None else np.concatenate([path] * channels)
+    granules = None
+    if demand is not None and chunk_target is not None:
+        columns, chunk_root, chunk_target, granules, path = _demanded(demand, columns, chunk_root, chunk_target, path)
     route, routes = spread_routes(topology, columns) if path is None else routes_along(path)
     schedule = make_schedule(
         topology,
@@ -101,10 +111,26 @@ def embed(
         {**columns, "route": route},
         chunk_target=chunk_target,
         routes=routes,
+        chunk_granules=granules,
         provenance=request.provenance(method, options, **({"published": True} if published else {})),
     )
     require_shape(request, method, schedule.chunks, schedule.steps)
+    if granules is not None:
+        return replace(schedule, rounds=granule_rounds(schedule).astype(np.int32))
     return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))
+
+
+def _demanded(
+    demand: Demand, columns: Mapping[str, NDArray[Any]], root: NDArray[Any], target: NDArray[Any], path: Int32 | None
+) -> tuple[Mapping[str, NDArray[Any]], NDArray[Any], NDArray[Any], NDArray[np.int64], Int32 | None]:
+    """(`columns`, `chunk_root`, `chunk_target`, granules of each chunk, `path`) with the chunks of which the demand has any."""
+    size = {(source, sink): granules for source, sink, granules in demand.blocks}
+    granules = np.array([size.get(pair, 0) for pair in zip(root.tolist(), target.tolist(), strict=True)], np.int64)
+    kept = granules > 0
+    rows = kept[columns["chunk"]]
+    left = {name: column[rows] for name, column in columns.items()}
+    left["chunk"] = (np.cumsum(kept) - 1)[left["chunk"]].astype(np.int32)
+    return left, root[kept], target[kept], granules[kept], None if path is None else path[rows]
 
 
 def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, start: Int32) -> dict[str, NDArray[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import certree.api as ct
+from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import gap_words, rate_words, rounded_of, rounded_words, seconds_words, size_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
@@ -28,7 +29,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.run.comparison import compare
+from certree.extras.sweeps.run.comparison import SIZES, compare
 from certree.hw.engines.runs import MODES
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine
@@ -41,8 +42,8 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 
 @click.command("compare")
 @argument_topology()
-@option_collective()
-@click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
+@option_collective(members=True)
+@click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
@@ -56,7 +57,7 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 def compare_command(
     topology: Topology,
     collective: Collective,
-    sizes: list[int],
+    sizes: list[int] | None,
     methods: list[str] | None,
     machine: Machine | None,
     run: str,
@@ -88,8 +89,9 @@ def compare_command(
         emit(
             {
                 "topology": topology.name,
-                "collective": str(collective.kind),
+                "collective": collective.name,
                 "root": collective.root,
+                **members_of(collective),
                 "machine": found.machine.name,
                 **rounded_of(topology),
                 "cells": list(found.cells),

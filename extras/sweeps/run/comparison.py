@@ -24,7 +24,7 @@ from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
-from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.models.common.errors import InputError, RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine, machine_from_document
@@ -39,6 +39,8 @@ KEPT = (
     "valid", "steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers", "bandwidth_time", "bandwidth_bound",
     "latency_steps", "latency_bound", "optimal_in", "gap",
 )  # fmt: skip
+SIZES = ("32KiB", "1MiB", "64MiB")
+PAIRWISE = "direct:steps=by-distance"
 KEPT_OF_SHARED = ("shares", "bandwidth_bound_any_shares")  # of an all-gather and reduce-scatter
 
 
@@ -67,7 +69,7 @@ def compare(
     collective: str | Collective = "all-reduce",
     *,
     root: int | None = None,
-    sizes: Sequence[int | str] = ("32KiB", "1MiB", "64MiB"),
+    sizes: Sequence[int | str] | None = None,
     methods: Sequence[str] | None = None,
     machine: str | Path | Machine | None = None,
     run: str | None = "slotted",
@@ -79,8 +81,10 @@ def compare(
 ) -> ComparedMethods:
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
-    `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
-    "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `workers`: as in `sweep`, but one by
+    `sizes`: by default SIZES; a demand has one, its own. `methods`: each `name` or `name:option=value:...`; by default all, of a
+    demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `run`: the execution
+    model of the simulation, "slotted" or "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers.
+    `workers`: as in `sweep`, but one by
     default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
     links, where they are faster so and no channels were stated; such a cell has the `options` that were added. `time_over_bound` of
     a cell is its closed form divided by `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather
@@ -92,17 +96,36 @@ def compare(
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
     [109503, 78463]
     """
-    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
-    asked.require_everyone("compare")
+    entries = [parse_entry(name) for name in methods or _all_methods(asked)]  # an unknown one is an error before any work
+    asked.require_no_members("compare")
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
-    numbers, spread = list(map(parsing.size, sizes)), Workers.of(workers, 1)
+    numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)
     if spread.is_one:
         cells = list(comparison.cells(entries, numbers, progress or silent))
     else:
         done = run_tasks([comparison.task(entry, numbers) for entry in entries], spread, None, progress or silent).results
         cells = [made["cells"][index] for index in range(len(numbers)) for made in done]
     return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
+
+
+def _all_methods(collective: Collective) -> list[str]:
+    """The methods that are compared by default."""
+    known = load_methods()
+    if collective.demand is None:
+        return list(known)
+    return [*(name for name in known if known[name].takes_demand), PAIRWISE]
+
+
+def _numbers(collective: Collective, sizes: Sequence[int | str] | None, machine: Machine) -> list[int]:
+    """The sizes in bytes; InputError for others than that of a demand."""
+    numbers = [parsing.size(size) for size in (SIZES if sizes is None else sizes)]
+    if collective.demand is None:
+        return numbers
+    own = collective.demand.granules * machine.flit_bytes
+    if sizes is not None and numbers != [own]:
+        raise InputError(f"the demand is for {own} bytes on machine {machine.name}, and has no other size")
+    return [own]
 
 
 def outcome_words(cell: dict[str, Any]) -> str:

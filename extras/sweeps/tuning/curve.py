@@ -8,7 +8,7 @@ from typing import Any
 
 from certree.api.reports.time_bounds import in_cycles_and_seconds, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.rebooking import fitted
+from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
@@ -75,8 +75,8 @@ class Range:
 def cycles_at(schedule: AnySchedule, message_bytes: int, machine: Machine) -> int | None:
     """Closed-form cycles of a schedule at a size; one with fine slots is booked anew for it. None where it has no time there."""
     try:
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            schedule = fitted(schedule, message_bytes, machine)
+        if isinstance(schedule, Schedule):
+            schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
             return fine_times(schedule).cycles
         plan, timing = slotted(schedule, message_bytes, machine)
@@ -124,6 +124,12 @@ def ranges(points: Sequence[Point], machine: Machine, tell: Callable[[str], None
         result.append(Range(first, begins - 1, here.found, is_exact))
         first, is_exact = begins, exact
     return [*result, Range(first, points[-1].message_bytes, points[-1].found, is_exact)]
+
+
+def separate(points: Sequence[Point]) -> list[Range]:
+    """A range for each point, from the one before: of demands, whose schedules are for blocks of up to the sizes of the point."""
+    first = [points[0].message_bytes, *(point.message_bytes + 1 for point in points[:-1])]
+    return [Range(begin, point.message_bytes, point.found, True) for begin, point in zip(first, points, strict=True)]
 
 
 def crossover(here: Point, there: Point, machine: Machine) -> tuple[int, bool]:

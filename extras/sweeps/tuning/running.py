@@ -1,17 +1,18 @@
 """`tune`: the best schedule at each of many sizes, on workers, and the ranges between the sizes at which they take turns."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
 from certree.api.inputs import save
 from certree.api.parsing import Network
+from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import rounded_of, size_words
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
-from certree.extras.sweeps.tuning.curve import Found, Point, Range, entries, ranges, spread
+from certree.extras.sweeps.tuning.curve import Found, Point, Range, entries, ranges, separate, spread
 from certree.extras.sweeps.tuning.point import point
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.networks import sent
@@ -85,6 +86,9 @@ def tune(
     the same call resumes from it after an interruption. `workers` as in `sweep`. All but times.csv is the same bytes wherever it
     ran. `progress` receives a line now and then. Costs as many syntheses as there are sizes.
 
+    A demand is scaled to each size; a schedule for one size serves the smaller ones down to the one before, since none of their
+    blocks is larger.
+
     Raises InputError for anything malformed and for a folder with something else in it, UnsupportedError where no method applies.
 
     >>> import certree.api as ct
@@ -94,22 +98,26 @@ def tune(
     """
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
     asked.require_fits(topology)
-    asked.require_everyone("tune")
+    asked.require_no_members("tune")
     used, folder, tell = machine_for(topology, machine, progress or silent), Path(output), progress or silent
     sizes = grid(parsing.size(smallest), parsing.size(largest), factor)
     common = {**sent(topology, asked), "machine": used.document(), "effort": effort, "seed": seed}
     store = claim(folder, REQUEST, {**common, "sizes": sizes}, "a tuning")
-    tasks = [Task(f"{topology.name} {size_words(size)}", point, {**common, "size": size}) for size in sizes]
+    asks = {one["size"]: {**common, **one} for one in (_of_size(topology, asked, size, used) for size in sizes)}
+    tasks = [Task(f"{topology.name} {size_words(size)}", point, arguments) for size, arguments in asks.items()]
     done = run_tasks(tasks, Workers.of(workers), store, tell).results
-    points = spread(_points(sizes, done), used)
-    tell("looking for crossovers")
-    between = ranges(points, used, tell)
+    points = _points([*asks], done)
+    if asked.demand is None:
+        points = spread(points, used)
+        tell("looking for crossovers")
+    between = ranges(points, used, tell) if asked.demand is None else separate(points)
     files = _written(folder, between)
     rows = [one.document() | {"file": files.get(one.found)} for one in points]
     table = {
         "topology": topology.name,
         "collective": asked.name,
         "root": asked.root,
+        **members_of(asked),
         "machine": used.name,
         **rounded_of(topology),
         "ranges": entries(between, points, files, used),
@@ -120,6 +128,14 @@ def tune(
     write_atomically(folder / TABLE, canonical_json(named), force=True)
     write_atomically(folder / CURVE, tuned.plotted(".svg"), force=True)
     return tuned
+
+
+def _of_size(topology: Topology, collective: Collective, size: int, machine: Machine) -> dict[str, Any]:
+    """What a task has in addition for a size: that in bytes, and of a demand the collective of that size."""
+    if collective.demand is None:
+        return {"size": size}
+    demand = collective.demand.scaled(max(1, size // machine.flit_bytes))
+    return {**sent(topology, replace(collective, demand=demand)), "size": demand.granules * machine.flit_bytes}
 
 
 def grid(smallest: int, largest: int, factor: int) -> list[int]:

@@ -24,6 +24,7 @@ from certree.synth.ranks.staged import scatter_and_gather
     tier=Tier.LEAN,
     order=8,
     takes_members=True,
+    takes_demand=True,
     side_by_side=True,
 )
 def direct(request: Request, options: Options) -> Schedule:

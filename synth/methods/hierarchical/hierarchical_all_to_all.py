@@ -18,6 +18,7 @@ from certree.synth.ranks.layout import FACTORS, layout_of
     options={**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS},
     tier=Tier.LEAN,
     order=9,
+    takes_demand=True,
 )
 def hierarchical_all_to_all(request: Request, options: Options) -> Schedule:
     """Every block goes to its target's place inside the package, then along each further dimension, rows before columns.

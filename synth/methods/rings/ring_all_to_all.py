@@ -25,6 +25,7 @@ MAX_ROWS = 1 << 21
     options={**ROUNDS, "bidirectional": flag(False)},
     order=21,
     variants=[Variant({"bidirectional": "true"})],
+    takes_demand=True,
 )
 def ring_all_to_all(request: Request, options: Options) -> Schedule:
     """Messages to distance 1, then 2, ... round a ring, one hop per step: N(N-1)/2 steps in which every link carries one chunk.

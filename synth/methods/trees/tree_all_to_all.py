@@ -25,7 +25,13 @@ from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 MOST_GREEDY = 1 << 19  # transfers for which greedy timing takes seconds
 
 
-@method("tree-all-to-all", [CollectiveKind.ALL_TO_ALL], options={"timing": choice("steps", "greedy"), **ORDERS, **ROUNDS}, order=20)
+@method(
+    "tree-all-to-all",
+    [CollectiveKind.ALL_TO_ALL],
+    options={"timing": choice("steps", "greedy"), **ORDERS, **ROUNDS},
+    order=20,
+    takes_demand=True,
+)
 def tree_all_to_all(request: Request, options: Options) -> Schedule:
     """Each endpoint's chunks for the others go down its MultiTree tree, in the steps of the all-gather on these trees.
 

@@ -10,15 +10,15 @@
 namespace certree {
 namespace {
 
-constexpr int64_t kHop = 1 << 16;   // length of an arc
-constexpr int32_t kTie = 1 << 10;   // what a draw adds to it: decides between paths of equally many arcs, up to 64 of them
-constexpr int32_t kDetour = 3 * kHop;   // in the other draws: a path of up to 4 times as many arcs may be the shortest
-constexpr int64_t kFull = 128;      // fill of an arc that carries what fits into `goal` rounds
-constexpr int64_t kFullest = 180;   // larger fills weigh no more: its eighth power fits into 63 bits
-constexpr int64_t kEmpty = 16;      // weight of an empty arc; a full one weighs 2^12 more
-constexpr int64_t kOver = 1 << 14;  // weight of an arc that would exceed its rounds
-constexpr int64_t kMemory = 64;     // and what it remembers of each sweep in which it did
-constexpr int64_t kStep = 256;      // goals come nearer to the least by one part in so many
+constexpr int64_t kHop = 1 << 16;      // length of an arc
+constexpr int32_t kTie = 1 << 10;      // what a draw adds to it: decides between paths of equally many arcs, up to 64 of them
+constexpr int32_t kDetour = 3 * kHop;  // in the other draws: a path of up to 4 times as many arcs may be the shortest
+constexpr int64_t kFull = 128;         // fill of an arc that carries what fits into `goal` rounds
+constexpr int64_t kFullest = 180;      // larger fills weigh no more: its eighth power fits into 63 bits
+constexpr int64_t kEmpty = 16;         // weight of an empty arc; a full one weighs 2^12 more
+constexpr int64_t kOver = 1 << 14;     // weight of an arc that would exceed its rounds
+constexpr int64_t kMemory = 64;        // and what it remembers of each sweep in which it did
+constexpr int64_t kStep = 256;         // goals come nearer to the least by one part in so many
 
 class Preparation {
  public:
