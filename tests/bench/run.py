@@ -2,14 +2,27 @@
 
 import sys
 
-from tests.bench import candidates, choice, demands, exact, headline, lists, packing, personalized, scale, simulator, sweeps
+from tests.bench import (
+    candidates,
+    changing_demands,
+    choice,
+    demands,
+    exact,
+    headline,
+    lists,
+    packing,
+    personalized,
+    scale,
+    simulator,
+    sweeps,
+)
 from tests.bench.small import blocks, curve, papers, shortest
 
 
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    others = (blocks, demands, lists, curve, papers, shortest)
+    others = (blocks, demands, changing_demands, lists, curve, papers, shortest)
     for module in (simulator, scale, packing, candidates, choice, exact, headline, sweeps, personalized, *others):
         module.run(smoke)
         print(flush=True)

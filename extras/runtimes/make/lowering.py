@@ -30,7 +30,7 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     through the program one after the other, as the runtime does it: iterations of a repeating schedule need no steps of their own.
     Pairs of ranks that have more messages than fit into a thread block of `most_steps` steps use several channels.
 
-    UnsupportedError names what a program cannot say (switches that reduce, members, a demand, blocks of unequal size),
+    UnsupportedError names what a program cannot say (switches that reduce, members, blocks of unequal size, as demands have them),
     and the limit and the number where it is too large. O(transfers · log transfers).
     """
     schedule = expressible(schedule, "as a program for MSCCL")
@@ -49,7 +49,9 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
 def expressible(schedule: Schedule, what: str, *, switches: bool = False) -> Schedule:
     """The schedule in the order of its transfers. UnsupportedError, beginning with `what`, where no program says it; `switches`:
     those that reduce can be said."""
-    schedule.collective.require_everyone(what)
+    schedule.collective.require_no_members(what)
+    if schedule.collective.demand is not None:
+        raise UnsupportedError(f"{what}: the chunks of a program's buffers have one size; the blocks of an alltoallv differ")
     ordered = takes(what, "buffers", "virtual_channel", order_only=True).lowered(schedule)
     holders = schedule.topology.rank
     for end in () if switches else (schedule.src, schedule.dst):
