@@ -17,7 +17,7 @@ from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 
 Int64 = NDArray[np.int64]
 
-PASSES, PARTS = (8, 64), 16  # of multiplicative weights: quickly, and then more; and the part by which links grow
+PASSES, PARTS = (8, 32), 4  # of multiplicative weights: quickly, and then more; and the part by which links grow
 _BITS, _SQUARINGS = 12, 4  # of fills, and of them: the 16th power
 
 

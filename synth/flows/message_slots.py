@@ -63,13 +63,6 @@ class Messages:
         until = np.cumsum(self.flight)
         return until[last][np.searchsorted(last, np.arange(len(until)))] - until + self.flight
 
-    @property
-    def left(self) -> Int64:
-        """By row the transfers until its chunk is at its target, this one included."""
-        last = np.flatnonzero(self.moves.is_last)
-        row = np.arange(len(self.moves.is_last))
-        return last[np.searchsorted(last, row)] - row + 1
-
     @cached_property
     def fullest(self) -> int:
         """Cycles that messages take on the fullest link."""
@@ -98,11 +91,14 @@ class Messages:
         )
         return Booked(self, fire, lane, slot, patient)
 
-    def squeezed(self, first: "Booked", rounds: int, most_slots: int) -> "Booked":
-        """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier."""
+    def squeezed(self, first: "Booked", rounds: int, most_slots: int, enough: int = 0) -> "Booked":
+        """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier; none
+        after one that ends by the cycle `enough`."""
         best = last = first
         moves, ahead = self.moves, np.zeros(len(self.chunks[0]), np.int64)
         for _ in range(rounds):
+            if best.end <= enough:
+                break
             comes = (last.fire + self.flight)[moves.is_last]
             is_late = comes > comes.max() - comes.max() // LATE
             ahead[moves.block[moves.is_last][is_late]] += int(comes.max()) // LATE

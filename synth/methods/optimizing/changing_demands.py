@@ -17,7 +17,8 @@ FIRST_SWEEPS = 2  # of whole blocks, by which the size of chunks is chosen
 STORED = 8  # times as long as passing the longest path, link after link, a chunk may take at most
 MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most one in so many more than blocks, or so many, for effort 1
 MOST_SLOTS = 1 << 15  # of a run
-NEAR = Fraction(26, 25)  # times the load of the fullest link: longer runs are booked in another order as well
+NEAR = Fraction(26, 25)  # times the load of the fullest link: while runs are longer, late chunks go earlier
+SQUEEZES = 4  # and how often at most, for effort 1
 MOST_PARTS = 1 << 10
 
 
@@ -38,18 +39,16 @@ def prepared_paths(request: Request, options: Options) -> Schedule:
 
     For each pair of endpoints a few paths are found once and kept in the process. Large blocks are cut into chunks. Each chunk
     takes the path whose links have least to carry, and chooses again a few times. Each transfer then leaves, in fine slots, when
-    its chunk is there and its links are free, that with the longest rest of its path first, or with the most transfers left.
-    Endpoints store and forward. No bounds are searched for beyond those that prove 11/10 of the least time. Option: copies=C,
-    chunks of the largest block; by default as many as storing them on their way asks for.
+    its chunk is there and its links are free, that with the longest rest of its path first; a few times chunks that came late go
+    earlier. Endpoints store and forward. No bounds are searched for beyond those that prove 11/10 of the least time. Option:
+    copies=C, chunks of the largest block; by default as many as storing them on their way asks for.
     """
     paths = prepared(request.topology, request.seed)
     chunks = _chunks(request, paths, options["copies"])
     path, rounds = paths.chosen(*chunks, SWEEPS * request.effort)
     messages = Messages.of(request, chunks, paths.moves_along(path))
-    booked = messages.booked(-messages.rest, patient=True, most_slots=MOST_SLOTS)
-    if booked.end > NEAR * messages.fullest:
-        other = messages.booked(-messages.left, patient=True, most_slots=MOST_SLOTS)
-        booked = min(booked, other, key=lambda one: one.end)
+    first = messages.booked(-messages.rest, patient=True, most_slots=MOST_SLOTS)
+    booked = messages.squeezed(first, SQUEEZES * request.effort, MOST_SLOTS, enough=int(NEAR * messages.fullest))
     made = booked.schedule("prepared-paths", {}, load=rounds)
     require_shape(request, "prepared-paths", made.chunks, made.steps)
     return request.offer(made)

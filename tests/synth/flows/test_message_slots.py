@@ -78,13 +78,12 @@ def test_the_lowest_priority_goes_first() -> None:
                 assert (np.diff(booked.fire[rows[np.argsort(order[rows])]]) > 0).all()
 
 
-def test_rest_and_left() -> None:
+def test_rest() -> None:
     messages = messages_of(drawn_request("mesh:1x4", 0, 1 << 12))
     for row in range(len(messages.rest)):
         on = [row]
         while not messages.moves.is_last[on[-1]]:
             on.append(on[-1] + 1)
-        assert messages.left[row] == len(on)
         assert messages.rest[row] == messages.flight[on].sum()
 
 
@@ -97,4 +96,5 @@ def test_squeezed_is_never_later() -> None:
         assert right(best.schedule("drawn", {}), best.end)
         assert best.end <= first.end
         sooner += best.end < first.end
+        assert messages.squeezed(first, 8, 1 << 20, enough=first.end).end == first.end
     assert sooner >= 3
