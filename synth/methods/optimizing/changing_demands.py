@@ -40,8 +40,8 @@ def prepared_paths(request: Request, options: Options) -> Schedule:
     For each pair of endpoints a few paths are found once and kept in the process. Large blocks are cut into chunks. Each chunk
     takes the path whose links have least to carry, and chooses again a few times. Each transfer then leaves, in fine slots, when
     its chunk is there and its links are free, that with the longest rest of its path first; a few times chunks that came late go
-    earlier. Endpoints store and forward. No bounds are searched for beyond those that prove 11/10 of the least time. Option:
-    copies=C, chunks of the largest block; by default as many as storing them on their way asks for.
+    earlier. Endpoints store and forward. Only a few quick bounds are tried, until one proves 11/10 of the least time (`certify`
+    finds better ones). Option: copies=C, chunks of the largest block; by default as many as storing them on their way asks for.
     """
     paths = prepared(request.topology, request.seed)
     chunks = _chunks(request, paths, options["copies"])
