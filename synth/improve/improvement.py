@@ -112,8 +112,9 @@ def _try_slots(source: Schedule, request: Request, origin: Mapping[str, Any]) ->
     chance = random.Random(request.seed)
     for candidate in found[:2]:
         grown = candidate
-        spans = candidate.collective.members is None and candidate.topology.is_direct and not candidate.routes
-        if spans and flows_along_trees(candidate):
+        collective = candidate.collective
+        spans = collective.members is None and not collective.has_targets
+        if spans and candidate.topology.is_direct and not candidate.routes and flows_along_trees(candidate):
             grown = _regrown(candidate, request, chance)
             _offer(request, grown, f"delay {grown.delay}, trees grown again")
         _emptied(grown, request, chance)

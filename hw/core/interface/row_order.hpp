@@ -13,7 +13,8 @@ namespace certree {
 // and is switched off outside 0 .. repeats - 1. Memory O(rows of the node).
 class RowOrder {
  public:
-  RowOrder(const Program& program, NodeId node) : program_(program), order_(program.row_begin[node.value + 1] - program.row_begin[node.value]) {
+  RowOrder(const Program& program, NodeId node)
+      : program_(program), order_(program.row_begin[node.value + 1] - program.row_begin[node.value]) {
     std::iota(order_.begin(), order_.end(), program.row_begin[node.value]);
     std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
       return program.row_step[a] % program.period < program.row_step[b] % program.period;
