@@ -7,6 +7,7 @@
 - `flows`: paths and slots for blocks with one source and one target
 - `symmetric`: schedules that a group maps to themselves; `phases`: reversal of a phase
 - `exact`: constraint encodings and frontiers; `improve`: a better schedule from a valid one
+- `filling`: published algorithms several times at once on wide links
 - `deadlock_free_routes`: layers, or other routes, where routes would deadlock; `rounds`: the length of steps
 - `bounds`: witnesses of lower bounds; `graphs`: cuts, link lengths, cycles; `solvers`: CP-SAT and CaDiCaL; `native`: C++ kernels
 """

@@ -10,6 +10,7 @@ from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds,
 from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.synth.filling import made_and_options
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality
@@ -44,7 +45,7 @@ def _published(name: str, schedule: AnySchedule, used: MadeFor, bounds: dict[int
     checked: dict[str, bool] = {}
     for size, bound in bounds.items():
         try:
-            made = load_methods()[name](Request(schedule.topology, schedule.collective, size, used.machine))
+            made, _ = made_and_options(load_methods()[name], Request(schedule.topology, schedule.collective, size, used.machine))
             if made.digest not in checked:
                 checked[made.digest] = verify_schedule(made).valid
             cycles = closed_form(made, size, used.machine)["time_cycles"] if checked[made.digest] else None

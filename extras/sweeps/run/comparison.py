@@ -17,7 +17,6 @@ from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
-from certree.extras.sweeps.run.baselines import made_and_options
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
@@ -32,6 +31,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.synth.filling import made_and_options
 from certree.synth.method import Request, load_methods
 from certree.verify.verdict import Quality
 
