@@ -98,7 +98,6 @@ def compare(
     """
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
     entries = [parse_entry(name) for name in methods or _all_methods(asked)]  # an unknown one is an error before any work
-    asked.require_no_members("compare")
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)
     if spread.is_one:
@@ -112,6 +111,8 @@ def compare(
 def _all_methods(collective: Collective) -> list[str]:
     """The methods that are compared by default."""
     known = load_methods()
+    if collective.members is not None:
+        return [name for name in known if known[name].takes_members]
     if collective.demand is None:
         return list(known)
     return [*(name for name in known if known[name].takes_demand), PAIRWISE]

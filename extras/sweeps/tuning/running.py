@@ -98,7 +98,6 @@ def tune(
     """
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
     asked.require_fits(topology)
-    asked.require_no_members("tune")
     used, folder, tell = machine_for(topology, machine, progress or silent), Path(output), progress or silent
     sizes = grid(parsing.size(smallest), parsing.size(largest), factor)
     common = {**sent(topology, asked), "machine": used.document(), "effort": effort, "seed": seed}

@@ -6,8 +6,8 @@ import pytest
 
 from certree.extras.reports.make import plots
 from certree.extras.reports.make.figure import Panel, Plot, Series
-from certree.extras.sweeps.run import baselines
 from certree.models.network.spec import parse_topology
+from certree.synth import filling
 from certree.synth.ranks.embedding import channels_that_fill
 from tests.cli.running import assert_bad_input, certree, json_of
 
@@ -200,9 +200,9 @@ def test_channels_that_fill(network, channels):
 
 
 def test_links_are_not_filled_with_too_many_transfers(monkeypatch):
-    monkeypatch.setattr(baselines, "MOST_TRANSFERS", 12 * 112 - 1)
+    monkeypatch.setattr(filling, "MOST_TRANSFERS", 12 * 112 - 1)
     (cell,) = json_of("compare", "a100:1", "--size", "16MiB", "--methods", "ring", "--simulate", "none")["cells"]
     assert "options" not in cell
-    monkeypatch.setattr(baselines, "MOST_TRANSFERS", 12 * 112)
+    monkeypatch.setattr(filling, "MOST_TRANSFERS", 12 * 112)
     (cell,) = json_of("compare", "a100:1", "--size", "16MiB", "--methods", "ring", "--simulate", "none")["cells"]
     assert (cell["options"], cell["transfers"]) == ({"channels": "12"}, 12 * 112)

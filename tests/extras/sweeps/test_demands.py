@@ -38,8 +38,21 @@ def test_compared_on_workers(skewed) -> None:
 def test_another_size(skewed) -> None:
     with pytest.raises(ct.InputError, match=r"the demand is for \d+ bytes on machine multitree, and has no other size"):
         ct.compare("switch:4", skewed, sizes=["1KiB"])
-    with pytest.raises(ct.UnsupportedError, match="compare: not supported for collectives of some endpoints only"):
-        ct.compare("switch:4", ct.collective("all-to-all", members=(0, 1)))
+
+
+def test_members(tmp_path) -> None:
+    """Of the endpoints that take part: the methods that take members, with bounds of theirs; and a schedule for each size."""
+    some = ct.collective("all-reduce", members=(0, 1, 3, 4))
+    cells = {cell["method"]: cell for cell in ct.compare("mesh:2x3", some, sizes=["4KiB"]).cells}
+    assert set(cells) == {name for name in load_methods() if load_methods()[name].takes_members}
+    timed = {name: cell for name, cell in cells.items() if cell.get("time_cycles")}
+    assert len(timed) >= 5
+    for cell in timed.values():
+        assert (cell["valid"], cell["data_ok"], cell["simulated_cycles"]) == (True, True, cell["time_cycles"])
+        assert cell["time_bound_cycles"] <= timed["auto"]["time_cycles"] <= cell["time_cycles"]
+    tuned = ct.tune("mesh:2x3", tmp_path / "tuned", some, smallest="4KiB", largest="64KiB", factor=16, workers=1)
+    made = [ct.load(tuned.folder / row["file"]) for row in tuned.ranges]
+    assert [schedule.collective.members for schedule in made] == [(0, 1, 3, 4)] * len(made)
 
 
 def test_tuned(skewed, tmp_path) -> None:
