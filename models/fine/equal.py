@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import flat, ranges
 from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
 from certree.models.schedule.paths import way_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -70,11 +72,18 @@ def _in_steps(schedule: Schedule, step: NDArray[np.int32], rounds: NDArray[np.in
 def _rounds_of(schedule: Schedule, step: NDArray[np.int32]) -> NDArray[np.int32]:
     """The rounds of each step in which the transfers of a schedule go over the links of their routes."""
     rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
-    row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
-    row, pair = row[pair >= 0], pair[pair >= 0]
-    uses, load = np.unique(step[row].astype(np.int64) * len(schedule.topology.pair_capacity) + pair, return_counts=True)
-    busy, link = np.divmod(uses, len(schedule.topology.pair_capacity))
-    np.maximum.at(rounds, busy, -(-load // schedule.topology.pair_capacity[link]))
+    topology = schedule.topology
+    row, pair = way_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    links, begin = flat(schedule.routes)
+    routed = np.flatnonzero(schedule.route != DIRECT)  # over links that have names, also where several lead the same way
+    which, place = ranges(begin[schedule.route[routed]], np.diff(begin)[schedule.route[routed]])
+    for at, used, capacity in (
+        (step[row[pair >= 0]], pair[pair >= 0], topology.pair_capacity),
+        (step[routed[which]], links[place], topology.capacity),
+    ):
+        uses, load = np.unique(at.astype(np.int64) * len(capacity) + used, return_counts=True)
+        busy, link = np.divmod(uses, len(capacity))
+        np.maximum.at(rounds, busy, -(-load // capacity[link]))
     return rounds
 
 

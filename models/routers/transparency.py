@@ -120,11 +120,11 @@ def pipeline_effect(
     turns = turns_of(machine.vc_count, vcs)
     if machine.vc_buffer_flits < need and not has_room:
         most, least = np.array([longest or 0]), np.array([flits])
-        if longest is None or topology.scale != 1 or not never_lack_credits(most, least, machine, loop, turns).all():
+        if longest is None or not never_lack_credits(most, least, machine, loop, turns).all():
             return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (turns - 1) * lane_cycles(flits, topology.scale) <= route + vc:
+    if (turns - 1) * flits * topology.scale // 1 <= route + vc:  # packets of a message follow each other at the rate of the lane
         return f"{turns} virtual channels are used up before the pipeline has routed the next packet"
     return None
 
@@ -136,7 +136,7 @@ def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> 
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
         return np.ones(len(flits), np.bool_)
     loop = credit_loop(topology, machine)
-    if machine.vc_buffer_flits >= flits_within(loop, topology.scale) or topology.scale != 1:
+    if machine.vc_buffer_flits >= flits_within(loop, topology.scale):
         return np.ones(len(flits), np.bool_)
     turns = min(2, fewest_vcs(topology, machine, is_far=True))
     return never_lack_credits(flits, flits, machine, loop, turns)
@@ -214,7 +214,7 @@ def _loops_of(link: Int64, machine: Machine, scale: int | Fraction) -> Int64:
 
 def never_lack_credits(flits: Int64, shortest: Int64, machine: Machine, loop: int, turns: int) -> NDArray[np.bool_]:
     """Whether packets, or messages, of up to `flits` and at least `shortest` flits never wait for a credit, whenever they follow
-    each other on a lane.
+    each other on a lane; of a flit per cycle, or fewer, which leave more time for credits.
 
     A virtual channel (VC) carries at most one of `turns` that follow each other, which start at least `turns` times the shortest
     apart. When it is given to a message, the first sub-message, or the whole packet, must find room next to what it carried before

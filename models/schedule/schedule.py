@@ -163,7 +163,7 @@ def make_schedule(
     route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
     moved: dict[str, Any] = {name: columns[name] for name in BUFFER_COLUMNS if name in columns}
     keys = (*reversed(moved.values()), route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
-    order = slice(None) if is_sorted(keys[::-1]) else np.lexsort(keys)
+    order = np.arange(len(route)) if is_sorted(keys[::-1]) else np.lexsort(keys)
     steps = int(columns["step"].max()) + 1 if len(route) else 1
     return Schedule(
         topology=topology,

@@ -1,5 +1,6 @@
 """Bounds that need no search."""
 
+from copy import deepcopy
 from fractions import Fraction
 from functools import lru_cache
 
@@ -17,7 +18,7 @@ def cheap_bounds(instance: Instance) -> list[Bound]:
     O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency. Kept for the instances that were asked
     about last: certificates are checked as they are made.
     """
-    return [*_kept(instance.topology, instance.collective, instance.shares, instance.delay, instance.passing)]
+    return deepcopy([*_kept(instance.topology, instance.collective, instance.shares, instance.delay, instance.passing)])
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,7 @@
 """Messages that never wait for credits though buffers are shorter than the loop of a credit: as on lanes, to the cycle."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
+from certree.models.network.rates import Rates
 from certree.models.network.spec import parse_topology
 from certree.models.routers.transparency import credit_loop, has_routes, never_lack_credits, pass_without_waiting, turns_of
 from certree.models.schedule.collective import CollectiveKind
@@ -61,6 +63,30 @@ def test_where_channels_do_not_come_in_turn_the_length_says_nothing(router: dict
     assert pass_without_waiting(RING, far_apart(318, **router), np.array([318, 1025])).tolist() == [True, True]
     assert pass_without_waiting(RING, far_apart(318), np.array([318, 1025])).tolist() == [True, False]
     assert pass_without_waiting(RING, replace(MULTITREE, router_cycles=0), np.array([1025])).tolist() == [True]
+
+
+@pytest.mark.parametrize("scale", [Fraction(65, 64), Fraction(3, 2), Fraction(2)])
+def test_packets_of_one_flit_on_slow_lanes(scale: Fraction) -> None:
+    """Virtual channels come again after the cycles that the packets between need together, not each rounded up."""
+    one = tree_schedule("ring:4", CollectiveKind.BROADCAST, 1, delay=30, repeats=1, seed=0)
+    rates = Rates(one.topology.capacity.astype(np.int64) * scale.denominator, scale.numerator)
+    one = replace(one, topology=replace(one.topology, scale=scale, rates=rates))
+    machine = replace(
+        MULTITREE, head_flits=0, packet_payload_bytes=16, link_latency_cycles=3, ni_cycles=11, ni_issue_cycles=2, vc_count=5,
+        router_cycles=8, vc_buffer_flits=1000, router=replace(MULTITREE.router, vc_cycles=2, switch_cycles=2, credit_cycles=1),
+    )  # fmt: skip
+    tables = lower(one, 16 * 36, machine)
+    lanes, routers = on_lanes(tables, framing="packet"), on_routers(tables, framing="packet")
+    assert lanes.is_exact == (4 * scale // 1 > 5)
+    assert not lanes.is_exact or lanes.cycles == routers.cycles
+
+
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(3, 2), Fraction(2)])
+def test_long_messages_wait_on_slow_lanes_too(scale: Fraction) -> None:
+    rates = Rates(RING.capacity.astype(np.int64) * scale.denominator, scale.numerator)
+    slow = replace(RING, scale=scale, rates=rates)
+    machine = replace(far_apart(40), vc_count=2)
+    assert pass_without_waiting(slow, machine, np.array([319])).tolist() == [False]
 
 
 def test_schedules_that_wait() -> None:

@@ -1,5 +1,6 @@
 """Chains of lowerings: consumers get the form that they take, with the same data, or hear what no lowering removes."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,10 +12,13 @@ from certree.models.common.registry import import_folder
 from certree.models.fine.equal import in_firing_order, in_levels
 from certree.models.forms.chain import LOWERINGS, takes
 from certree.models.forms.form import PARTS, form_of
-from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 
 #: network, collective, method, and size of schedules with fine slots
@@ -85,6 +89,29 @@ def test_levels_are_valid_and_as_early_as_data_allow() -> None:
         assert verdict.valid, (schedule, verdict.counts)
         assert levels.steps <= in_firing_order(schedule).steps
         assert levels.step.tolist() == by_transfers(schedule).tolist()
+
+
+@pytest.mark.parametrize("spec", ["mesh:2x3", "ring:4", "switch:4"])
+def test_levels_on_parallel_links(spec: str) -> None:
+    """Routes name one of two links that lead the same way; a step lasts as long as the fuller one needs."""
+    once = parse_topology(spec)
+    twice = replace(once, **{name: np.tile(getattr(once, name), 2) for name in ("src", "dst", "capacity", "latency")})
+    checked = 0
+    for kind, method in (
+        ("all-to-all", "single-pass"),
+        ("all-reduce", "bine"),
+        ("all-reduce", "one-shot"),
+        ("all-reduce", "two-shot"),
+    ):
+        try:
+            made = written_out(load_methods()[method](Request(twice, parse_collective(kind), 1 << 14, load_machine("multitree"))))
+        except UnsupportedError:
+            continue
+        if made.slot_cycles is not None:
+            verdict = verify_schedule(in_levels(made))
+            assert verdict.valid, (method, verdict.counts)
+            checked += 1
+    assert checked >= 2
 
 
 def test_chains() -> None:
