@@ -5,6 +5,7 @@
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `demand`: how much each endpoint has for each other one
 - `fine`: schedules with fine slots: times, tolerance, other sizes
+- `forms`: what consumers of schedules take, and what lowers one form to another
 - `machine`: parameters of links and routers, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute, their form and memory

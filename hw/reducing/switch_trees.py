@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind

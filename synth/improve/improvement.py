@@ -9,7 +9,7 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.rebooking import fitted
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out

@@ -9,14 +9,13 @@ from tests.bench import (
     demands,
     exact,
     headline,
-    lists,
     packing,
     personalized,
     scale,
     simulator,
     sweeps,
 )
-from tests.bench.small import blocks, curve, papers, shortest
+from tests.bench.small import blocks, curve, lists, papers, shortest
 
 
 def main() -> None:

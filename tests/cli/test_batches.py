@@ -85,19 +85,19 @@ def test_other_commands_end_on_a_route_that_waits_for_itself(command, file, tmp_
 
 
 def test_what_exceeds_its_budget_is_undecided_and_does_not_hide_the_rest(folder, monkeypatch):
-    made = ct.synthesize("mesh:1x3", collective="all-to-all", size="1KiB")  # no trees: it is executed
-    ct.save(made, folder / "all-to-all.json")
+    made = ct.synthesize("ring:4", method="recursive-doubling", size="1KiB")  # no trees: it is executed
+    ct.save(made, folder / "doubling.json")
     monkeypatch.setattr(budget, "MOST_STEPS", 40)
-    told = certree("verify", folder / "all-to-all.json", folder / "ring.json", "--json")
+    told = certree("verify", folder / "doubling.json", folder / "ring.json", "--json")
     assert told.code == 3
     files = told.document["files"]
     assert [file["valid"] for file in files] == [False, True]
     assert files[0]["undecided"] is True
-    assert "undecided: contents after 6 transfers, with up to 1 contributions each: takes 48 steps" in files[0]["error"]
+    assert "undecided: contents after 8 transfers, with up to 4 contributions each: takes 64 steps" in files[0]["error"]
     assert told.err == "error: 1 of 2 are undecided\n"
-    told = certree("verify", folder / "all-to-all.json")
+    told = certree("verify", folder / "doubling.json")
     assert (told.code, told.out) == (3, "")
-    assert told.err.startswith("error: undecided: contents after 6 transfers")
+    assert told.err.startswith("error: undecided: contents after 8 transfers")
 
 
 def test_a_bug_does_not_hide_the_rest(folder, monkeypatch):

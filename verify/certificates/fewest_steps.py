@@ -12,7 +12,7 @@ from typing import Any
 
 from certree.models.common.errors import UnsupportedError, short
 from certree.models.common.fields import Fields
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.instance import Instance

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
 from certree.extras.costs.model.profile import Profile
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule

@@ -9,7 +9,7 @@ from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.extras.costs.model.flows.time import FlowTime, Reading, parse_reading, schedule_time
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel, load_genmodel
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.checker import verify_schedule
 

@@ -11,7 +11,7 @@ import numpy as np
 from certree.extras.endpoints.model.endpoint_traces import EndpointTrace
 from certree.extras.endpoints.model.endpoint_traces import Message as Name
 from certree.models.common.errors import InputError, short
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.wiring import require_wired

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule

@@ -10,7 +10,7 @@ from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.model.limits import MOST_CHANNELS, MOST_STEPS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
 from certree.models.common.errors import UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op

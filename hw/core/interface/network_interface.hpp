@@ -6,7 +6,7 @@
 
 #include "interface/ledger.hpp"
 #include "interface/queued_unit.hpp"
-#include "interface/sequencer.hpp"
+#include "interface/sequencers/sequencer.hpp"
 #include "interface/transport.hpp"
 
 namespace certree {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "common/choices.hpp"
-#include "interface/pace_sequencer.hpp"
-#include "interface/slot_sequencer.hpp"
+#include "interface/sequencers/pace_sequencer.hpp"
+#include "interface/sequencers/slot_sequencer.hpp"
 
 namespace certree {
 

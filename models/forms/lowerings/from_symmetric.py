@@ -1,7 +1,7 @@
 """Symmetric schedules written out."""
 
-from certree.models.forms.chain import LOWERINGS, Lowering
-from certree.models.forms.form import SYMMETRIC
+from certree.models.forms.lowering_chain import LOWERINGS, Lowering
+from certree.models.forms.schedule_form import SYMMETRIC
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 

@@ -1,7 +1,7 @@
 """Fine slots in the order in which transfers fire."""
 
 from certree.models.fine.equal import in_firing_order
-from certree.models.forms.chain import LOWERINGS, Lowering
+from certree.models.forms.lowering_chain import LOWERINGS, Lowering
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 

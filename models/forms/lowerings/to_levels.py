@@ -1,7 +1,7 @@
 """Fine slots as the fewest steps that keep who reads what."""
 
 from certree.models.fine.equal import in_levels
-from certree.models.forms.chain import LOWERINGS, Lowering
+from certree.models.forms.lowering_chain import LOWERINGS, Lowering
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 

@@ -138,12 +138,12 @@ def test_a_wrong_method_is_an_internal_error(tmp_path, monkeypatch):
     """The synthesizer is not trusted: what it made is verified, and nothing is written."""
     ring = load_methods()["ring"]
 
-    def forgetful(request):
+    def forgetful(request, _):
         schedule = ring(request)
         keep = {name: getattr(schedule, name)[1:] for name in ("chunk", "op", "step", "src", "dst", "route")}
         return dataclasses.replace(schedule, **keep)
 
-    monkeypatch.setitem(METHODS._entries, "ring", forgetful)
+    monkeypatch.setitem(METHODS._entries, "ring", dataclasses.replace(ring, make=forgetful))
     outcome = certree("synthesize", "ring:4", "--method", "ring", "-o", tmp_path / "s.json")
     assert outcome.code == 70
     assert outcome.out == ""
@@ -204,11 +204,11 @@ def test_ctrl_c_before_anything_was_found(tmp_path, monkeypatch):
 def test_ctrl_c_keeps_nothing_of_more_steps_than_asked_for(tmp_path, monkeypatch):
     ring = load_methods()["ring"]
 
-    def interrupted(request):
+    def interrupted(request, _):
         request.offer(ring(dataclasses.replace(request, steps=None)))  # 6 steps
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(METHODS._entries, "ring", interrupted)
+    monkeypatch.setitem(METHODS._entries, "ring", dataclasses.replace(ring, make=interrupted))
     for steps, is_too_few in (("6", False), ("5", True)):
         outcome = certree("synthesize", "ring:4", "--method", "ring", "--steps", steps, "-o", tmp_path / f"{steps}.json")
         assert outcome.code == 130

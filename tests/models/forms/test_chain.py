@@ -10,8 +10,8 @@ import certree.api as ct
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import import_folder
 from certree.models.fine.equal import in_firing_order, in_levels
-from certree.models.forms.chain import LOWERINGS, takes
-from certree.models.forms.form import PARTS, form_of
+from certree.models.forms.lowering_chain import LOWERINGS, takes
+from certree.models.forms.schedule_form import PARTS, form_of
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective

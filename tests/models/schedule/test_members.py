@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective, parse_members
 from certree.models.schedule.default_shares import chunk_owners

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import ScheduleFormatError, UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule

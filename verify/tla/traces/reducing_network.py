@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.forms.chain import takes
+from certree.models.forms.lowering_chain import takes
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind

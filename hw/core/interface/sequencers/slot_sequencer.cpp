@@ -1,4 +1,4 @@
-#include "interface/slot_sequencer.hpp"
+#include "interface/sequencers/slot_sequencer.hpp"
 
 namespace certree {
 

@@ -1,4 +1,4 @@
-#include "interface/pace_sequencer.hpp"
+#include "interface/sequencers/pace_sequencer.hpp"
 
 namespace certree {
 

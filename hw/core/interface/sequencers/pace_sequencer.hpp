@@ -2,7 +2,7 @@
 // down-counter.
 #pragma once
 
-#include "interface/row_order.hpp"
+#include "interface/sequencers/row_order.hpp"
 
 namespace certree {
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry, import_folder
-from certree.models.forms.form import PARTS, SYMMETRIC, form_of
+from certree.models.forms.schedule_form import PARTS, SYMMETRIC, form_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
@@ -26,7 +26,7 @@ class Lowering(ABC):
 
 @dataclass(frozen=True)
 class Takes:
-    """The form that a consumer takes: transfers in steps, with those `parts` of `form.PARTS` that are named.
+    """The form that a consumer takes: transfers in steps, with those `parts` of `schedule_form.PARTS` that are named.
 
     `what`: the consumer in a few words, with which errors begin. `order_only`: it looks at the order of transfers, not at the load
     of links.

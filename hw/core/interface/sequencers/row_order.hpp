@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "interface/sequencer.hpp"
+#include "interface/sequencers/sequencer.hpp"
 
 namespace certree {
 

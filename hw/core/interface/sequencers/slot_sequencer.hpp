@@ -1,7 +1,7 @@
 // Slotted: each step has a slot, in which its rows fire.
 #pragma once
 
-#include "interface/row_order.hpp"
+#include "interface/sequencers/row_order.hpp"
 
 namespace certree {
 

@@ -1,6 +1,6 @@
 """The list scheduler of this checkout compared with that of another one, in one run: CPU seconds and cycles of both, alternately.
 
-    python -m tests.bench.lists [CHECKOUT] [NETWORK ...] [--runs 3]
+    python -m tests.bench.small.lists [CHECKOUT] [NETWORK ...] [--runs 3]
 
 CHECKOUT is a folder in which `make setup` has run; without one this checkout is compared with itself, which shows the noise. Of
 each network: what `auto` takes for an all-reduce of 64 KiB; two-shot all-reduces, booked anew for other sizes and with guards; and
@@ -32,7 +32,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 
-HERE = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parents[3]
 NETWORKS = (
     "mesh:4x4", "torus:4x4", "torus:8x8", "fattree:4x4", "dragonfly:5x2x2@1", "hypercube:4", "ring:8", "mesh:3x5", "bigraph:4x4",
     "h100:1", "dgx1", "dgx2", "switch:8,reducing=switches", "hier-torus:2x2x4", "ace-torus:4x2x2",
