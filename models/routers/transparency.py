@@ -126,6 +126,11 @@ def pipeline_effect(
         return "packets may come to a virtual channel that another is still leaving"
     if (turns - 1) * flits * topology.scale // 1 <= route + vc:  # packets of a message follow each other at the rate of the lane
         return f"{turns} virtual channels are used up before the pipeline has routed the next packet"
+    if router.flow_control == "cut-through" and machine.vc_buffer_flits >= need and not has_room:
+        first = _first_flits(machine) if longest is None else min(longest, _first_flits(machine))
+        apart = (turns - 1) * flits * topology.scale // 1  # since the last flit of the message that had the VC before
+        if first <= machine.vc_buffer_flits < first + flits_within(max(0, loop - apart), topology.scale):
+            return f"buffers of {machine.vc_buffer_flits} flits have no room for {first} next to those whose credits come back"
     return None
 
 
@@ -222,12 +227,17 @@ def never_lack_credits(flits: Int64, shortest: Int64, machine: Machine, loop: in
     room than at the end: with each flit that is sent, at most one credit comes back.
     """
     room, apart = machine.vc_buffer_flits, turns * shortest
-    whole = machine.head_flits + max(1, machine.packet_payload_bytes // machine.flit_bytes)
-    first = np.minimum(flits, max(whole, machine.router.sub_message_flits))
+    first = np.minimum(flits, _first_flits(machine))
     fits_at_start = first + _sent_before(np.full_like(flits, loop), flits, apart) <= room
     fits_at_end = flits + _sent_before(np.maximum(loop - flits, 0), flits, apart) <= room
     passes: NDArray[np.bool_] = (apart >= flits) & (turns > 1) & fits_at_start & fits_at_end
     return passes
+
+
+def _first_flits(machine: Machine) -> int:
+    """Flits that must fit behind a virtual channel that is taken, at most: a whole packet, or the first sub-message."""
+    whole = machine.head_flits + max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    return max(whole, machine.router.sub_message_flits)
 
 
 def _sent_before(span: Int64, flits: Int64, apart: Int64) -> Int64:

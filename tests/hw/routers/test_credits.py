@@ -81,6 +81,25 @@ def test_packets_of_one_flit_on_slow_lanes(scale: Fraction) -> None:
     assert not lanes.is_exact or lanes.cycles == routers.cycles
 
 
+@pytest.mark.parametrize(("buffer", "exact"), [(20, False), (22, False), (24, False), (27, False), (28, True), (30, True)])
+def test_cut_through_needs_room_for_a_packet_next_to_the_last_one(buffer: int, exact: bool) -> None:
+    """Packets of 17, 17 and 9 flits on two channels: after the short one, 11 credits of the channel's last packet are on their way.
+
+    The rule is on the safe side: routers add nothing from 24 flits on."""
+    one = tree_schedule("ring:4", CollectiveKind.BROADCAST, 1, delay=30, repeats=1, seed=0)
+    machine = replace(
+        MULTITREE, head_flits=1, packet_payload_bytes=256, link_latency_cycles=3, ni_cycles=5, vc_count=2, router_cycles=7,
+        vc_buffer_flits=buffer,
+        router=replace(
+            MULTITREE.router, vc_cycles=2, switch_cycles=1, credit_cycles=2, flow_control="cut-through", sub_message_flits=1
+        ),
+    )  # fmt: skip
+    tables = lower(replace(one, period=1, repeats=20), 20 * 16 * 40, machine)
+    lanes, routers = on_lanes(tables, framing="packet"), on_routers(tables, framing="packet")
+    assert lanes.is_exact == exact
+    assert (lanes.cycles == routers.cycles) == (buffer >= 24)
+
+
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(3, 2), Fraction(2)])
 def test_long_messages_wait_on_slow_lanes_too(scale: Fraction) -> None:
     rates = Rates(RING.capacity.astype(np.int64) * scale.denominator, scale.numerator)
