@@ -37,7 +37,7 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
     as strong.
     A proof of the fewest steps that came with the schedule is kept if it is valid. A schedule that records what it was made for
     gets a bound on the time of a run, too. `enough`: of a schedule for a demand only a few quick bounds are tried, until one proves
-    that it takes at most so many times the least time, unless all of them are far from it.
+    that it takes at most that many times the least time, unless all of them are far from it.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)

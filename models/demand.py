@@ -85,7 +85,7 @@ class Demand:
         return sum(granules for _, _, granules in self.blocks)
 
     def scaled(self, granules: int) -> "Demand":
-        """The same proportions with about so many granules in all, each block rounded up: no block is larger than with more."""
+        """The same proportions with about `granules` granules in all, each block rounded up: no block is larger than with more."""
         whole = self.granules
         return Demand(tuple((source, target, -(-amount * granules // whole)) for source, target, amount in self.blocks))
 

@@ -261,7 +261,7 @@ class Method:
     well, where endpoints have wide links or several into switches. `takes_members`: it also
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
     `own_units`: it tries several units of link rates where those of the network do not divide them. `proved_within`: once a
-    schedule for a demand is proved to take at most so many times the least time, no better bounds are looked for; nor by a long
+    schedule for a demand is proved to take at most that many times the least time, no better bounds are looked for; nor by a long
     search before (`api.evidence`).
     """
 

@@ -50,12 +50,13 @@ class Takes:
 
     def require(self, schedule: Schedule) -> None:
         """UnsupportedError where the schedule has another form: of consumers that need the very transfers of its file."""
-        for part in PARTS:
-            if part in form_of(schedule) - self.parts:
-                raise UnsupportedError(self._refusal(part))
+        if extra := form_of(schedule) - self.parts:
+            raise UnsupportedError(self._refusal(extra))
 
-    def _refusal(self, part: str) -> str:
-        return f"{self.what}: not supported for schedules that use {part} (version 2)"
+    def _refusal(self, extra: frozenset[str]) -> str:
+        """The first of these parts of a form, named as what is not supported."""
+        named = next((part for part in PARTS if part in extra), SYMMETRIC)
+        return f"{self.what}: not supported for schedules that use {named} (version 2)"
 
     def _without(self, schedule: AnySchedule, extra: frozenset[str]) -> Schedule:
         """The schedule after the first lowering that removes any of these parts of its form, and adds none that it has removed."""
@@ -67,8 +68,7 @@ class Takes:
                     return lowering().apply(schedule)
                 except UnsupportedError as error:
                     reasons.append(f": {error}")
-        named = next((part for part in PARTS if part in extra), SYMMETRIC)
-        raise UnsupportedError(self._refusal(named) + "".join(reasons))
+        raise UnsupportedError(self._refusal(extra) + "".join(reasons))
 
 
 def takes(what: str, *parts: str, order_only: bool = False) -> Takes:

@@ -124,11 +124,13 @@ def pipeline_effect(
             return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (turns - 1) * flits * topology.scale // 1 <= route + vc:  # packets of a message follow each other at the rate of the lane
+    apart = (
+        (turns - 1) * flits * topology.scale // 1
+    )  # since the last flit that the channel had: packets follow each other unrounded
+    if apart <= route + vc:
         return f"{turns} virtual channels are used up before the pipeline has routed the next packet"
     if router.flow_control == "cut-through" and machine.vc_buffer_flits >= need and not has_room:
         first = _first_flits(machine) if longest is None else min(longest, _first_flits(machine))
-        apart = (turns - 1) * flits * topology.scale // 1  # since the last flit of the message that had the VC before
         if first <= machine.vc_buffer_flits < first + flits_within(max(0, loop - apart), topology.scale):
             return f"buffers of {machine.vc_buffer_flits} flits have no room for {first} next to those whose credits come back"
     return None
@@ -200,7 +202,7 @@ def credit_loop(topology: Topology, machine: Machine) -> int:
 
 
 def flits_within(cycles: int, scale: int | Fraction) -> int:
-    """The flits of one lane that leave within any so many cycles, at most."""
+    """The most flits that leave on one lane within any `cycles` cycles."""
     return ceil(cycles / Fraction(scale))
 
 

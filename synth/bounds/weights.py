@@ -43,7 +43,7 @@ def weighted_lengths(instance: Instance) -> list[Int64]:
 def grown(
     topology: Topology, kind: Int32, capacity: Int64, ends: tuple[Int32, Int32, Int64], start: Int64, passes: int, parts: int
 ) -> Int64:
-    """Lengths by class of joined pairs, up to MAX_LENGTH, that multiplicative weights find in so many passes for what `ends` have
+    """Lengths by class of joined pairs, up to MAX_LENGTH, that multiplicative weights find in `passes` passes for what `ends` have
     for each other: (source, target, amount), by source. `start`: to begin with; equal ones where it is empty."""
     found = _native.flow_lengths(
         offset=np.searchsorted(topology.pair_src, np.arange(len(topology.kind) + 1)).astype(np.int32),

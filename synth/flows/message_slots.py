@@ -25,7 +25,7 @@ from certree.synth.method import Request
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-LATE = 16  # chunks that come in the last of so many parts of a run are late
+LATE = 16  # chunks that come in the last of LATE equal parts of a run are late
 
 #: (source, target, granules) of each chunk
 Chunks = tuple[Int64, Int64, Int64]

@@ -15,7 +15,7 @@ from certree.synth.method import Options, Request, Tier, method, require_shape, 
 SWEEPS = 8  # of choosing again, for effort 1
 FIRST_SWEEPS = 2  # of whole blocks, by which the size of chunks is chosen
 STORED = 8  # times as long as passing the longest path, link after link, a chunk may take at most
-MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most one in so many more than blocks, or so many, for effort 1
+MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most 1 / MORE more than blocks, or LEAST_MORE, for effort 1
 MOST_SLOTS = 1 << 15  # of a run
 NEAR = Fraction(26, 25)  # times the load of the fullest link: while runs are longer, late chunks go earlier
 SQUEEZES = 4  # and how often at most, for effort 1

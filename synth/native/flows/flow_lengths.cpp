@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <queue>
 #include <utility>
+
+#include "shortest_paths.hpp"
 
 namespace certree {
 namespace {
@@ -22,7 +23,11 @@ struct Bound {
 class Lengths {
  public:
   Lengths(const LengthNetwork& network, const LengthDemand& demand)
-      : network_(network), demand_(demand), length_(network.start), load_(network.capacity.size()) {
+      : network_(network),
+        demand_(demand),
+        length_(network.start),
+        load_(network.capacity.size()),
+        paths_(network.offset.size() - 1) {
     if (length_.empty()) length_.assign(network.capacity.size(), kStart);
     for (size_t i = 0; i < demand.source.size(); ++i) {
       if (i == 0 || demand.source[i] != demand.source[i - 1]) first_.push_back(i);
@@ -37,42 +42,25 @@ class Lengths {
   // their distances to `need`.
   bool send(size_t number, bool routed, __int128& need) {
     const size_t nodes = network_.offset.size() - 1;
-    distance_.assign(nodes, -1);
-    via_.assign(nodes, -1);
-    from_.assign(nodes, -1);
     reached_.clear();
-    std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> queue;
-    const int32_t source = demand_.source[first_[number]];
-    distance_[source] = 0;
-    queue.emplace(0, source);
-    while (!queue.empty()) {
-      const auto [distance, node] = queue.top();
-      queue.pop();
-      if (distance > distance_[node]) continue;
+    const auto of_arc = [&](int32_t, int32_t arc) { return length_[network_.kind[arc]]; };
+    paths_.search(network_, demand_.source[first_[number]], of_arc, [&](int32_t node) {
       reached_.push_back(node);
-      for (int32_t arc = network_.offset[node]; arc < network_.offset[node + 1]; ++arc) {
-        const int64_t there = distance + length_[network_.kind[arc]];
-        const int32_t head = network_.head[arc];
-        if (distance_[head] >= 0 && distance_[head] <= there) continue;
-        distance_[head] = there;
-        via_[head] = arc;
-        from_[head] = node;
-        queue.emplace(there, head);
-      }
-    }
+      return false;
+    });
     amount_.assign(nodes, 0);
     for (size_t i = first_[number]; i < first_[number + 1]; ++i) {
       const int32_t target = demand_.target[i];
-      if (distance_[target] < 0) return false;
+      if (paths_.distance(target) < 0) return false;
       amount_[target] += demand_.amount[i];
-      need += static_cast<__int128>(demand_.amount[i]) * distance_[target];
+      need += static_cast<__int128>(demand_.amount[i]) * paths_.distance(target);
     }
     if (!routed) return true;
     std::fill(load_.begin(), load_.end(), 0);
     for (size_t i = reached_.size(); i-- > 1;) {
       const int32_t node = reached_[i];
-      load_[network_.kind[via_[node]]] += amount_[node];
-      amount_[from_[node]] += amount_[node];
+      load_[network_.kind[paths_.via(node)]] += amount_[node];
+      amount_[paths_.from(node)] += amount_[node];
     }
     return true;
   }
@@ -115,8 +103,9 @@ class Lengths {
   const LengthNetwork& network_;
   const LengthDemand& demand_;
   std::vector<size_t> first_;  // of each source, in `demand_`
-  std::vector<int64_t> length_, load_, distance_, amount_;
-  std::vector<int32_t> via_, from_, reached_;
+  std::vector<int64_t> length_, load_, amount_;
+  std::vector<int32_t> reached_;
+  ShortestPaths paths_;
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 #include <utility>
 
 #include "../random.hpp"
+#include "shortest_paths.hpp"
 
 namespace certree {
 namespace {
@@ -24,9 +24,7 @@ class Router {
         hops_(network.offset.size() - 1),
         load_(network.capacity.size()),
         history_(network.capacity.size()),
-        distance_(nodes()),
-        via_(nodes()),
-        from_(nodes()),
+        paths_(nodes()),
         empty_(network.length.empty() ? std::vector<int64_t>(network.capacity.size(), kHop) : network.length) {}
 
   // From now on only arcs that lead nearer to the target, or all of them.
@@ -34,30 +32,13 @@ class Router {
 
   // Whether there is a path; `size` is added to the load of its classes.
   bool route(int32_t source, int32_t target, int64_t size, std::vector<int32_t>& path) {
-    std::fill(distance_.begin(), distance_.end(), -1);
-    std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> queue;
-    distance_[source] = 0;
-    queue.emplace(0, source);
-    while (!queue.empty()) {
-      const auto [distance, node] = queue.top();
-      queue.pop();
-      if (distance > distance_[node]) continue;
-      if (node == target) break;
-      for (int32_t arc = network_.offset[node]; arc < network_.offset[node + 1]; ++arc) {
-        const int64_t there = distance + weight(network_.kind[arc], size);
-        const int32_t head = network_.head[arc];
-        if (shortest_only_ && hops(head, target) != hops(node, target) - 1) continue;
-        if (distance_[head] >= 0 && distance_[head] <= there) continue;
-        distance_[head] = there;
-        via_[head] = arc;
-        from_[head] = node;
-        queue.emplace(there, head);
-      }
-    }
-    path.clear();
-    if (distance_[target] < 0) return false;
-    for (int32_t node = target; node != source; node = from_[node]) path.push_back(via_[node]);
-    std::reverse(path.begin(), path.end());
+    const auto length = [&](int32_t node, int32_t arc) -> int64_t {
+      if (shortest_only_ && hops(network_.head[arc], target) != hops(node, target) - 1) return -1;
+      return weight(network_.kind[arc], size);
+    };
+    paths_.search(network_, source, length, [&](int32_t node) { return node == target; });
+    path = paths_.path(source, target);
+    if (paths_.distance(target) < 0) return false;
     for (const auto arc : path) load_[network_.kind[arc]] += size;
     return true;
   }
@@ -131,8 +112,8 @@ class Router {
   int64_t goal_;
   bool shortest_only_ = true;
   std::vector<std::vector<int32_t>> hops_, into_;  // by target; by node
-  std::vector<int64_t> load_, history_, distance_;
-  std::vector<int32_t> via_, from_;
+  std::vector<int64_t> load_, history_;
+  ShortestPaths paths_;
   std::vector<int64_t> empty_;
 };
 

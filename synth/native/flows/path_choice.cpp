@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 #include <utility>
 
 #include "../random.hpp"
+#include "shortest_paths.hpp"
 
 namespace certree {
 namespace {
@@ -18,55 +18,7 @@ constexpr int64_t kFullest = 180;      // larger fills weigh no more: its eighth
 constexpr int64_t kEmpty = 16;         // weight of an empty arc; a full one weighs 2^12 more
 constexpr int64_t kOver = 1 << 14;     // weight of an arc that would exceed its rounds
 constexpr int64_t kMemory = 64;        // and what it remembers of each sweep in which it did
-constexpr int64_t kStep = 256;         // goals come nearer to the least by one part in so many
-
-class Preparation {
- public:
-  explicit Preparation(const RouterNetwork& network)
-      : network_(network),
-        length_(network.head.size()),
-        distance_(network.offset.size() - 1),
-        via_(distance_.size()),
-        from_(distance_.size()) {}
-
-  void draw(Random& random, int32_t more) {
-    for (auto& length : length_) length = kHop + random.below(more);
-  }
-
-  void search(int32_t source) {
-    std::fill(distance_.begin(), distance_.end(), -1);
-    std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> queue;
-    distance_[source] = 0;
-    queue.emplace(0, source);
-    while (!queue.empty()) {
-      const auto [distance, node] = queue.top();
-      queue.pop();
-      if (distance > distance_[node]) continue;
-      for (int32_t arc = network_.offset[node]; arc < network_.offset[node + 1]; ++arc) {
-        const int64_t there = distance + length_[arc];
-        const int32_t head = network_.head[arc];
-        if (distance_[head] >= 0 && distance_[head] <= there) continue;
-        distance_[head] = there;
-        via_[head] = arc;
-        from_[head] = node;
-        queue.emplace(there, head);
-      }
-    }
-  }
-
-  std::vector<int32_t> path(int32_t source, int32_t target) const {
-    std::vector<int32_t> path;
-    if (distance_[target] < 0) return path;
-    for (int32_t node = target; node != source; node = from_[node]) path.push_back(via_[node]);
-    std::reverse(path.begin(), path.end());
-    return path;
-  }
-
- private:
-  const RouterNetwork& network_;
-  std::vector<int64_t> length_, distance_;
-  std::vector<int32_t> via_, from_;
-};
+constexpr int64_t kStep = 256;         // goals come nearer to the least by one part in kStep
 
 class Choice {
  public:
@@ -132,23 +84,24 @@ class Choice {
 
 PreparedPaths prepare_paths(const RouterNetwork& network, const std::vector<int32_t>& ends, int32_t tries, uint64_t seed,
                             const std::function<void()>& each_source) {
-  Preparation preparation(network);
+  std::vector<int64_t> length(network.head.size());
+  ShortestPaths paths(network.offset.size() - 1);
   PreparedPaths result;
   for (const auto source : ends) {
     each_source();
     Random random(seed + static_cast<uint64_t>(source));
     std::vector<std::vector<std::vector<int32_t>>> found(ends.size());
     for (int32_t draw = 0; draw < tries; ++draw) {
-      preparation.draw(random, 2 * draw < tries ? kTie : kDetour);
-      preparation.search(source);
+      for (auto& one : length) one = kHop + random.below(2 * draw < tries ? kTie : kDetour);
+      paths.search(network, source, [&](int32_t, int32_t arc) { return length[arc]; }, [](int32_t) { return false; });
       for (size_t i = 0; i < ends.size(); ++i) {
-        auto path = preparation.path(source, ends[i]);
+        auto path = paths.path(source, ends[i]);
         if (!path.empty() && std::find(found[i].begin(), found[i].end(), path) == found[i].end())
           found[i].push_back(std::move(path));
       }
     }
-    for (const auto& paths : found) {
-      for (const auto& path : paths) {
+    for (const auto& of_pair : found) {
+      for (const auto& path : of_pair) {
         result.arc.insert(result.arc.end(), path.begin(), path.end());
         result.offset.push_back(static_cast<int32_t>(result.arc.size()));
       }
