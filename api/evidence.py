@@ -67,7 +67,7 @@ def _quick_bounds(schedule: Schedule, verdict: Verdict, enough: Fraction) -> tup
     the least time, or else the best of a few; None for other schedules, and where it takes more than FAR times what these prove."""
     from certree.synth.bounds.by_loads import bounds_by_loads
 
-    if schedule.slot_cycles is None or schedule.collective.demand is None or verdict.quality is None:
+    if not (schedule.has_fine_slots and schedule.has_sizes) or verdict.quality is None:
         return None
     assert schedule.made_for is not None  # of all schedules with fine slots
     times, instance = fine_times(schedule), Instance.of(schedule)

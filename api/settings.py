@@ -12,7 +12,6 @@ from certree.models.machine.machine import MACHINES, Machine, load_machine
 from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 Tell = Callable[[str], None]
@@ -27,7 +26,7 @@ def setting(
 ) -> MadeFor:
     """The size and the machine to use with a schedule. `tell` receives a line for each that differs from what it records."""
     used = MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
-    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None and used != schedule.made_for:
+    if schedule.has_fine_slots and used != schedule.made_for:
         tell("its fine slots are not for this size and machine; it is timed and run in others")
     return used
 

@@ -67,9 +67,11 @@ def run(
 
 def _without_waits(source: Tables | SimulatedSchedule) -> Tables | SimulatedSchedule:
     """The same without planned waits, which are for slots: in paced runs messages wait for links as they must."""
+    if not source.schedule.plans_waits:
+        return source
     if isinstance(source, Tables):
-        return source if source.waits is None else replace(source, waits=None)
-    return source if source.schedule.waits is None else replace(source, schedule=replace(source.schedule, waits=None))
+        return replace(source, waits=None)
+    return replace(source, schedule=replace(source.schedule, waits=None))
 
 
 def tables_or_plan(
@@ -85,7 +87,7 @@ def tables_or_plan(
             return through_files(whole, message_bytes, machine)
         return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
-        if whole.collective.demand is not None or (whole.slot_cycles is not None and not whole.uses_switches):
+        if whole.has_sizes or (whole.has_fine_slots and not whole.uses_switches):
             raise  # they run from tables only
         return SimulatedSchedule.of(whole, message_bytes, machine, no_tables=str(error))
 

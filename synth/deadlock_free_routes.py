@@ -29,7 +29,7 @@ def with_channels(schedule: AnySchedule, machine: Machine) -> AnySchedule:
     if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
         return schedule
     plain = schedule if schedule.virtual_channel is None else replace(schedule, virtual_channel=None)
-    for known in (plain, schedule) if schedule.waits is None else (schedule,):
+    for known in (plain, schedule) if not schedule.plans_waits else (schedule,):
         if _is_free(known, machine):
             return known
     pairs = plain.topology.pair_of_link
@@ -49,7 +49,7 @@ def _is_free(schedule: Schedule, machine: Machine) -> bool:
 def _up_down(plain: Schedule, layers: list[int], last: int) -> Schedule | None:
     """The schedule with routes in layers up to `last`, in which all of that layer and of later ones are up*/down*; None where it
     would need other slots, or where there is no such route."""
-    fixed = plain.period is not None or plain.slot_cycles is not None or plain.provenance.get("published")
+    fixed = plain.period is not None or plain.has_fine_slots or plain.provenance.get("published")
     if fixed:
         return None
     topology, up_down = plain.topology, UpDown(plain.topology)

@@ -10,15 +10,12 @@ from typing import Any, TypeVar
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
-from certree.models.fine.demand_slots import booked
-from certree.models.fine.slots import fine_times
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.monitor import Monitor
 from certree.synth.units import UNIT, in_unit_asked_for, other_units
@@ -87,14 +84,10 @@ class Request:
         late = lateness(schedule, self.machine, self.message_bytes)
         if late is not None:
             raise UnsupportedError(late)
-        if isinstance(schedule, Schedule) and schedule.collective.demand is not None:
-            return fine_times(booked(schedule, self.message_bytes, self.machine)).cycles
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            if schedule.made_for != MadeFor(self.message_bytes, self.machine):
-                raise UnsupportedError("slot_cycles: the schedule was made for another message size or machine")
-            return fine_times(schedule).cycles
-        plan, timing = slotted(schedule, self.message_bytes, self.machine)
-        return schedule_cycles(plan, timing, self.machine)
+        is_fixed = schedule.has_fine_slots and schedule.collective.demand is None
+        if is_fixed and schedule.made_for != MadeFor(self.message_bytes, self.machine):
+            raise UnsupportedError("slot_cycles: the schedule was made for another message size or machine")
+        return timed(schedule, self.message_bytes, self.machine).cycles
 
     def require_runnable(self, schedule: AnySchedule) -> None:
         """Raise UnsupportedError for a schedule that the machine does not take: routes that may deadlock, messages that may be

@@ -13,7 +13,7 @@ def rounds_needed(schedule: Schedule) -> Int32:
     Parallel links share the direct transfers between their ends; a routed transfer loads the links that its route names. Chunks of
     different sizes count by their granules. O(rows + hops).
     """
-    if schedule.chunk_granules is not None:
+    if schedule.has_sizes:
         return granule_rounds(schedule).astype(np.int32)
     uses = claims(schedule)
     key = uses.resource * schedule.steps + schedule.step[uses.row]

@@ -14,13 +14,14 @@ Every check runs on every schedule whose structure is right, and what it reports
 default. Where a rule of STRUCTURAL is broken, only the checks of the first stages run (`run_checks`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
+from certree.models.schedule.slot_form import Slots
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -67,13 +68,15 @@ class Check:
 
     `base_suffices`: the images of the base chunks of a symmetric schedule break the same rules as the base chunks, and no others;
     so the function is called on the base alone, which has no routes. Other functions are called on all transfers, written out;
-    UnsupportedError for a schedule of more transfers than `written_out` allows.
+    UnsupportedError for a schedule of more transfers than `written_out` allows. `slots`: the forms of slots that it is about; it is
+    not called on schedules of other forms.
     """
 
     run: Callable[[Any, Any], None]
     about: Subject
     stage: Stage
     base_suffices: bool
+    slots: frozenset[Slots] = frozenset(Slots)
 
 
 #: rules of structure: without them the rows run between nodes and along links that the network has
@@ -89,12 +92,16 @@ def rule(name: str, meaning: str, example: str, about: Subject = Subject.SCHEDUL
 
 
 def check(
-    about: Subject = Subject.SCHEDULES, stage: Stage = Stage.FURTHER, *, base_suffices: bool = False
+    about: Subject = Subject.SCHEDULES,
+    stage: Stage = Stage.FURTHER,
+    *,
+    base_suffices: bool = False,
+    slots: Iterable[Slots] = tuple(Slots),
 ) -> Callable[[_Function], _Function]:
-    """Register the decorated function as a check of every schedule, or of all tables."""
+    """Register the decorated function as a check of all schedules with these forms of slots, or of all tables."""
 
     def add(function: _Function) -> _Function:
-        _CHECKS.append(Check(function, about, stage, base_suffices))
+        _CHECKS.append(Check(function, about, stage, base_suffices, frozenset(slots)))
         return function
 
     return add
@@ -106,7 +113,8 @@ def run_checks(about: Subject, subject: Any, findings: Any, *stages: Stage) -> N
     for entry in checks(about, *stages):
         if entry.stage > Stage.WIRING and findings.rules & STRUCTURAL:
             return
-        entry.run(subject, findings)
+        if about is not Subject.SCHEDULES or subject.slots in entry.slots:
+            entry.run(subject, findings)
 
 
 def checks(about: Subject, *stages: Stage) -> list[Check]:

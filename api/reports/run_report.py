@@ -3,13 +3,12 @@
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from certree.api.reports.text import clock_times, clock_words, one_line, size_words
 from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import Engine, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.switching import Switched
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 
@@ -26,10 +25,7 @@ def holds(result: Run, planned: int = 0) -> bool:
 
 def planned_cycles(schedule: Schedule) -> int:
     """Cycles that messages wait at routers by plan, in all iterations. O(rows)."""
-    if schedule.waits is None:
-        return 0
-    of_routes = np.array([*map(sum, schedule.waits), 0])  # the last entry is that of DIRECT
-    return int(of_routes[schedule.route].sum()) * schedule.repeats
+    return int(fine_times(schedule).reservations.wait.sum()) * schedule.repeats if schedule.plans_waits else 0
 
 
 def left_out(result: Run) -> bool:
@@ -51,7 +47,7 @@ def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[s
         **clock_times(result.cycles, source.message_bytes, source.machine),
         "closed_form_cycles": result.closed_form_cycles,
         "contention_cycles": result.contention_cycles,
-        **({} if source.schedule.waits is None else {"planned_cycles": planned_cycles(source.schedule)}),
+        **({"planned_cycles": planned_cycles(source.schedule)} if source.schedule.plans_waits else {}),
         "late": result.late,
         "exact": result.is_exact,
         "data_ok": result.data_ok,

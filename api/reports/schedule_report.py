@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
@@ -21,14 +19,12 @@ from certree.api.reports.text import (
 )
 from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import InputError
-from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.fine.fine_tolerance import drift_tolerance, skew_tolerance
-from certree.models.fine.slots import fine_times
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
-from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.classes import shares_term
 from certree.verify.bounds.instance import Instance
 from certree.verify.certificates.certificate import claim_document
@@ -46,25 +42,20 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
     """
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
-        if schedule.slot_cycles is not None:
-            schedule = written_out(schedule)
-        if isinstance(schedule, Schedule):
-            schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            cycles = fine_times(schedule).cycles
-            return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **_tolerance(schedule)}
-        plan, timing = slotted(schedule, message_bytes, machine)
-        if slot_cycles is not None:
-            document["least_slot_cycles"] = timing.slot_cycles
-            timing = in_slots(plan, timing, slot_cycles)
-        cycles = schedule_cycles(plan, timing, machine)
-        return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
+        run = timed(schedule, message_bytes, machine)
+        cycles, tolerance = run.cycles, _tolerance(run.schedule)
+        if slot_cycles is not None and not run.schedule.has_fine_slots:
+            document["least_slot_cycles"] = run.slot_cycles
+            cycles = run.cycles_in(slot_cycles)
+        return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **tolerance}
     except InputError as error:
         return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
 
 
 def _tolerance(schedule: Schedule) -> dict[str, Any]:
-    """How far clocks may differ with its fine slots; null where no message leaves its node."""
+    """How far clocks may differ with its fine slots, null where no message leaves its node; nothing without fine slots."""
+    if not schedule.has_fine_slots:
+        return {}
     drift = drift_tolerance(schedule)
     return {"skew_tolerance_cycles": skew_tolerance(schedule), "drift_tolerance": None if drift is None else str(drift)}
 
@@ -89,7 +80,7 @@ def schedule_report(
         "period": schedule.period,
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
-        **({} if schedule.slot_cycles is None else {"fine_slot_cycles": schedule.slot_cycles}),
+        **({"fine_slot_cycles": schedule.slot_cycles} if schedule.has_fine_slots else {}),
         **_stored(schedule, verdict, machine),
         "shares": None if verdict.quality is None else shares_term(Instance.of(schedule)),
         **_quality(verdict.quality),
@@ -112,7 +103,7 @@ def schedule_report(
         ]
         document["violation_counts"] = dict(verdict.counts)
         document["serialized_rounds"] = verdict.serialized_rounds
-        document["stated_rounds"] = stated_rounds(schedule)
+        document["stated_rounds"] = schedule.run_rounds
     return document
 
 
@@ -130,11 +121,6 @@ def _stored(schedule: AnySchedule, verdict: Verdict, machine: Machine) -> dict[s
         return {"base_transfers": schedule.base.transfers}
     enough = channels_of_schedule(schedule, machine) if schedule.routes and not STRUCTURAL & verdict.counts.keys() else None
     return {} if enough is None else {"virtual_channels": enough}
-
-
-def stated_rounds(schedule: AnySchedule) -> int:
-    """Rounds from the start of the first iteration to the end of the last, as the schedule states them."""
-    return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
 
 
 def _said(schedule: AnySchedule, name: str) -> str | None:

@@ -126,7 +126,7 @@ def require_in_time(source: Tables | SimulatedSchedule, options: Options) -> Non
 
 def _has_guards(source: Tables | SimulatedSchedule, clocks: Clocks) -> bool:
     """Whether fine slots leave as much time as these clocks differ."""
-    if source.schedule.slot_cycles is None:
+    if not source.schedule.has_fine_slots:
         return False
     skew, drift = max(clocks.skew) - min(clocks.skew), max(map(abs, clocks.drift))
     return tolerates_clocks(source.schedule, skew, drift)

@@ -9,13 +9,11 @@ from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan, through_files
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.slots import fine_times
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables.tables import Tables
 from certree.synth.method import Form
 
@@ -46,10 +44,7 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
     options = Options(mode="paced", without_routers=is_large)
 
     def slotted_cycles(schedule: AnySchedule) -> int:
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            return fine_times(schedule).cycles
-        plan, timing = slotted(schedule, message_bytes, machine)
-        return schedule_cycles(plan, timing, machine)
+        return timed(schedule, message_bytes, machine).cycles
 
     def paced_cycles(schedule: AnySchedule) -> int:
         result = run_schedule(tables_or_plan(schedule, message_bytes, machine, files=False), options)

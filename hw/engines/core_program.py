@@ -103,7 +103,7 @@ def first_cells(source: Tables | SimulatedSchedule) -> NDArray[np.uint64]:
 def _cells_of_node(source: Tables | SimulatedSchedule) -> int:
     if not isinstance(source, Tables) or not source.is_counted:
         return source.chunks * source.repeats
-    if source.chunk_granules is not None:
+    if source.has_sizes:
         return len(cell_places(source))
     memory, size = layout(source), source.chunk_bytes // source.machine.flit_bytes
     return (memory.work_base + memory.in_flight * memory.work_stride) // size
@@ -141,7 +141,7 @@ def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, 
     assert target is not None
     size, zero = tables.chunk_bytes // tables.machine.flit_bytes, np.zeros(tables.chunks, np.int32)
     sent, due = (cell_addresses(tables, node, flow, zero) for node in (root, target))
-    if tables.chunk_granules is None:
+    if not tables.has_sizes:
         sent, due = sent // size, due // size
     else:
         sent, due = (np.searchsorted(cell_places(tables), address) for address in (sent, due))

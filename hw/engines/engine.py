@@ -34,7 +34,7 @@ class RowEngine(ABC):
         self.rows: Rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
         if options.mode == "paced":
             self.rows.check_paced()
-            if self.source.schedule.slot_cycles is not None:
+            if self.source.schedule.has_fine_slots:
                 self.rows.in_node_order()
         if options.clocks is not None:
             self.rows.set_clocks(options.clocks)
@@ -55,7 +55,7 @@ class RowEngine(ABC):
     def closed_form(self) -> int:
         """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
         source = self.source
-        if source.schedule.slot_cycles is not None:
+        if source.schedule.has_fine_slots:
             return fine_times(source.schedule).cycles
         timing = in_slots(source.schedule, self._timing(), source.slot_cycles)
         return schedule_cycles(source.schedule, timing, source.machine)

@@ -37,8 +37,7 @@ class FlitEngine(RowEngine):
     budget = BUDGET
 
     def __init__(self, source: Tables | SimulatedSchedule, options: Options, cells: NDArray[np.uint64]) -> None:
-        waits = source.waits if isinstance(source, Tables) else source.schedule.waits
-        if waits is not None:
+        if source.schedule.plans_waits:
             raise UnsupportedError(
                 "planned waits need links that serve one message after the other; routers let the flits of messages that wait take "
                 "turns: run it with --engine fast --without-routers"

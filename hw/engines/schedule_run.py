@@ -15,12 +15,13 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.forwarding import unkept_waits
 from certree.models.fine.rebooking import fitted
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import SlotTiming, slot_timing, slotted
+from certree.models.schedule.timing import SlotTiming, slotted
 from certree.models.tables.tables import Tables
 
 
@@ -40,12 +41,8 @@ class SimulatedSchedule:
     def of(cls, schedule: Schedule, message_bytes: int, machine: Machine, *, no_tables: str | None = None) -> "SimulatedSchedule":
         """The plan for a message of that many bytes; errors as `slotted` and `_fine`. O(rows log rows)."""
         schedule = _fine(schedule, message_bytes, machine)
-        if schedule.slot_cycles is not None:
-            equal = replace(schedule, slot_cycles=None, waits=None)
-            timing = replace(slot_timing(equal, message_bytes, machine), slot_cycles=schedule.slot_cycles)
-            return cls(schedule, machine, timing, no_tables)
-        spread, timing = slotted(schedule, message_bytes, machine)
-        return cls(spread, machine, timing, no_tables)
+        run = timed(schedule, message_bytes, machine)
+        return cls(run.schedule, machine, run.timing, no_tables)
 
     @property
     def topology(self) -> Topology:
@@ -88,7 +85,9 @@ def _fine(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
 
     UnsupportedError for several buffers, which rows without tables do not tell apart, for planned waits that routers would not
     make, and as `fitted`."""
-    if schedule.slot_cycles is None:
+    if schedule.has_sizes:
+        raise UnsupportedError("chunks of several sizes run from tables only")
+    if not schedule.has_fine_slots:
         return schedule
     if schedule.buffers > 1:
         raise UnsupportedError("fine slots and switches that add: only schedules with one buffer are run")

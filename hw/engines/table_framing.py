@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import overload
 
 from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule import timing as timing_of_chunks
 from certree.models.schedule.timing import slot_timing
@@ -16,17 +17,19 @@ def framed(source: Tables, framing: str) -> Tables: ...
 def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | SimulatedSchedule: ...
 def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | SimulatedSchedule:
     """The tables (or the plan), unchanged for whole messages; for packets the same rows, with slots that are long enough for a
-    header in every packet and never shorter than before.
+    header in every packet and never shorter than before. Fine slots are booked anew for messages of that length (`fitted`).
 
-    O(rows log rows).
+    UnsupportedError for chunks of several sizes. O(rows log rows), and the bookings.
     """
     if framing == "message":
         return source
-    if source.schedule.slot_cycles is not None:
-        raise UnsupportedError("fine slots are for whole messages: a chunk in packets takes a link for longer; use --flow message")
-    machine = source.machine
-    heads = machine.head_flits * len(packet_lengths(source, "packet"))
-    longer = replace(machine, head_flits=heads)
+    if source.schedule.has_sizes:
+        raise UnsupportedError("chunks of several sizes are sent as whole messages; use --flow message")
+    heads = source.machine.head_flits * len(packet_lengths(source, "packet"))
+    longer = replace(source.machine, head_flits=heads)
+    if source.schedule.has_fine_slots:
+        made = lower if isinstance(source, Tables) else SimulatedSchedule.of
+        return made(source.schedule, source.message_bytes, longer)
     timing = slot_timing(source.schedule, source.message_bytes, longer)
     if isinstance(source, SimulatedSchedule):
         return replace(source, machine=longer, timing=timing)
@@ -36,8 +39,7 @@ def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | Simulat
 def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int]:
     """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size, and are not cut into
     packets, those of the smallest and of the largest."""
-    if isinstance(source, Tables) and source.chunk_granules is not None:
-        unit = source.chunk_bytes // source.machine.flit_bytes
-        ends = {int(source.chunk_granules.min()), int(source.chunk_granules.max())}
-        return [source.machine.head_flits + granules * unit for granules in sorted(ends)]
+    if source.schedule.has_sizes:
+        unit, sizes = source.chunk_bytes // source.machine.flit_bytes, source.schedule.granules
+        return [source.machine.head_flits + granules * unit for granules in sorted({int(sizes.min()), int(sizes.max())})]
     return timing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

@@ -144,14 +144,14 @@ class TableRows(Rows):
             "period": tables.period or int(tables.step.max(initial=0)) + 1,
             "slot_cycles": tables.slot_cycles,
         }
-        granules = None if tables.chunk_granules is None else tables.sizes(self.sent["chunk"])
+        granules = tables.sizes(self.sent["chunk"]) if tables.has_sizes else None
         self._fill(sizes | self._memory(), tables.topology, tables.machine, tables.chunk_bytes, granules)
 
     def _memory(self) -> dict[str, int]:
         """The layout of a node's memory, in chunks."""
         if not self.tables.is_counted:
             return {}
-        if self.tables.chunk_granules is not None:  # an iteration, and chunks of several sizes: a cell for each place of one
+        if self.tables.has_sizes:  # an iteration, and chunks of several sizes: a cell for each place of one
             return {"cells": len(cell_places(self.tables)), "work_base": len(cell_places(self.tables))}
         size, memory = self._size, layout(self.tables)
         strides = {name: getattr(memory, name) // size for name in ("stride", "work_base", "work_stride")}
@@ -159,7 +159,7 @@ class TableRows(Rows):
 
     def _cells(self, address: Int64) -> Int64:
         """The cells at addresses."""
-        if self.tables.chunk_granules is not None:
+        if self.tables.has_sizes:
             return np.searchsorted(cell_places(self.tables), address)
         return address // self._size
 

@@ -79,7 +79,7 @@ class _Moved:
         if (sent > have).any():
             row = int(np.argmax(sent > have))
             owner, chunk, buffer = self._told(int(cell[row]))
-            delay = "fine slots" if self._plan.slot_cycles is not None else f"delay {self._plan.delay}"
+            delay = "fine slots" if self._plan.has_fine_slots else f"delay {self._plan.delay}"
             raise UnsupportedError(
                 f"node {owner} sends {chunk} in step {step[row]} while a transfer into it is in flight "
                 f"({delay}): it needs {'another' if buffer else 'a second'} buffer"
@@ -89,7 +89,7 @@ class _Moved:
     def refuse_mixed(self) -> None:
         """Raise UnsupportedError for a copy in flight to a cell together with another transfer that was sent in another step; with
         fine slots such a schedule is invalid."""
-        if self._plan.slot_cycles is not None:
+        if self._plan.has_fine_slots:
             return
         cell, step = self._keys // self._span, self._keys % self._span
         is_copy = self._plan.op[self._order] == Op.COPY

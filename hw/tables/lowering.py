@@ -10,15 +10,13 @@ from certree.hw.tables.column_lines import filled, ragged, widen
 from certree.hw.tables.counted import lower_counted
 from certree.models.common.columns import match
 from certree.models.common.errors import TableFormatError, UnsupportedError
-from certree.models.fine.demand_slots import in_fine_slots_if_needed
 from certree.models.fine.forwarding import unkept_waits
-from certree.models.fine.slots import fine_times
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import slotted
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.tables import Tables
 
@@ -53,12 +51,8 @@ def _lower_trees(plan: Schedule, header: dict[str, Any]) -> Tables | None:
 
 def _sized(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, dict[str, int]]:
     """The schedule with the slots that tables have, and its sizes: fine slots fitted to these."""
-    schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
-    if schedule.slot_cycles is not None:
-        times = fine_times(schedule)
-        return schedule, {"message_bytes": message_bytes, "chunk_bytes": times.chunk_bytes, "slot_cycles": times.slot}
-    plan, timing = slotted(schedule, message_bytes, machine)
-    return plan, {name: getattr(timing, name) for name in ("message_bytes", "chunk_bytes", "slot_cycles")}
+    run = timed(schedule, message_bytes, machine)
+    return run.schedule, {name: getattr(run, name) for name in ("message_bytes", "chunk_bytes", "slot_cycles")}
 
 
 def _header(plan: Schedule, machine: Machine, sizes: dict[str, int]) -> dict[str, Any]:
@@ -68,7 +62,7 @@ def _header(plan: Schedule, machine: Machine, sizes: dict[str, int]) -> dict[str
         **{name: getattr(plan, name) for name in ("routes", "virtual_channel", "waits", "chunk_granules")},
         "machine": machine,
         **sizes,
-        "fine_slots": plan.slot_cycles is not None,
+        "fine_slots": plan.has_fine_slots,
         "schedule_digest": "",
     }
 
@@ -81,7 +75,7 @@ def _without_idle_routes(plan: Schedule) -> Schedule:
     route = plan.route.copy()
     route[route != DIRECT] = place
     channel = None if plan.virtual_channel is None else plan.virtual_channel[used]
-    waits = None if plan.waits is None else tuple(plan.waits[index] for index in used.tolist())
+    waits = tuple(plan.waits[index] for index in used.tolist()) if plan.waits else None
     routes = tuple(plan.routes[index] for index in used.tolist())
     return replace(plan, route=route, routes=routes, virtual_channel=channel, waits=waits)
 

@@ -27,7 +27,7 @@ def in_fine_slots_if_needed(schedule: Schedule, message_bytes: int, machine: Mac
     With a demand it is `booked`, with fine slots `fitted`. Errors as these."""
     if schedule.collective.demand is not None:
         return booked(schedule, message_bytes, machine)
-    return schedule if schedule.slot_cycles is None else fitted(schedule, message_bytes, machine)
+    return fitted(schedule, message_bytes, machine)
 
 
 def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
@@ -36,7 +36,7 @@ def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
     UnsupportedError where a chunk reaches a node twice, or a transfer has no link: then nothing says what waits for what.
     InputError as `FineTimes`. O(hops · log hops).
     """
-    if schedule.slot_cycles is not None and is_made_for(schedule, message_bytes, machine):
+    if schedule.has_fine_slots and is_made_for(schedule, message_bytes, machine):
         return schedule
     _refuse_several_paths(schedule)
     order = np.argsort(schedule.step, kind="stable")

@@ -21,7 +21,7 @@ def in_firing_order(schedule: Schedule) -> Schedule:
     fired was sent in an earlier cycle, and nothing is read while something is under way to it: so at delay 1 everybody reads the
     same. Iterations follow each other, with no overlap. O(rows log rows).
     """
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         return schedule
     step = np.unique(schedule.step, return_inverse=True)[1].astype(np.int32)
     plain = replace(schedule, step=step, slot_cycles=None, waits=None, period=None, repeats=1, certificate=None)
@@ -35,7 +35,7 @@ def in_levels(schedule: Schedule) -> Schedule:
     that had read the place, and is behind a copy that it must not overtake. Steps have as many rounds as their busiest link needs.
     Iterations follow each other. O(rows log rows + hops), a few numpy calls for each cycle in which transfers fire.
     """
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         return schedule
     ordered = in_firing_order(schedule)
     src_buffer, dst_buffer = (np.int32(0) if column is None else column for column in (ordered.src_buffer, ordered.dst_buffer))

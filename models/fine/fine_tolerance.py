@@ -26,7 +26,7 @@ def skew_tolerance(schedule: Schedule) -> int | None:
     """
     if not (schedule.src != schedule.dst).any():
         return None
-    if schedule.waits is not None:
+    if schedule.plans_waits:
         return 0
     times = fine_times(schedule)
     low, high = 0, min(_shortest(times) - 1, _gap(times))
@@ -42,7 +42,7 @@ def tolerates(schedule: Schedule, skew: int) -> bool:
     """Whether everything stays right with counters that start up to `skew` cycles apart, by the same conditions."""
     if not (schedule.src != schedule.dst).any():
         return True
-    if schedule.waits is not None:
+    if schedule.plans_waits:
         return skew == 0
     times = fine_times(schedule)
     return skew <= min(_shortest(times) - 1, _gap(times)) and _is_in_time(times, skew)
@@ -54,7 +54,7 @@ def tolerates_clocks(schedule: Schedule, skew: int, drift: Fraction) -> bool:
     if not drift:
         return tolerates(schedule, skew)
     times = fine_times(schedule)
-    if times.period is not None and times.work.max() > (1 - drift) * times.period:
+    if times.schedule.is_repeating and times.work.max() > (1 - drift) * (times.period or 0):
         return False
     return tolerates(schedule, skew + ceil(2 * drift * times.cycles) + 1)
 
@@ -78,19 +78,17 @@ def _shortest(times: FineTimes) -> int:
 
 def _gap(times: FineTimes) -> int:
     """The fewest cycles that a lane is free between messages of different nodes."""
-    uses, period, topology = times.reservations, times.period, times.schedule.topology
+    uses, topology = times.reservations, times.schedule.topology
     pairs = len(topology.pair_capacity)
     parallel = np.bincount(topology.pair_of_link, minlength=pairs)[topology.pair_of_link] > 1
     named = np.flatnonzero((uses.link >= 0) & parallel[np.maximum(uses.link, 0)])
     place = np.concatenate((uses.pair, pairs + uses.link[named]))
     row, entry = np.concatenate((uses.row, uses.row[named])), np.concatenate((uses.entry, uses.entry[named]))
-    if period is not None:
-        place, row = np.tile(place, 2), np.tile(row, 2)
-        entry = np.concatenate((entry % period, entry % period + period))
+    place, row, entry = times.repeated(place, row, entry)
     order = np.lexsort((entry, place))
     place, row, entry = place[order], row[order], entry[order]
     lanes = np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64)))[place]
-    if times.schedule.chunk_granules is not None:
+    if times.schedule.has_sizes:
         return min(_shortest(times), _least_gap(place, entry, entry + times.length[row], lanes))
     before = np.arange(len(place)) - lanes
     near = before >= 0

@@ -22,7 +22,7 @@ def unkept_waits(schedule: Schedule) -> Iterator[str]:
     of them have no other one before or behind. Of messages that come to a link in one cycle the one from the lower link goes first
     (M5 of docs/reference/tables.md); where both come over the same link it is not known which. O(uses log uses).
     """
-    if schedule.waits is None:
+    if not schedule.plans_waits:
         return
     times = fine_times(schedule)
     uses = times.reservations

@@ -53,8 +53,8 @@ def rebooked(schedule: Schedule, message_bytes: int, machine: Machine, skew: int
 
 def fitted(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
     """A schedule with fine slots for another size or machine: itself where it was made for these, else booked anew, or in equal
-    slots where that is not possible. UnsupportedError where nothing is (`in_equal_slots`)."""
-    if is_made_for(schedule, message_bytes, machine):
+    slots where that is not possible; one without fine slots as it is. UnsupportedError where nothing is (`in_equal_slots`)."""
+    if not schedule.has_fine_slots or is_made_for(schedule, message_bytes, machine):
         return schedule
     try:
         return rebooked(schedule, message_bytes, machine)
@@ -68,7 +68,7 @@ def with_guards(schedule: Schedule, message_bytes: int, machine: Machine, skew: 
     The faster of the schedule, where its fine slots do, or its equal slots, made longer; and, where nothing repeats, of what
     `rebooked` finds in slots of a cycle. Raises UnsupportedError where neither does, InputError as `slotted`.
     """
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         plan, _ = slotted(schedule, message_bytes, machine)
         slot = tolerant_slot(plan, message_bytes, machine, skew=skew, drift=Fraction(0))
         made_for = MadeFor(message_bytes, machine)

@@ -75,17 +75,17 @@ class FineTimes:
     @cached_property
     def ser(self) -> int:
         """Cycles in which a message passes a lane; with a demand the longest one."""
-        largest = 1 if self.schedule.chunk_granules is None else int(self.schedule.chunk_granules.max())
-        return serialization_cycles(largest * self.chunk_bytes, self.machine, self.schedule.topology.scale)
+        return serialization_cycles(
+            int(self.schedule.granules.max()) * self.chunk_bytes, self.machine, self.schedule.topology.scale
+        )
 
     @cached_property
     def length(self) -> Int64:
         """By row: cycles in which its message passes a lane."""
         schedule = self.schedule
-        if schedule.chunk_granules is None:
+        if not schedule.has_sizes:
             return np.broadcast_to(np.int64(self.ser), schedule.transfers)
-        granules = schedule.chunk_granules.astype(np.int64)[schedule.chunk]
-        return serialization_cycles(granules * self.chunk_bytes, self.machine, schedule.topology.scale)
+        return serialization_cycles(schedule.granules[schedule.chunk] * self.chunk_bytes, self.machine, schedule.topology.scale)
 
     @cached_property
     def red(self) -> int:
@@ -96,7 +96,19 @@ class FineTimes:
     def period(self) -> int | None:
         """Cycles from one iteration to the next; None where there is one iteration."""
         schedule = self.schedule
-        return None if schedule.period is None or schedule.repeats == 1 else schedule.period * self.slot
+        return (schedule.period or 0) * self.slot if schedule.is_repeating else None
+
+    def wrapped(self, cycle: Int64) -> Int64:
+        """Cycles of the first iteration within a period, which is common to all iterations; as they are where there is one."""
+        return cycle if self.period is None else cycle % self.period
+
+    def repeated(self, place: Int64, row: Int64, cycle: Int64) -> tuple[Int64, Int64, Int64]:
+        """Uses of places by rows, in cycles: as they are where there is one iteration, else all twice, in two periods in turn, so
+        that what reaches over the end of a period meets the start of the next."""
+        if self.period is None:
+            return place, row, cycle
+        cycle = cycle % self.period
+        return np.tile(place, 2), np.tile(row, 2), np.concatenate((cycle, cycle + self.period))
 
     @cached_property
     def fire(self) -> Int64:
@@ -116,8 +128,7 @@ class FineTimes:
             routed = schedule.route[row] != DIRECT
             at = start[schedule.route[row[routed]]] + place[routed]
             link[routed] = links[at]
-            if schedule.waits is not None:  # none behind the last link of a route
-                wait[routed] = np.fromiter((one for entry in schedule.waits for one in (*entry, 0)), np.int64, len(links))[at]
+            wait[routed] = schedule.wait_cycles[at]
         way = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
         before = np.cumsum(way + wait) - way - wait
         before -= before[np.searchsorted(row, row)]
@@ -222,7 +233,7 @@ def reserved_lanes(times: FineTimes) -> Int64:
     the next. O(uses log uses)."""
     uses, period, capacity = times.reservations, times.period, times.schedule.topology.pair_capacity
     lane = np.zeros(len(uses.row), np.int64)
-    entry = uses.entry if period is None else uses.entry % period
+    entry = times.wrapped(uses.entry)
     wide = np.flatnonzero(capacity[uses.pair] > 1)
     order = wide[np.lexsort((entry[wide], uses.pair[wide]))]
     for group in np.split(order, np.flatnonzero(np.diff(uses.pair[order])) + 1) if len(order) else []:
@@ -232,7 +243,7 @@ def reserved_lanes(times: FineTimes) -> Int64:
         ]  # of each lane that may be taken the first entry, the last end
         lengths = times.length[uses.row[group]].tolist()
         for use, start, length in zip(group.tolist(), entry[group].tolist(), lengths, strict=True):
-            wraps = 0 if period is None else start + length - period
+            wraps = start + length - (period or start + length)
             free = (n for n, there in enumerate(taken) if not there or (there[1] <= start and there[0] >= wraps))
             lane[use] = next(free, -1)
             if lane[use] < 0:
@@ -245,6 +256,6 @@ def reserved_lanes(times: FineTimes) -> Int64:
 
 def landing_steps(schedule: Schedule) -> Int64:
     """By row: the first step that can use what it carries, with fine slots or without. Errors as `FineTimes`."""
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         return schedule.step.astype(np.int64) + schedule.delay
     return fine_times(schedule).landing_slot

@@ -13,7 +13,7 @@ def form_of(schedule: AnySchedule) -> frozenset[str]:
     if not isinstance(schedule, Schedule):
         return frozenset((SYMMETRIC,))
     others = {
-        "waits": schedule.waits is not None,
+        "waits": schedule.plans_waits,
         "rounds": bool((schedule.rounds != 1).any()),
         "period": schedule.period is not None,
     }

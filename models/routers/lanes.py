@@ -35,7 +35,7 @@ def fixed_lanes(schedule: Schedule, sent: Columns, period: int) -> list[tuple[In
     """
     if (sent["route"] == DIRECT).all():
         return None
-    if schedule.slot_cycles is not None:
+    if schedule.has_fine_slots:
         return _reserved(schedule, sent)
     return _in_turn(schedule, sent, period)
 

@@ -39,11 +39,11 @@ def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int]
     """
     if machine.router.interfaces == "node" and has_routers(machine) and _shares_interfaces(schedule):
         return SHARED_INTERFACE
-    if schedule.waits is not None and has_routers(machine):
+    if schedule.plans_waits and has_routers(machine):
         return PLANNED_WAITS
     layers = layer_count(schedule.virtual_channel)
     is_far, flits = has_routes(schedule), min(packets)
-    longest = max(packets) if schedule.chunk_granules is None else None
+    longest = None if schedule.has_sizes else max(packets)
     effect = pipeline_effect(schedule.topology, machine, flits, longest, is_far=is_far, layers=layers)
     if effect is not None and slot_cycles is not None and _fit_buffers(schedule, machine, packets):
         effect = pipeline_effect(schedule.topology, machine, flits, is_far=is_far, layers=layers, has_room=True)
@@ -57,7 +57,7 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
     before it on its lane has left, however much longer its route was. All messages of the time that a credit is in flight find room
     in one buffer, or a buffer holds as many flits as that time has cycles. Where virtual channels are taken only when they are
     empty, slots are longer than that time."""
-    if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:
+    if len(packets) > 1 or schedule.has_sizes or schedule.has_fine_slots:
         return False
     scale, flits = schedule.topology.scale, max(packets)
     loop, cycles = credit_loop(schedule.topology, machine), lane_cycles(flits, scale)
@@ -75,11 +75,10 @@ def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -
     loop of a credit on the longest link: for each link a buffer covers the loop of that link, or holds all flits of the messages
     that use the link within it. False where iterations repeat or messages are several packets.
     O(uses of links, log)."""
-    made_for = schedule.made_for
-    if schedule.slot_cycles is None or made_for is None or made_for.machine != machine or len(packets) > 1:
+    if not schedule.has_fine_slots or schedule.is_repeating or len(packets) > 1:
         return False
     times = fine_times(schedule)
-    if times.period is not None:
+    if times.machine != machine:
         return False
     uses, loops = times.reservations, credit_loops(schedule.topology, machine)
     order = np.lexsort((uses.entry, uses.pair))

@@ -18,6 +18,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, TRANSFER_COLUMNS, ScheduleColumns
+from certree.models.schedule.slot_form import Slots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +57,48 @@ class Schedule(ScheduleColumns):
         return self.topology.narrow_pair_index(self.src, self.dst)
 
     @property
+    def slots(self) -> Slots:
+        """The form of its steps."""
+        if self.slot_cycles is not None:
+            return Slots.FINE
+        return Slots.EQUAL if self.chunk_granules is None else Slots.SIZED
+
+    @property
+    def has_fine_slots(self) -> bool:
+        """Whether its steps are fine slots, for one message size and one machine."""
+        return self.slots is Slots.FINE
+
+    @cached_property
+    def granules(self) -> NDArray[np.int64]:
+        """By chunk: its size in the granules of a round; 1 where chunks have one size."""
+        if self.chunk_granules is None:
+            return np.broadcast_to(np.int64(1), self.chunks)
+        return self.chunk_granules.astype(np.int64)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether chunks have sizes, as with a demand."""
+        return self.collective.demand is not None
+
+    @property
+    def is_repeating(self) -> bool:
+        """Whether it has several iterations."""
+        return self.repeats > 1
+
+    @cached_property
+    def wait_cycles(self) -> NDArray[np.int64]:
+        """By link of the routes (`flat_routes`): cycles that a head waits behind it by plan; 0 behind the last link of a route."""
+        links, _ = self.flat_routes
+        if self.waits is None:
+            return np.zeros(len(links), np.int64)
+        return np.fromiter((one for entry in self.waits for one in (*entry, 0)), np.int64, len(links))
+
+    @property
+    def plans_waits(self) -> bool:
+        """Whether a message waits at a router by plan."""
+        return self.waits is not None
+
+    @property
     def message_chunks(self) -> int:
         """Chunks that the message of one iteration is cut into (`Collective.message_chunks`)."""
         return self.collective.message_chunks(self.topology, self.chunks)
@@ -64,8 +107,17 @@ class Schedule(ScheduleColumns):
     def bandwidth_time(self) -> Fraction:
         """Coefficient of M/B as the message grows: rounds per period, or all rounds when nothing repeats, over the chunks of the
         message."""
-        rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
-        return Fraction(rounds, self.message_chunks)
+        return Fraction(self.period_rounds, self.message_chunks)
+
+    @property
+    def period_rounds(self) -> int:
+        """Rounds from one iteration to the next; all of them where it has no period."""
+        return int(self.rounds.sum(dtype=np.int64)) if self.period is None else self.period
+
+    @property
+    def run_rounds(self) -> int:
+        """Rounds from the start of the first iteration to the end of the last."""
+        return self.total_steps - self.steps + int(self.rounds.sum(dtype=np.int64))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class Layout:
 
 def blocks_of(tables: Tables) -> int:
     """k, the chunks of one iteration for each pair of endpoints, of tables of `blocks` in equal blocks; 0 elsewhere."""
-    equal = tables.profile is Profile.BLOCKS and tables.chunk_granules is None
+    equal = tables.profile is Profile.BLOCKS and not tables.has_sizes
     return message_chunks(tables) // len(tables.members) if equal else 0
 
 
@@ -49,7 +49,7 @@ def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
 
 def layout(tables: Tables) -> Layout:
     """Strides and the beginning of the work cells. O(arrivals)."""
-    if tables.chunk_granules is not None:
+    if tables.has_sizes:
         return _layout_of_sizes(tables)
     size, chunks = tables.chunk_bytes // tables.machine.flit_bytes, message_chunks(tables)
     areas = 2 if tables.profile is Profile.BLOCKS else 1
@@ -105,7 +105,7 @@ def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
     """The address of each chunk in the first area of its source, and in the second area of its target."""
     assert tables.chunk_root is not None
     assert tables.chunk_target is not None
-    if tables.chunk_granules is not None:
+    if tables.has_sizes:
         return _sized_addresses(tables, tables.chunk_root, tables.chunk_target)
     rank, in_block = np.zeros(len(tables.topology.kind), np.int64), blocks_of(tables) * tables.repeats
     rank[tables.members] = np.arange(len(tables.members))

@@ -46,6 +46,11 @@ class Tables(TableColumns):
 
     shown: ClassVar = {"rows": "node", "message bytes": "message_bytes", "slot cycles": "slot_cycles"}
 
+    @property
+    def has_sizes(self) -> bool:
+        """Whether chunks have sizes, as with a demand."""
+        return self.collective.demand is not None
+
     def sizes(self, flow: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """The granules of chunks. O(flows)."""
         unit = self.chunk_bytes // self.machine.flit_bytes

@@ -39,7 +39,7 @@ def may_be_paced(request: Request, schedule: AnySchedule) -> bool:
     have at most MOST_ROWS transfers, REPEATED_ROWS for each endpoint where there are several."""
     if request.form is not None or request.collective.has_targets:
         return False
-    if schedule.slot_cycles is not None or not takes_fine_slots(request):
+    if schedule.has_fine_slots or not takes_fine_slots(request):
         return False
     most = MOST_ROWS if schedule.repeats == 1 else min(MOST_ROWS, REPEATED_ROWS * len(request.members))
     return schedule.transfers * schedule.repeats <= most

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.schedule_columns import MAX_STEPS
 
 Int64 = NDArray[np.int64]
 Routes = tuple[tuple[int, ...], ...]
@@ -26,7 +27,7 @@ def over_parallel_links(
     hops = np.array([len(links) for links in routes])[route[routed]]
     row = np.repeat(routed, hops)
     link = np.array([link for at in route[routed].tolist() for link in routes[at]], np.int64)
-    slot = step[row] if period is None else step[row] % period
+    slot = step[row] % (period or MAX_STEPS)
     pair, granules = topology.pair_of_link[link], np.ones(len(row), np.int64) if size is None else size[row].astype(np.int64)
     shared = np.flatnonzero(parallel[link])
     link[shared] = _links(topology, pair[shared], slot[shared], granules[shared])

@@ -47,14 +47,14 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     taken in other orders (`orders`).
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
-    if isinstance(source, Schedule) and source.slot_cycles is not None:
+    if isinstance(source, Schedule):
         source = fitted(source, request.message_bytes, request.machine)
     request.monitor.offer(source, request.cycles(source))
     source.collective.require_equal_blocks("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}
-    if source.slot_cycles is not None:
+    if source.has_fine_slots:
         for candidate, what in reordered(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)

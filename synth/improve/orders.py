@@ -7,6 +7,7 @@ import numpy as np
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import Booked
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.booking import least_cycles
 from certree.synth.fine.fastest_order import fastest_order
@@ -26,9 +27,8 @@ def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> 
     """
     if source.repeats > 1:
         raise UnsupportedError("improving: not supported for fine slots with repeats")
-    assert source.slot_cycles is not None
     program = program_of(source)
-    costs = costs_of(request, program, source.slot_cycles)
+    costs = costs_of(request, program, fine_times(source).slot)
     trial, least = Trial.of(program, costs), least_cycles(program, costs)
 
     def made(booked: Booked, moves: str) -> Schedule:

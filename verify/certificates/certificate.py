@@ -115,7 +115,7 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
             findings.add(error.rule, end, (), f"certificate: bound {number}: {error.message}")
     quality = quality_of(schedule, proved)
     true = claim_document(quality)
-    if schedule.slot_cycles is not None and document["claim"].get("latency_bound") is not None:
+    if schedule.has_fine_slots and document["claim"].get("latency_bound") is not None:
         true = claim_document(quality_of(schedule, proved, counts_steps=True))  # earlier versions counted fine slots as steps
     _check_claim(document["claim"], true, end, findings)
     if _FEWEST in document:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -23,19 +21,18 @@ def sustained_time(schedule: AnySchedule) -> Fraction:
     A schedule may state a period that is free of contention only because it has too few iterations for them to collide. Longer
     messages cannot use that period, so such a schedule counts as one long schedule.
     """
-    if schedule.slot_cycles is not None:
+    if schedule.has_fine_slots:
         return _fine_time(schedule if isinstance(schedule, Schedule) else schedule.timed)
     if schedule.period is not None and repeats_for_ever(schedule):
         return Fraction(schedule.period, schedule.message_chunks)
-    rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps
-    return Fraction(rounds, schedule.message_chunks * schedule.repeats)
+    return Fraction(schedule.run_rounds, schedule.message_chunks * schedule.repeats)
 
 
 def _fine_time(schedule: Schedule) -> Fraction:
     """With fine slots: the cycles of a period, or of a run that does not repeat, over those that the payload of an iteration takes
     on a unit link."""
     times = fine_times(schedule)
-    cycles = int(times.landing.max(initial=1)) if times.period is None else times.period
+    cycles = times.period or int(times.landing.max(initial=1))
     flits = schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes)
     return Fraction(cycles, flits) / schedule.topology.scale
 
@@ -48,7 +45,7 @@ def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_st
     instance = Instance.of(schedule)
     checked = [(check_bound(instance, bound), bound) for bound in [*bounds, *cheap_bounds(instance)]]
     best, values = best_of(checked), {"bandwidth": sustained_time(schedule) * schedule.topology.scale / instance.topology.scale}
-    if schedule.slot_cycles is None if counts_steps is None else counts_steps:
+    if counts_steps or (counts_steps is None and not schedule.has_fine_slots):
         values["latency"] = Fraction(schedule.steps)
     general = best_of([one for one in checked if is_general(instance, one[1])]) if is_shared(instance) else {}
     return Quality(

@@ -240,7 +240,7 @@ def deadlock_of_run(
     own, other = class_vcs(machine, layers=layer_count(schedule.virtual_channel), others=True)
     walks = schedule_walks(schedule, machine, own, _most_flits(chunk_bytes, machine, framing))
     joined = walks.joined(packet_walks(schedule.topology, machine, other, *others))
-    return deadlock(joined, machine, any_size=schedule.chunk_granules is not None)
+    return deadlock(joined, machine, any_size=schedule.has_sizes)
 
 
 def channels_of_schedule(schedule: Schedule, machine: Machine) -> int | None:
@@ -258,7 +258,7 @@ def channels_of_schedule(schedule: Schedule, machine: Machine) -> int | None:
 def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str | None) -> Freedom:
     flits = _most_flits(chunk_bytes, machine, framing)
     walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), flits)
-    return deadlock(walks, machine, any_size=schedule.chunk_granules is not None)
+    return deadlock(walks, machine, any_size=schedule.has_sizes)
 
 
 def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:

@@ -6,7 +6,7 @@ And the rule `late`: where messages may be late, only schedules whose data are r
 import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.fine.demand_slots import in_fine_slots_if_needed
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import (
     SHARED_INTERFACE,
@@ -18,7 +18,7 @@ from certree.models.routers.transparency import (
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
-from certree.models.schedule.timing import chunk_bytes_of, message_flits, packet_lengths, slotted
+from certree.models.schedule.timing import chunk_bytes_of, message_flits, packet_lengths
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
 from certree.verify.order.races import Race, race_of
@@ -47,13 +47,11 @@ def agreement_of_schedule(
     if effect is None:
         return None
     try:
-        plan = in_fine_slots_if_needed(written_out(schedule), message_bytes, machine)
-        if plan.slot_cycles is not None:
-            return schedule_effect(plan, machine, lengths, plan.slot_cycles)
-        plan, timing = slotted(plan, message_bytes, machine)
+        run = timed(written_out(schedule), message_bytes, machine)
     except InputError:  # too large to be written out, or without slots
         return effect
-    return schedule_effect(plan, machine, lengths, slot_cycles or timing.slot_cycles)
+    stated = None if run.schedule.has_fine_slots else slot_cycles
+    return schedule_effect(run.schedule, machine, lengths, stated or run.slot_cycles)
 
 
 def waits_for_credits(schedule: AnySchedule, machine: Machine, message_bytes: int) -> bool:
@@ -127,9 +125,7 @@ def race_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int
     itself, and no race, where there are none (several rounds with buffers). Errors as `timing.slotted`."""
     schedule = written_out(schedule)
     try:
-        plan = in_fine_slots_if_needed(schedule, message_bytes, machine)
-        if plan.slot_cycles is None:
-            plan, _ = slotted(plan, message_bytes, machine)
+        plan = timed(schedule, message_bytes, machine).schedule
     except UnsupportedError:
         return None, schedule
     return race_of(plan), plan

@@ -166,7 +166,7 @@ def _known(cells: _Cells) -> NDArray[np.int32]:
 
 def _shared_by_iterations(plan: Schedule, cells: _Cells, in_flight: int | None) -> Race | None:
     """A work cell (D4) that iterations i and i + W use: nothing but slots keeps the second from coming before the first is read."""
-    if plan.repeats == 1 or plan.period is None:
+    if not plan.is_repeating:
         return None
     if plan.buffers > 1:
         works = (cells.writes % plan.buffers) != 0
@@ -183,7 +183,7 @@ def _shared_by_iterations(plan: Schedule, cells: _Cells, in_flight: int | None) 
     read = np.minimum(np.searchsorted(used, cells.reads_of), len(used) - 1)
     inside = used[read] == cells.reads_of
     np.maximum.at(last, read[inside], plan.step[inside])
-    window = in_flight or ceil_div(max(1, int((last - first).max())), plan.period)
+    window = in_flight or ceil_div(max(1, int((last - first).max())), plan.period_rounds)
     if plan.repeats <= window:
         return None
     transfer = int(np.argmax(works))

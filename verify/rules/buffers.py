@@ -30,7 +30,7 @@ _NONE = -1
 def check_in_flight(schedule: Schedule, findings: Findings) -> None:
     """Report transfers whose data would depend on the moment at which another one lands. O(rows log rows); nothing to do in version
     1, and with delay 1."""
-    if schedule.slot_cycles is None and (schedule.buffers == 1 or schedule.delay == 1):
+    if not schedule.has_fine_slots and (schedule.buffers == 1 or schedule.delay == 1):
         return
     if executable_rows(schedule).all() and flows_along_trees(schedule):
         return  # nothing leaves a cell before what comes into it, one transfer at most, has landed

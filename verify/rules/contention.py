@@ -16,6 +16,7 @@ from certree.models.common.columns import ranges
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.slot_form import Slots
 from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
@@ -81,14 +82,13 @@ def _window_counts(group: Int64, position: Int64, window: int) -> tuple[Int64, I
 def loads_in_granules(schedule: Schedule) -> tuple[Claims, Int64, Int64, Int64]:
     """Uses by (step, resource), the first use of each such group, its granules, and those of its longest message; for schedules
     whose chunks have sizes. O(uses log uses)."""
-    assert schedule.chunk_granules is not None
     found = claims(schedule)
     step = schedule.step[found.row]
     order = np.lexsort((found.row, found.resource, step))
     uses = Claims(found.resource[order], found.row[order], found.capacity, found.pair)
     fresh = np.ones(len(order), np.bool_)
     fresh[1:] = (np.diff(step[order]) != 0) | (np.diff(uses.resource) != 0)
-    first, size = np.flatnonzero(fresh), schedule.chunk_granules[schedule.chunk[uses.row]].astype(np.int64)
+    first, size = np.flatnonzero(fresh), schedule.granules[schedule.chunk[uses.row]]
     if not len(first):
         return uses, first, first, first
     return uses, first, np.add.reduceat(size, first), np.maximum.reduceat(size, first)
@@ -160,7 +160,7 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
     return _all_fit(schedule, schedule.pair, schedule.step, schedule.topology.pair_capacity)
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.EQUAL,))
 @rule(
     "capacity",
     "one step puts more transfers on a link than capacity × rounds",
@@ -169,7 +169,7 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows). Where chunks
     have sizes, `check_sizes` does; with fine slots `check_reservations`."""
-    if schedule.chunk_granules is not None or schedule.slot_cycles is not None or _direct_rows_fit(schedule):
+    if _direct_rows_fit(schedule):
         return
     uses = claims(schedule)
     if _all_fit(schedule, uses.resource, schedule.step[uses.row], uses.capacity):
@@ -206,7 +206,7 @@ def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, In
     return _window_counts(uses.resource * period + step % period, step // period, repeats)
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.EQUAL,))
 @rule(
     "period",
     "overlapping iterations put more transfers on a link than it carries",
@@ -214,17 +214,16 @@ def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, In
 )
 def check_period(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by overlapping iterations, without writing the iterations out. O(rows log rows) for any `repeats`."""
-    if schedule.period is None or schedule.repeats == 1 or schedule.slot_cycles is not None:
+    if not schedule.is_repeating:
         return
-    uses = claims(schedule)
+    uses, period = claims(schedule), schedule.period_rounds
     order, low, count = _overlaps(schedule, uses, schedule.repeats)
     resource, step = uses.resource[order], schedule.step[uses.row[order]]
     # a window of one step only is the rule `capacity`
     bad = np.flatnonzero((count > uses.capacity[resource]) & (step[low] != step))
-    group = resource[bad] * schedule.period + step[bad] % schedule.period
+    group = resource[bad] * period + step[bad] % period
     bad = bad[np.unique(group, return_index=True)[1]]
     bad = bad[np.argsort(step[bad], kind="stable")]
-    period = schedule.period
 
     def tell(entry: int) -> tuple[int, tuple[int, ...], str]:
         rows = uses.row[order[low[entry] : entry + 1]].tolist()
@@ -246,9 +245,9 @@ def serialized_rounds(schedule: Schedule) -> int | None:
 
     O(rows log rows) where iterations do not overlap, else O(stages · (rows log rows + period)).
     """
-    if schedule.chunk_granules is not None:
+    if schedule.has_sizes:
         return int(granule_rounds(schedule).sum())
-    apart = schedule.period is None or schedule.period >= schedule.steps or schedule.repeats == 1
+    apart = not schedule.is_repeating or schedule.period_rounds >= schedule.steps
     if apart:
         idle = (schedule.repeats - 1) * ((schedule.period or schedule.steps) - schedule.steps)
         return schedule.repeats * _Load(schedule, schedule.steps).rounds(0, 1) + idle
@@ -289,8 +288,8 @@ def repeats_for_ever(schedule: Schedule) -> bool:
     """Whether the period stays free of contention for any number of repeats; with fine slots a valid one does. O(rows log rows)."""
     if schedule.period is None:
         return False
-    if schedule.slot_cycles is not None:
-        return schedule.repeats > 1
+    if schedule.has_fine_slots:
+        return schedule.is_repeating
     uses = claims(schedule)
     order, _, count = _overlaps(schedule, uses, schedule.steps)
     return bool((count <= uses.capacity[uses.resource[order]]).all())

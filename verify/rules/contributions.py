@@ -115,7 +115,7 @@ class _Execution:
     def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
         self.step, self.is_copy = schedule.step[rows], schedule.op[rows] == Op.COPY
-        self.landing = None if schedule.slot_cycles is None else fine_times(schedule).landing_slot[rows]
+        self.landing = fine_times(schedule).landing_slot[rows] if schedule.has_fine_slots else None
         place, self.src = promise.place_of(len(schedule.topology.kind)), schedule.chunk[rows].astype(np.int64)
         self.src *= promise.places
         self.dst = self.src.copy()

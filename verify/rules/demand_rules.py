@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.slot_form import Slots
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.contention import loads_in_granules, resource_text
 from certree.verify.verdict import Findings
@@ -25,7 +26,7 @@ Int64 = NDArray[np.int64]
 )
 def check_demand(schedule: Schedule, findings: Findings) -> None:
     """Report pairs of endpoints between which a schedule moves another number of granules than it should. O(chunks log chunks)."""
-    if schedule.chunk_granules is None or schedule.chunk_target is None or schedule.collective.demand is None:
+    if schedule.chunk_target is None or schedule.collective.demand is None:
         return
     source, target, granules = schedule.collective.demand.columns
     nodes = len(schedule.topology.kind)
@@ -35,7 +36,7 @@ def check_demand(schedule: Schedule, findings: Findings) -> None:
     )
     due, moved = np.zeros((2, len(pair)), np.int64)
     due[number[: len(wanted)]] = granules
-    np.add.at(moved, number[len(wanted) :], schedule.chunk_granules)
+    np.add.at(moved, number[len(wanted) :], schedule.granules)
     wrong = np.flatnonzero(due != moved)
 
     def tell(place: int) -> tuple[int, tuple[int, ...], str]:
@@ -45,12 +46,10 @@ def check_demand(schedule: Schedule, findings: Findings) -> None:
     findings.add_each("demand", wrong.tolist(), tell)
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.SIZED,))
 def check_sizes(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by one step (rule `capacity`) where chunks have sizes; with fine slots `check_reservations` does.
     O(uses log uses)."""
-    if schedule.chunk_granules is None or schedule.slot_cycles is not None:
-        return
     uses, first, load, largest = loads_in_granules(schedule)
     step = schedule.step[uses.row[first]]
     resource, rounds = uses.resource[first], schedule.rounds[step].astype(np.int64)

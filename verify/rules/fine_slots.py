@@ -10,6 +10,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import MAX_CHANNELS
+from certree.models.schedule.slot_form import Slots
 from certree.models.schedule.timing import MAX_CYCLES
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.buffers import last_to_end
@@ -19,7 +20,7 @@ from certree.verify.wording import list_text, row_text
 Int64 = NDArray[np.int64]
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.FINE,))
 @rule(
     "reserved",
     "fine slots: more messages are on a link at a time than it has lanes, or two local transfers in one node, also of different "
@@ -28,22 +29,18 @@ Int64 = NDArray[np.int64]
 )
 def check_reservations(schedule: Schedule, findings: Findings) -> None:
     """Report messages that find a lane taken. O(uses log uses)."""
-    if schedule.slot_cycles is None or not schedule.transfers:
+    if not schedule.transfers:
         return
     times, (row, resource, entry, lanes) = fine_times(schedule), _uses(schedule)
-    length = times.length[row]
     period = times.period
-    if period is not None and times.ser > period:
+    if schedule.is_repeating and times.ser > (period or 0):
         first = int(row[0]) if len(row) else 0
         words = f"a message takes {times.ser} cycles of a lane, a period has {period}: it meets itself: {row_text(schedule, first)}"
         findings.add("reserved", int(schedule.step[first]), (first,), words)
         return
-    start = entry if period is None else entry % period
-    if period is not None:  # each once more, a period later: what reaches over the end of a period meets the start of the next
-        row, resource, length = np.tile(row, 2), np.tile(resource, 2), np.tile(length, 2)
-        start = np.concatenate((start, start + period))
+    resource, row, start = times.repeated(resource, row, entry)
     order = np.lexsort((row, start, resource))
-    row, resource, start, end = row[order], resource[order], start[order], start[order] + length[order]
+    row, resource, start, end = row[order], resource[order], start[order], start[order] + times.length[row[order]]
     # a message finds a lane free unless as many as there are lanes have entered before it and not left
     there = _in_flight(resource, start, end)
     found = np.flatnonzero(there >= lanes[resource])
@@ -57,7 +54,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         where = _resource_text(schedule, int(resource[place]))
         who = list_text([row_text(schedule, other) for other in others], " and ")
         free = int(end[near].min()) - int(start[place])
-        modulo = "" if period is None else f" modulo the period of {period}"
+        modulo = f" modulo the period of {period}" if schedule.is_repeating else ""
         words = f"step {step}: {row_text(schedule, here)} finds {where} taken for {free} more cycles{modulo}, by {who}"
         return step, tuple(dict.fromkeys([here, *others])), words
 
@@ -85,8 +82,8 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
     row, pair, start = uses.row[mixed], uses.pair[mixed], uses.entry[mixed]
     if not len(row):
         return
-    span = int(start.max()) + 1 if period is None else period
-    around = np.array([0]) if period is None else np.array([-period, 0, period])
+    span = period or int(start.max()) + 1
+    around = span * (np.array([-1, 0, 1]) if schedule.is_repeating else np.array([0]))
     free, copies, length = np.flatnonzero(uses.link[mixed] < 0), len(around), times.length[row]
     first = start % span + (times.ser + span)
     begins, finishes = ((when[:, None] + around).ravel() for when in (first, first + length))
@@ -134,7 +131,7 @@ def _resource_text(schedule: Schedule, resource: int) -> str:
     return f"the copy unit of node {resource - pairs - links}"
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.FINE,))
 @rule(
     "waiting",
     "fine slots: a message waits at a router longer than the buffer of its virtual channel can hold it, or another one comes into "
@@ -143,7 +140,7 @@ def _resource_text(schedule: Schedule, resource: int) -> str:
 )
 def check_waits(schedule: Schedule, findings: Findings) -> None:
     """Report planned waits for which there is no room. O(uses log uses)."""
-    if schedule.slot_cycles is None or schedule.waits is None:
+    if not schedule.plans_waits:
         return
     times = fine_times(schedule)
     uses, period, room = times.reservations, times.period, times.machine.vc_buffer_flits
@@ -173,7 +170,7 @@ def check_waits(schedule: Schedule, findings: Findings) -> None:
 def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> None:
     """Report messages that come into a buffer in which another one waits, or wait in one in which another one is."""
     times = fine_times(schedule)
-    uses, period = times.reservations, times.period
+    uses = times.reservations
     # transfers without a route take any virtual channel (V1): they count in each one behind their link in which something waits
     free, held = np.flatnonzero(schedule.route[uses.row] == DIRECT), np.unique(buffer[uses.wait > 0])
     low, high = (np.searchsorted(held, (uses.pair[free] + more) * MAX_CHANNELS) for more in (0, 1))
@@ -183,10 +180,9 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     use = np.concatenate((np.delete(np.arange(len(uses.row)), free), free[row]))
     buffer = np.concatenate((np.delete(buffer, free), held[place]))
     comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.length[uses.row[use]]
-    if period is not None:
-        shift = comes - comes % period
-        comes, goes = np.concatenate((comes - shift, comes - shift + period)), np.concatenate((goes - shift, goes - shift + period))
-        use, buffer = np.tile(use, 2), np.tile(buffer, 2)
+    stays = goes - comes
+    buffer, use, comes = times.repeated(buffer, use, comes)
+    goes = comes + np.resize(stays, len(comes))
     order = np.lexsort((use, comes, buffer))
     use, buffer, comes, goes = use[order], np.unique(buffer[order], return_inverse=True)[1], comes[order], goes[order]
     waits = uses.wait[use] > 0
@@ -212,7 +208,7 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     findings.add_each("waiting", range(len(pairs)), tell)
 
 
-@check(stage=Stage.LOAD)
+@check(stage=Stage.LOAD, slots=(Slots.FINE,))
 @rule(
     "overloaded",
     "fine slots: in each period a reduction unit gets more to add than it can",
@@ -220,12 +216,10 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
 )
 def check_units(schedule: Schedule, findings: Findings) -> None:
     """Report reduction units that fall behind further with each iteration. O(rows)."""
-    if schedule.slot_cycles is None:
+    if not schedule.is_repeating:
         return
     times = fine_times(schedule)
-    if times.period is None:
-        return
-    slow = np.flatnonzero(times.work > times.period)
+    slow = np.flatnonzero(times.work > (times.period or 0))
 
     def tell(node: int) -> tuple[int, tuple[int, ...], str]:
         words = f"node {node} adds for {times.work[node]} cycles in each iteration, which is one every {times.period} cycles"

@@ -30,7 +30,7 @@ def ranks_of(contributions: int) -> list[int]:
 def landing_column(schedule: Schedule, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The step from which on what each of the rows carries can be used: `delay` steps after it is sent, or with fine slots the
     first one in which it has landed."""
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         return np.asarray(schedule.step[rows].astype(np.int64) + schedule.delay)
     return fine_times(schedule).landing_slot[rows]
 

@@ -209,7 +209,7 @@ class _Teller:
         schedule = self.schedule
         step, source = int(schedule.step[row]), int(schedule.src[row])
         lands, delay = self.replay(int(schedule.chunk[later])).landing[later], f", delay {schedule.delay}"
-        fine = schedule.slot_cycles is not None
+        fine = schedule.has_fine_slots
         message = (
             f"step {step}: {row_text(schedule, row)} leaves node {source} before {row_with_step(schedule, later)} has landed there "
             f"(step {lands}{'' if fine else delay}): node {node} ends without "

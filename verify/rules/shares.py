@@ -36,7 +36,7 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
         )
 
     findings.add_each("shares", stays.tolist(), tell_staying)
-    if schedule.chunk_granules is None:  # else rule `demand` says how much each block has
+    if not schedule.has_sizes:  # else rule `demand` says how much each block has
         _check_blocks(schedule, schedule.chunk_target, findings)
 
 

@@ -89,7 +89,7 @@ def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     """
     check_action(schedule.topology, schedule.action, findings)
     fits = not findings.rules
-    if schedule.slot_cycles is not None:
+    if schedule.has_fine_slots:
         whole = written_out(schedule)
         if fits:
             run_checks(Subject.SCHEDULES, whole, findings)

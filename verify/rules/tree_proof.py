@@ -53,7 +53,7 @@ def flows_along_trees(schedule: Schedule) -> bool:
     collective, ranks = schedule.collective, len(schedule.topology.endpoints)
     edges = schedule.chunks * (ranks - 1)
     reduces = int(np.count_nonzero(schedule.op == Op.REDUCE))
-    if schedule.slot_cycles is not None or (reduces, schedule.transfers - reduces) != (
+    if schedule.has_fine_slots or (reduces, schedule.transfers - reduces) != (
         edges * collective.reduces,
         edges * collective.gathers,
     ):

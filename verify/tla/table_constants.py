@@ -154,7 +154,7 @@ def _fine_timing(tables: Tables) -> SlotTiming:
 
     UnsupportedError where sums take different times, for which the model has no bounds by row, for messages of several sizes, and
     for planned waits."""
-    if tables.waits is not None:
+    if tables.schedule.plans_waits:
         raise UnsupportedError("model checks: not supported for tables with planned waits, which the model takes for busy ports")
     times = fine_times(tables.schedule)
     if int(times.length.min(initial=times.ser)) < times.ser:

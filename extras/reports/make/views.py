@@ -9,6 +9,7 @@ from typing import Any
 from certree.api.checks.checking import Bounds, bound
 from certree.api.settings import setting
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
+from certree.models.fine.timed import round_cycles
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -164,14 +165,7 @@ def round_words(schedule: Schedule, asked: Asked) -> str:
     from certree.api.reports.text import counted, one_line, size_words
 
     used = setting(schedule, asked.size, asked.machine)
-    if schedule.slot_cycles is not None:
-        cycles = schedule.slot_cycles
-    else:
-        try:
-            plan, timing = slotted(schedule, used.message_bytes, used.machine)
-        except InputError:
-            return ""
-        if plan.steps != int(schedule.rounds.sum()):
-            return ""
-        cycles = timing.slot_cycles
+    cycles = round_cycles(schedule, used.message_bytes, used.machine)
+    if cycles is None:
+        return ""
     return f" of {counted(cycles, 'cycles')} ({size_words(used.message_bytes)}, machine {one_line(used.machine.name)})"

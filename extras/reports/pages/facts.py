@@ -79,7 +79,7 @@ def machine_words(machine: Machine) -> str:
 
 def _steps(subject: Subject) -> str:
     schedule = subject.schedule
-    unit = "steps" if schedule.slot_cycles is None else "slots"
+    unit = "slots" if schedule.has_fine_slots else "steps"
     words = (
         f"{schedule.steps:,}"
         if schedule.slot_cycles is None

@@ -10,13 +10,12 @@ from certree.extras.reports.pictures.schedules.spacetime import shares
 from certree.extras.reports.pictures.schedules.trees import roots_of
 from certree.extras.reports.pictures.schedules.uses import load_of, shown_of, uses_of
 from certree.extras.reports.pictures.svg import Sheet
-from certree.models.common.errors import InputError
+from certree.models.fine.timed import round_cycles
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS
 from certree.models.schedule.symmetric.symmetric_schedule import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import slotted
 
 MOST_TRANSFERS = 20_000  # that a page has one by one; of more, those of the first chunks
 MOST_COLUMNS = 400  # of the shares in use
@@ -36,7 +35,7 @@ def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...]
             " the shares of channels in use count all of them"
         )
     topology = schedule.topology
-    unit = _slot_cycles(schedule, used)
+    unit = round_cycles(schedule, used.message_bytes, used.machine)
     return {
         "name": f"{schedule.collective.words} on {topology.name}",
         "chunks": schedule.chunks,
@@ -78,16 +77,6 @@ def _kept(schedule: Schedule) -> tuple[NDArray[np.int64], int]:
     below = np.cumsum(np.bincount(schedule.chunk, minlength=min(schedule.chunks, MAX_CHUNKS)))
     chunks = int(np.searchsorted(below, MOST_TRANSFERS, side="right"))
     return np.flatnonzero(schedule.chunk < chunks), chunks
-
-
-def _slot_cycles(schedule: AnySchedule, used: MadeFor) -> int | None:
-    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-        return schedule.slot_cycles
-    try:
-        plan, timing = slotted(schedule, used.message_bytes, used.machine)
-    except InputError:
-        return None
-    return timing.slot_cycles if plan.steps == int(schedule.rounds.sum()) else None
 
 
 def _network(topology: Topology, left_out: list[str]) -> Document:

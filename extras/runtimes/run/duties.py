@@ -69,13 +69,12 @@ def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties
     found: list[list[tuple[int, Duty]]] = [[] for _ in range(ranks)]
     for owner, step, duty in _duties(schedule):
         found[owner].append((step, duty))
-    granules = np.ones(schedule.chunks, np.int64) if schedule.chunk_granules is None else schedule.chunk_granules
     unit = -(-message_bytes // (schedule.message_chunks * schedule.repeats * item_bytes))
     owners, due = _holders(schedule)
     return Duties(
         ranks=ranks,
         of=tuple(tuple(duty for _, duty in sorted(rows, key=lambda row: (row[0], row[1].act, row[1].number))) for rows in found),
-        counts=tuple((granules * unit).tolist()) * schedule.repeats,
+        counts=tuple((schedule.granules * unit).tolist()) * schedule.repeats,
         owners=owners * schedule.repeats,
         due=due * schedule.repeats,
         reduces=schedule.collective.reduces,

@@ -8,12 +8,9 @@ from typing import Any
 
 from certree.api.reports.time_bounds import in_cycles_and_seconds, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.demand_slots import in_fine_slots_if_needed
-from certree.models.fine.slots import fine_times
+from certree.models.fine.timed import timed
 from certree.models.machine.machine import Machine
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.verify.bounds.instance import Instance
 from certree.verify.certificates.quality import quality_of
 
@@ -32,7 +29,7 @@ class Found:
     @property
     def has_fine_slots(self) -> bool:
         """Whether its slots are for one size, so that it is booked anew for others."""
-        return isinstance(self.schedule, Schedule) and self.schedule.slot_cycles is not None
+        return self.schedule.has_fine_slots
 
     @property
     def words(self) -> str:
@@ -75,12 +72,7 @@ class Range:
 def cycles_at(schedule: AnySchedule, message_bytes: int, machine: Machine) -> int | None:
     """Closed-form cycles of a schedule at a size; one with fine slots is booked anew for it. None where it has no time there."""
     try:
-        if isinstance(schedule, Schedule):
-            schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            return fine_times(schedule).cycles
-        plan, timing = slotted(schedule, message_bytes, machine)
-        return schedule_cycles(plan, timing, machine)
+        return timed(schedule, message_bytes, machine).cycles
     except UnsupportedError:
         return None
 

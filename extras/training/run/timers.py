@@ -115,7 +115,7 @@ class Timers:
         return self._at(list(found.values())[min(timed)[1]], asked.bytes)
 
     def _at(self, made: AnySchedule, size: int) -> AnySchedule:
-        return fitted(made, size, self.machine) if isinstance(made, Schedule) and made.slot_cycles is not None else made
+        return fitted(made, size, self.machine) if isinstance(made, Schedule) else made
 
     def _request(self, asked: Communication, size: int, topology: Topology) -> Request:
         root = int(topology.endpoints[0]) if asked.kind in WITH_ONE_ROOT else None

@@ -56,7 +56,7 @@ def _most(owner: np.ndarray) -> int:
 
 def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     """All constants. UnsupportedError for messages of several sizes, as demands have them. O(rows log rows)."""
-    if tables.chunk_granules is not None:
+    if tables.has_sizes:
         raise UnsupportedError("format systemverilog: not supported for demands, its constants state one message size")
     machine, rows, memory = tables.machine, slot_rows(tables), layout(tables)
     period = period_of(tables)

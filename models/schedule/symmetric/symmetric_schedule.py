@@ -19,6 +19,7 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT
+from certree.models.schedule.slot_form import Slots
 
 #: collective of the base chunks -> collective of all chunks
 WHOLE = {
@@ -142,6 +143,16 @@ class SymmetricSchedule(Shown):
         return self.base.slot_cycles
 
     @property
+    def slots(self) -> Slots:
+        """The form of its steps."""
+        return self.base.slots
+
+    @property
+    def has_fine_slots(self) -> bool:
+        """Whether its steps are fine slots."""
+        return self.base.has_fine_slots
+
+    @property
     def steps(self) -> int:
         """Steps, and rounds."""
         return self.base.steps
@@ -160,6 +171,11 @@ class SymmetricSchedule(Shown):
     def period(self) -> None:
         """None: nothing repeats."""
         return None
+
+    @property
+    def run_rounds(self) -> int:
+        """Rounds: steps have one each."""
+        return self.base.steps
 
     @property
     def repeats(self) -> int:

@@ -56,7 +56,7 @@ def retime(request: Request, options: Options) -> Schedule:
     source = _source(request, options["of"])
     if options["from"] == "paced":
         alone = replace(request, monitor=request.monitor.watching())
-        if source.slot_cycles is not None:
+        if source.has_fine_slots:
             return source
         program = program_of(source)
         fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program)], "retime", options)

@@ -32,7 +32,7 @@ def reductions_picture(schedule: Schedule, title: str, unit: str = "", busy: flo
     size = -(-len(nodes) // MOST_GROUPS)
     groups = -(-len(nodes) // size)
     group = np.searchsorted(nodes, schedule.dst[rows]) // size
-    fine = schedule.slot_cycles is not None
+    fine = schedule.has_fine_slots
     counts = (_busy if fine else _arriving)(schedule, shown, rows, group, (groups, axis.bins)) / size
     most = float(counts.max())
     axis.grid(ROW * groups)

@@ -44,7 +44,7 @@ def spacetime_picture(schedule: Schedule, title: str, unit: str = "") -> str:
 def column_width(schedule: Schedule, shown: Shown) -> float:
     """Pixels of a column; of fine slots as many as fit on a page."""
     width = 24.0 if shown.columns <= 64 else 13.0 if shown.columns <= 160 else 6.0
-    return width if schedule.slot_cycles is None else min(width, 960 / shown.columns)
+    return min(width, 960 / shown.columns) if schedule.has_fine_slots else width
 
 
 class Axis:
@@ -74,7 +74,7 @@ class Axis:
                     if right - left > 5.6 * len(name):
                         sheet.text((left + right) / 2, -34, name, size=10, fill=GREY)
         starts = [0, *np.cumsum(self.schedule.rounds, dtype=np.int64).tolist()]
-        fine = self.schedule.slot_cycles is not None
+        fine = self.schedule.has_fine_slots
         edges = list(range(shown.columns + 1)) if fine or shown.steady is not None else starts
         every = max(1, -(-len(edges) * 26 // max(1, int(width))))
         every = next(n * 10**k for k in range(12) for n in (1, 2, 5) if n * 10**k >= every) if fine else every
@@ -96,7 +96,7 @@ class Axis:
                 sheet.text(left - 4, lane + BAND / 2 - 1, str(index), size=8, anchor="end", fill=INK)
             sheet.text(-NAMES, y + BAND / 2, "iteration", size=10, anchor="start", fill=INK)
             y += BAND * shown.iterations + 12
-        if schedule.slot_cycles is not None:
+        if schedule.has_fine_slots:
             words = [f"time in slots{self.unit}"]
         elif self.bins == shown.columns:
             words = [f"a column is a round{self.unit}"]

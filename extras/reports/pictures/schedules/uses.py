@@ -34,8 +34,8 @@ class Uses:
 
 def uses_of(schedule: Schedule) -> Uses:
     """The uses of a schedule. Transfers between buffers of one node, and those without a link, use none. O(uses · log)."""
-    if schedule.slot_cycles is not None:
-        return _fine_uses(schedule, schedule.slot_cycles)
+    if schedule.has_fine_slots:
+        return _fine_uses(schedule, fine_times(schedule).slot)
     topology = schedule.topology
     direct = np.flatnonzero((schedule.route == DIRECT) & (schedule.pair >= 0))
     routed = np.flatnonzero(schedule.route != DIRECT)
@@ -55,10 +55,8 @@ def uses_of(schedule: Schedule) -> Uses:
     capacity = topology.pair_capacity[pair].astype(np.int64)
     rounds = schedule.rounds[step].astype(np.int64)
     start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))
-    if schedule.chunk_granules is None:
-        late, lane, length = turn // capacity, turn % capacity, np.ones(len(row), np.int64)
-    else:
-        length = schedule.chunk_granules[schedule.chunk[row]].astype(np.int64)
+    length, late, lane = schedule.granules[schedule.chunk[row]], turn // capacity, turn % capacity
+    if schedule.has_sizes:
         late, lane = _after_each_other(group, capacity, length)
     return Uses(row, pair, hop, start[step] + np.minimum(late, rounds - 1), lane, length, late + length <= rounds)
 
@@ -114,29 +112,30 @@ def shown_of(schedule: Schedule) -> Shown:
     """All rounds of a schedule that does not repeat; else enough iterations that prologue, two periods of the steady state and
     epilogue are there."""
     rounds = _rounds(schedule)
-    if schedule.period is None or schedule.repeats == 1:
+    if not schedule.is_repeating:
         return Shown(1, rounds, None, None, 0)
-    stages = -(-rounds // schedule.period)
+    period = schedule.period_rounds
+    stages = -(-rounds // period)
     iterations = min(schedule.repeats, stages + 1)
-    columns = (iterations - 1) * schedule.period + rounds
-    steady = min(stages - 1, iterations) * schedule.period
-    return Shown(iterations, columns, steady, max(steady, iterations * schedule.period), schedule.repeats - iterations)
+    columns = (iterations - 1) * period + rounds
+    steady = min(stages - 1, iterations) * period
+    return Shown(iterations, columns, steady, max(steady, iterations * period), schedule.repeats - iterations)
 
 
 def load_of(schedule: Schedule) -> NDArray[np.float64]:
     """By joined pair: the share of its capacity that is in use; in the steady state of a schedule that repeats, else over all
     rounds. For pictures only: a float."""
     uses = uses_of(schedule)
-    rounds = schedule.period if schedule.repeats > 1 and schedule.period else _rounds(schedule)
+    rounds = schedule.period_rounds if schedule.is_repeating else _rounds(schedule)
     capacity = schedule.topology.pair_capacity.astype(np.float64)
-    length = uses.length if schedule.slot_cycles is None else fine_times(schedule).length[uses.row] / schedule.slot_cycles
+    length = fine_times(schedule).length[uses.row] / fine_times(schedule).slot if schedule.has_fine_slots else uses.length
     return np.asarray(np.bincount(uses.pair, weights=length, minlength=len(capacity)) / (capacity * rounds))
 
 
 def _rounds(schedule: Schedule) -> int:
     """Columns of one iteration: its rounds; of fine slots those until all has landed."""
-    if schedule.slot_cycles is None:
+    if not schedule.has_fine_slots:
         return int(schedule.rounds.sum(dtype=np.int64))
     times = fine_times(schedule)
     last = int((times.reservations.entry + times.length[times.reservations.row]).max(initial=times.ser))
-    return max(schedule.steps, -(-max(last, int(times.landing.max(initial=0))) // schedule.slot_cycles))
+    return max(schedule.steps, -(-max(last, int(times.landing.max(initial=0))) // times.slot))
