@@ -5,6 +5,7 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.api_errors import DeadlockError, InvalidScheduleError
 from certree.api.inputs import given, schedule_of
+from certree.api.runs.any_timing import with_proof
 from certree.api.settings import machine_for, setting
 from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.runs import Options, Run
@@ -93,7 +94,7 @@ def run_free(source: Tables | SimulatedSchedule, options: Options) -> Run:
     """The run, of what cannot deadlock in the routers of the machine (`require_free`); without routers that is not asked."""
     if not options.without_routers:
         require_free(source)
-    return run(source, options)
+    return run(source, with_proof(source, options))
 
 
 def require_free_trees(trees: AggregationTrees, machine: Machine) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from certree.api.inputs import given, schedule_of
+from certree.api.runs.any_timing import with_proof
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -47,7 +48,8 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
         return timed(schedule, message_bytes, machine).cycles
 
     def paced_cycles(schedule: AnySchedule) -> int:
-        result = run_schedule(tables_or_plan(schedule, message_bytes, machine, files=False), options)
+        source = tables_or_plan(schedule, message_bytes, machine, files=False)
+        result = run_schedule(source, with_proof(source, options))
         if not result.data_ok:
             raise UnsupportedError("the paced run ends with wrong data")
         return result.cycles

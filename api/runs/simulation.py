@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
 from certree.api.runs.runnable import source_to_run
 from certree.hw.engines.runs import Options, Run
@@ -79,7 +80,7 @@ def simulate(
         require_free(prepared, others)
     if not allow_late:
         require_in_time(prepared, options)
-    return run_schedule(prepared, options)
+    return run_schedule(prepared, with_proof(prepared, options))
 
 
 def simulate_switch(

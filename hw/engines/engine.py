@@ -33,7 +33,8 @@ class RowEngine(ABC):
         self.source, self.cells = framed(source, options.framing), cells
         self.rows: Rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
         if options.mode == "paced":
-            self.rows.check_paced()
+            if not options.at_any_timing:
+                self.rows.check_paced()
             if self.source.schedule.has_fine_slots:
                 self.rows.in_node_order()
         if options.clocks is not None:

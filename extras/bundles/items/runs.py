@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from certree.api.reports.run_report import simulation_report
+from certree.api.runs.any_timing import with_proof
 from certree.extras.bundles import reading
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.hw.engines.runs import MODES, Options
@@ -53,7 +54,7 @@ def _from_transfers(schedule: AnySchedule) -> Tables | SimulatedSchedule:
 
 def _ran(prepared: Tables | SimulatedSchedule, mode: str) -> dict[str, Any]:
     """The document of a run."""
-    return simulation_report(run(prepared, Options(mode=mode)), prepared)
+    return simulation_report(run(prepared, with_proof(prepared, Options(mode=mode))), prepared)
 
 
 def _compared(name: str, stated: Mapping[str, Any], true: Mapping[str, Any]) -> ItemResult:

@@ -14,6 +14,7 @@ from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.schedule_report import closed_form, schedule_report
 from certree.api.reports.text import clock_times, size_words
 from certree.api.reports.time_bounds import over_bounds, time_bound
+from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
@@ -214,7 +215,7 @@ class Comparison:
             if not self.without_routers:
                 require_free(source)
                 require_in_time(source, options)
-            result = run_schedule(source, options)
+            result = run_schedule(source, with_proof(source, options))
         except (UnsupportedError, InvalidScheduleError) as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {

@@ -37,10 +37,10 @@ def test_cells_that_take_seconds(form: str, tmp_path: Path) -> None:
 
 def test_a_difference_to_the_list_is_a_fault() -> None:
     refused = Cell(2, "error: node 0 sends chunk 0 in step 1 and receives it later; only slots keep the two apart: run it slotted")
-    assert fault("reducing", "paced", refused) is None
-    assert "works now" in str(fault("reducing", "paced", Cell(0, "")))
-    assert "otherwise than listed" in str(fault("reducing", "paced", Cell(2, "error: another")))
-    assert "otherwise than listed" in str(fault("reducing", "paced", Cell(1, refused.message)))
+    assert fault("fine-buffers", "paced", refused) is None
+    assert "works now" in str(fault("fine-buffers", "paced", Cell(0, "")))
+    assert "otherwise than listed" in str(fault("fine-buffers", "paced", Cell(2, "error: another")))
+    assert "otherwise than listed" in str(fault("fine-buffers", "paced", Cell(1, refused.message)))
     assert fault("steps", "paced", Cell(0, "")) is None
     assert "is not listed" in str(fault("steps", "paced", refused))
     assert "is not listed" in str(fault("steps", "compare", Cell(None, "")))

@@ -185,7 +185,7 @@ def test_a_chunk_on_two_paths_has_no_tables() -> None:
 
 def test_runs_that_are_refused() -> None:
     tables = lowered()
-    with pytest.raises(UnsupportedError, match="fine slots are for whole messages"):
+    with pytest.raises(UnsupportedError, match="chunks of several sizes are sent as whole messages"):
         run(tables, Options(framing="packet"))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from certree.hw.engines.runs import Options
+from certree.hw.engines.table_framing import packet_lengths
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -20,7 +21,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
-from certree.verify.order.agreement import agreement_of_tables
+from certree.verify.order.agreement import agreement_of_tables, race_of_tables
 from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.end_to_end.by_hand.test_fine_slots import one_shot, swing_in_fine_slots
@@ -28,6 +29,8 @@ from tests.hw.fine import into_one, takes_its_closed_form, without_waits
 from tests.models.test_schemas import validator
 from tests.verify.build import build
 from tests.verify.fine_moved import MACHINE
+
+FRAMINGS = (("message", "lanes"), ("packet", "lanes"), ("packet", "flit"))
 
 
 def lowered(schedule: Schedule) -> Tables:
@@ -106,9 +109,29 @@ def test_trees_in_fine_slots() -> None:
     takes_its_closed_form(tables)
 
 
-def test_what_cannot_run() -> None:
-    with pytest.raises(UnsupportedError, match="fine slots are for whole messages"):
-        run(lowered(one_shot(3, 64)), Options(framing="packet"))
+@pytest.mark.parametrize("size", [64, 4096, 1 << 16])
+def test_packets_get_fine_slots_of_their_own(size: int) -> None:
+    """The closed form has a header for each packet: runs on lanes and through routers agree with it."""
+    tables = lowered(one_shot(3, size))
+    whole, *packets = (run(tables, Options(framing=framing, engine=engine)) for framing, engine in FRAMINGS)
+    heads = len(packet_lengths(tables, "packet"))
+    for result in packets:
+        assert (result.cycles, result.contention_cycles, result.data_ok) == (result.closed_form_cycles, 0, True)
+        assert (result.cycles > whole.cycles) is (heads > 1)
+
+
+@given_at_least(15, rngs)
+@examples(60)
+def test_what_is_right_at_any_timing_can_be_paced(rng: Random) -> bool:
+    schedule = without_waits(rng)
+    if schedule is None:
+        return False
+    tables = lowered(schedule)
+    if race_of_tables(tables) is not None:
+        return False
+    result = run(tables, Options(mode="paced", at_any_timing=True))
+    assert result.data_ok
+    return True
 
 
 def test_routers_do_not_keep_planned_waits() -> None:
