@@ -65,6 +65,7 @@ class ListScheduler:
             np.full(self.rows, NONE, np.int32) if order.follows is None else _column(order.follows),
             rows.holds.columns(self.rows),
             self.reserved.columns,
+            np.zeros(0, np.int64),  # all messages have one length
         )
 
     def run(self, costs: Costs, turns: Turns | None = None) -> Booked:

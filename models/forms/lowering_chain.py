@@ -10,6 +10,7 @@ from certree.models.forms.schedule_form import PARTS, SYMMETRIC, form_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
+_WORDS = {"rounds": "have steps of several rounds", "period": "repeat"}
 LOWERINGS: Registry[type["Lowering"]] = Registry("lowering")
 
 
@@ -56,7 +57,7 @@ class Takes:
     def _refusal(self, extra: frozenset[str]) -> str:
         """The first of these parts of a form, named as what is not supported."""
         named = next((part for part in PARTS if part in extra), SYMMETRIC)
-        return f"{self.what}: not supported for schedules that use {named} (version 2)"
+        return f"{self.what}: not supported for schedules that {_WORDS.get(named, f'use {named} (version 2)')}"
 
     def _without(self, schedule: AnySchedule, extra: frozenset[str]) -> Schedule:
         """The schedule after the first lowering that removes any of these parts of its form, and adds none that it has removed."""
@@ -71,6 +72,7 @@ class Takes:
         raise UnsupportedError(self._refusal(extra) + "".join(reasons))
 
 
-def takes(what: str, *parts: str, order_only: bool = False) -> Takes:
-    """A consumer that takes steps of any number of rounds, iterations, and these parts."""
-    return Takes(what, frozenset(("rounds", "period", *parts)), order_only)
+def takes(what: str, *parts: str, order_only: bool = False, rounds: bool = True, repeats: bool = True) -> Takes:
+    """A consumer that takes these parts, steps of any number of `rounds`, and iterations that overlap (`repeats`)."""
+    others = {"rounds": rounds, "period": repeats}
+    return Takes(what, frozenset((*parts, *(name for name, taken in others.items() if taken))), order_only)

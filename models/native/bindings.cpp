@@ -45,13 +45,13 @@ std::vector<Taken> make_taken(const TakenColumns& columns) {
 FineJobs make_jobs(Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> adds, Column<int32_t> needs,
                    Column<int32_t> original_of, Column<int32_t> group, Column<int32_t> lanes, int32_t nodes,
                    const std::vector<std::pair<Column<int32_t>, Column<int32_t>>>& ragged, Column<int32_t> follows,
-                   const PlaceColumns& holds, const TakenColumns& taken) {
+                   const PlaceColumns& holds, const TakenColumns& taken, Column<int64_t> length) {
   std::vector<Ragged> parts;
   for (const auto& [offset, value] : ragged) parts.push_back({copy(offset), copy(value)});
   if (parts.size() != 6) throw std::invalid_argument("expected 6 ragged columns");
-  return {copy(src), copy(dst), copy(adds),        parts[0],           copy(needs),      parts[1],
-          parts[2],  parts[3],  copy(original_of), parts[4],           copy(group),      copy(lanes),
-          parts[5],  nodes,     copy(follows),     make_places(holds), make_taken(taken)};
+  return {copy(src), copy(dst), copy(adds),        parts[0],           copy(needs),       parts[1],
+          parts[2],  parts[3],  copy(original_of), parts[4],           copy(group),       copy(lanes),
+          parts[5],  nodes,     copy(follows),     make_places(holds), make_taken(taken), copy(length)};
 }
 
 // Cycles of ser, red, ends, start and slot, and of each link.
@@ -127,11 +127,12 @@ NB_MODULE(_lists, module) {
           [](FineJobs* self, Column<int32_t> src, Column<int32_t> dst, Column<uint8_t> adds, Column<int32_t> needs,
              Column<int32_t> original_of, Column<int32_t> group, Column<int32_t> lanes, int32_t nodes,
              const std::vector<std::pair<Column<int32_t>, Column<int32_t>>>& ragged, Column<int32_t> follows,
-             const PlaceColumns& holds, const TakenColumns& taken) {
-            new (self) FineJobs(make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged, follows, holds, taken));
+             const PlaceColumns& holds, const TakenColumns& taken, Column<int64_t> length) {
+            new (self)
+                FineJobs(make_jobs(src, dst, adds, needs, original_of, group, lanes, nodes, ragged, follows, holds, taken, length));
           },
           "src"_a, "dst"_a, "adds"_a, "needs"_a, "original_of"_a, "group"_a, "lanes"_a, "nodes"_a, "ragged"_a, "follows"_a,
-          "holds"_a, "taken"_a)
+          "holds"_a, "taken"_a, "length"_a)
       .def("book", &book_jobs, "cycles"_a, "hop"_a, "priority"_a, "release"_a, "patient"_a, "apart"_a,
            "List scheduling: (0, or 1 where transfers wait in a circle, or 2 where some that leave together meet; fire, landed, "
            "link, whether the original is read). `cycles`: ser, red, ends, start, slot.")

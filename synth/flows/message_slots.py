@@ -1,24 +1,25 @@
 """Fine slots for the messages of a demand, whose chunks differ in size: each leaves when its data is there and its links are free.
 
-The scheduler is in `synth/native/flows/message_booking.cpp`. Its times are those of `certree.models.fine.slots`.
+Times are those of `certree.models.fine.slots`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.fine.chains import Chains
+from certree.models.fine.list_jobs import Turns
+from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
-from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.timing import chunk_bytes_of, serialization_cycles
-from certree.synth import _native
 from certree.synth.flows.block_slots import Moves
 from certree.synth.method import Request
 
@@ -33,14 +34,12 @@ Chunks = tuple[Int64, Int64, Int64]
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """The transfers of chunks on the machine of a request: `chunks`, and `moves`, whose blocks are the chunks. `after`: by hop the
-    cycles from the firing of its transfer to the entry into the link; by row the `length` on a lane, and the `flight`, until it has
-    landed."""
+    """The transfers of chunks on the machine of a request: `chunks`, and `moves`, whose blocks are the chunks; by row the `length`
+    on a lane, and the `flight`, until it has landed."""
 
     request: Request
     chunks: Chunks
     moves: Moves
-    after: Int64
     length: Int64
     flight: Int64
 
@@ -49,12 +48,10 @@ class Messages:
         """The times of transfers, as `FineTimes` has them. O(hops)."""
         topology, machine = request.topology, request.machine
         way = (link_cycles(topology, machine) + machine.router_cycles)[moves.pair]
-        passed, first = np.cumsum(way) - way, moves.offset[:-1]
-        after = passed - np.repeat(passed[first], np.diff(moves.offset))
         unit = chunk_bytes_of(request.message_bytes, request.collective.message_chunks(topology, len(chunks[0])), 1, machine)
         length = serialization_cycles(chunks[2][moves.block] * unit, machine, topology.scale)
-        latency = np.add.reduceat(way, first) + machine.interface_cycles + machine.router_cycles
-        return cls(request, chunks, moves, after, length, latency + length)
+        latency = np.add.reduceat(way, moves.offset[:-1]) + machine.interface_cycles + machine.router_cycles
+        return cls(request, chunks, moves, np.ascontiguousarray(length, np.int64), latency + length)
 
     @property
     def rest(self) -> Int64:
@@ -71,25 +68,28 @@ class Messages:
         np.add.at(load, moves.pair, np.repeat(self.length, np.diff(moves.offset)))
         return int((load // topology.pair_capacity).max())
 
+    @cached_property
+    def _chains(self) -> Chains:
+        moves, topology, machine = self.moves, self.request.topology, self.request.machine
+        return Chains(
+            src=moves.src,
+            dst=moves.dst,
+            link=moves.pair,
+            begin=moves.offset,
+            length=self.length,
+            is_last=moves.is_last,
+            lanes=np.minimum(topology.pair_capacity, len(moves.src)).astype(np.int32),
+            hop=link_cycles(topology, machine) + machine.router_cycles,
+            ends=machine.interface_cycles + machine.router_cycles,
+            nodes=len(topology.kind),
+        )
+
     def booked(self, priority: Int64, *, patient: bool, most_slots: int) -> "Booked":
         """The transfers in slots of a cycle, or of the least power of two with which there are at most about `most_slots`: of those
-        that can leave that of the lowest priority first; see `native/flows/message_booking.hpp`."""
-        moves, topology = self.moves, self.request.topology
+        that can leave that of the lowest priority first (`Turns`)."""
         slot = 1 << (self.fullest // most_slots).bit_length()
-        starts = np.append(True, moves.is_last[:-1])
-        fire, lane = _native.book_messages(
-            offset=moves.offset,
-            link=moves.pair,
-            after=self.after,
-            length=np.ascontiguousarray(self.length, np.int64),
-            flight=self.flight,
-            before=np.where(starts, -1, np.arange(len(starts)) - 1).astype(np.int32),
-            priority=priority,
-            lanes=np.minimum(topology.pair_capacity, len(starts)).astype(np.int32),
-            slot=slot,
-            patient=patient,
-        )
-        return Booked(self, fire, lane, slot, patient)
+        fire = self._chains.run(Turns.first_of(priority, patient=patient), slot)
+        return Booked(self, fire, slot, patient)
 
     def squeezed(self, first: "Booked", rounds: int, most_slots: int, enough: int = 0) -> "Booked":
         """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier; none
@@ -109,12 +109,10 @@ class Messages:
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """Messages with the cycle `fire` of each row, a multiple of `slot`, and by hop the `lane` that it holds; how they were booked
-    (`patient`)."""
+    """Messages with the cycle `fire` of each row, a multiple of `slot`; how they were booked (`patient`)."""
 
     messages: Messages
     fire: Int64
-    lane: Int32
     slot: int
     patient: bool
 
@@ -127,37 +125,41 @@ class Booked:
         """The schedule; `more`: what its provenance says."""
         messages, moves = self.messages, self.messages.moves
         request, (source, target, granules) = messages.request, messages.chunks
-        route, routes = _over_lanes(request.topology, moves, self.lane)
         step = self.fire // self.slot
         order = np.argsort(step * len(source) + moves.block)  # a chunk is in one transfer at a time: rows in canonical order
-        columns = {"chunk": moves.block, "step": step.astype(np.int32), "src": moves.src, "dst": moves.dst, "route": route}
-        columns = {name: column[order] for name, column in columns.items()} | {"op": np.full(len(route), Op.COPY, np.int8)}
-        return make_schedule(
+        columns = {"chunk": moves.block, "step": step.astype(np.int32), "src": moves.src, "dst": moves.dst, "route": moves.route}
+        columns = {name: column[order] for name, column in columns.items()} | {"op": np.full(len(order), Op.COPY, np.int8)}
+        made = make_schedule(
             request.topology,
             request.collective,
             source,
             columns,
             target,
-            routes=routes,
+            routes=moves.routes,
             chunk_granules=None if request.collective.demand is None else granules,
             slot_cycles=self.slot,
             made_for=MadeFor(request.message_bytes, request.machine),
             provenance=request.provenance(method, options, **more),
         )
+        return _over_lanes(made)
 
 
-def _over_lanes(topology: Topology, moves: Moves, lane: Int32) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
-    """(`route` column, `routes`) in which each hop over parallel links takes that of its lane."""
+def _over_lanes(schedule: Schedule) -> Schedule:
+    """The schedule, in which each hop over parallel links takes the one that has a free lane for it. O(hops log hops)."""
+    topology = schedule.topology
     parallel = np.bincount(topology.pair_of_link) > 1
-    if not parallel[moves.pair].any():
-        return moves.route, moves.routes
+    uses = fine_times(schedule).reservations
+    if not parallel[uses.pair].any():
+        return schedule
     by_pair = np.argsort(topology.pair_of_link, kind="stable")
     filled = np.cumsum(topology.capacity[by_pair].astype(np.int64))
     begin = np.cumsum(topology.pair_capacity) - topology.pair_capacity
-    link = by_pair[np.searchsorted(filled, begin[moves.pair] + lane, side="right")].tolist()
-    named = (np.diff(moves.offset) > 1) | parallel[moves.pair[moves.offset[:-1]]]
+    lane = begin[uses.pair] + reserved_lanes(fine_times(schedule))
+    link = by_pair[np.searchsorted(filled, lane, side="right")].tolist()
+    offset = np.searchsorted(uses.row, np.arange(schedule.transfers + 1))
+    named = (np.diff(offset) > 1) | parallel[uses.pair[offset[:-1]]]
     numbers: dict[tuple[int, ...], int] = {}
     route = np.full(len(named), DIRECT, np.int32)
     for row in np.flatnonzero(named).tolist():
-        route[row] = numbers.setdefault(tuple(link[moves.offset[row] : moves.offset[row + 1]]), len(numbers))
-    return route, tuple(numbers)
+        route[row] = numbers.setdefault(tuple(link[offset[row] : offset[row + 1]]), len(numbers))
+    return replace(schedule, route=route, routes=tuple(numbers))

@@ -11,7 +11,6 @@
 #include "columns.hpp"
 #include "fine/fine_bindings.hpp"
 #include "flows/flow_lengths.hpp"
-#include "flows/message_booking.hpp"
 #include "flows/pair_router.hpp"
 #include "flows/path_choice.hpp"
 #include "packing/branching_packing.hpp"
@@ -151,14 +150,6 @@ auto choose(Column<int32_t> first, Column<int32_t> offset, Column<int32_t> arc, 
   return std::make_pair(to_numpy(found.path, {found.path.size()}), found.period);
 }
 
-// (cycle in which each message fires, lane of each of its links).
-auto book(Column<int32_t> offset, Column<int32_t> link, Column<int64_t> after, Column<int64_t> length, Column<int64_t> flight,
-          Column<int32_t> before, Column<int64_t> priority, Column<int32_t> lanes, int64_t slot, bool patient) {
-  const Messages messages{copy(offset), copy(link), copy(after), copy(length), copy(flight), copy(before), copy(priority)};
-  const auto booked = book_messages(messages, copy(lanes), slot, patient);
-  return std::make_pair(to_numpy(booked.fire, {booked.fire.size()}), to_numpy(booked.lane, {booked.lane.size()}));
-}
-
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
                                int32_t period, uint64_t seed) {
   std::vector<Cable> cables(u.size());
@@ -226,9 +217,6 @@ NB_MODULE(_native, module) {
              "A few paths for each pair of `ends`: (first path of each pair, offset, arc).");
   module.def("choose_paths", &certree::choose, "first"_a, "offset"_a, "arc"_a, "capacity"_a, "pair"_a, "size"_a, "sweeps"_a,
              "goal"_a, "One of the prepared paths for each message: (path, rounds that the fullest arc takes).");
-  module.def("book_messages", &certree::book, "offset"_a, "link"_a, "after"_a, "length"_a, "flight"_a, "before"_a, "priority"_a,
-             "lanes"_a, "slot"_a, "patient"_a,
-             "List scheduling of messages that differ in length: (cycle in which each fires, lane of each of its links).");
   certree::bind_fine(module);
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")

@@ -44,9 +44,14 @@ class Arrivals {
   std::vector<std::vector<int64_t>> cycles_;
 };
 
+// Cycles of the shortest message on a lane.
+int64_t shortest_message(const FineJobs& jobs, const FineCosts& costs) {
+  return jobs.length.empty() ? costs.ser : *std::min_element(jobs.length.begin(), jobs.length.end());
+}
+
 // Cycles for which any resource is taken at least.
 int64_t shortest(const FineJobs& jobs, const FineCosts& costs) {
-  int64_t least = costs.ser;
+  int64_t least = shortest_message(jobs, costs);
   for (const Place& place : jobs.holds.place) least = std::min(least, place.length);
   return least;
 }
@@ -58,6 +63,7 @@ class FineScheduler::Run : public FineFlow {
   Run(const FineJobs& jobs, const FineCosts& costs)
       : FineFlow(jobs, costs),
         holds_any_(!jobs.holds.place.empty()),
+        shortest_(shortest_message(jobs, costs)),
         lanes_(jobs.lanes, jobs.taken, shortest(jobs, costs)),
         arrivals_(jobs.nodes),
         queues_(jobs.lanes.size()) {}
@@ -82,9 +88,9 @@ class FineScheduler::Run : public FineFlow {
     if (const int32_t original = jobs_.original_of[row]; original >= 0) {
       const int64_t made = times_.fire[original];
       times_.reads_original[row] = fire <= made;
-      if (fire > made && fire < made + costs_.ser) {
+      if (fire > made && fire < made + length(original)) {
         last = -1;
-        fire = first(row, made + costs_.ser, &last);
+        fire = first(row, made + length(original), &last);
       }
     }
     if (patient_ && fire > now) {
@@ -96,12 +102,14 @@ class FineScheduler::Run : public FineFlow {
       return;
     }
     const bool is_single = jobs_.way.size(row) == 1;
-    take_all(row, is_single ? links(&times_.link[row], &times_.link[row] + 1) : links(row), fire);
+    take_all(row, is_single ? links(row, &times_.link[row], &times_.link[row] + 1) : links(row), fire);
     leaves(row, fire);
   }
 
-  LinkWay links(const int32_t* begin, const int32_t* end) const { return {begin, end, costs_.hop.data(), costs_.ser}; }
-  LinkWay links(int32_t row) const { return links(jobs_.way.begin(row), jobs_.way.end(row)); }
+  LinkWay links(int32_t row, const int32_t* begin, const int32_t* end) const {
+    return {begin, end, costs_.hop.data(), length(row)};
+  }
+  LinkWay links(int32_t row) const { return links(row, jobs_.way.begin(row), jobs_.way.end(row)); }
   PlaceWay holds(int32_t row) const { return {jobs_.holds.begin(row), jobs_.holds.end(row)}; }
 
   // The first slot from a cycle on in which the links of a way are free, and what the transfer holds besides.
@@ -141,7 +149,7 @@ class FineScheduler::Run : public FineFlow {
     const int32_t way = *jobs_.way.begin(row);
     int64_t best = -1;
     for (const int32_t* link = jobs_.parallel.begin(way); link != jobs_.parallel.end(way); ++link) {
-      const int64_t fire = free_from(row, links(link, link + 1), now, last);
+      const int64_t fire = free_from(row, links(row, link, link + 1), now, last);
       if (best < 0 || fire < best) {
         best = fire;
         times_.link[row] = *link;
@@ -159,6 +167,7 @@ class FineScheduler::Run : public FineFlow {
       auto here = way.first();
       while (way.number(here) < place) way.step(here);
       at = way.at(here);
+      at.length = shortest_;  // messages of all lengths wait together, until one of them could enter
     } else {
       at = holds(row).begin[place - way.size()];
     }
@@ -226,11 +235,12 @@ class FineScheduler::Run : public FineFlow {
 
   void leaves(int32_t row, int64_t fire) {
     if (apart_ && jobs_.adds[row]) arrivals_.add(jobs_.dst[row], fire + latency_[row]);
-    arrives(row, fire + latency_[row] + costs_.ser);
+    arrives(row, fire + latency_[row] + length(row));
     sent(row, fire);
   }
 
   const bool holds_any_;
+  const int64_t shortest_;
   bool patient_ = false, apart_ = false;
   Lanes<true> lanes_;
   Arrivals arrivals_;

@@ -58,10 +58,11 @@ struct FineJobs {
   std::vector<int32_t> follows;  // by transfer: the one after which it comes to its reduction unit
   Places holds;                  // by transfer what it takes besides its links
   std::vector<Taken> taken;
+  std::vector<int64_t> length;  // by transfer: cycles of its message on a lane; empty where all take FineCosts::ser
 };
 
-// In cycles: of a message on a lane, of a reduction unit for a chunk, by link from the entry into it to the entry into the next
-// one, at the ends of a way, before a reduction; `slot`: cycles of a slot.
+// In cycles: of a message on a lane (with lengths of their own the longest), of a reduction unit for a chunk, by link from the
+// entry into it to the entry into the next one, at the ends of a way, before a reduction; `slot`: cycles of a slot.
 struct FineCosts {
   int64_t ser, red, ends, start, slot;
   std::vector<int64_t> hop;

@@ -165,9 +165,9 @@ void FineFlow::add_up(int64_t now, int64_t node, int32_t row) {
 void FineFlow::make_copy(int32_t row, int64_t now) {
   int64_t& unit = copy_unit_[jobs_.src[row]];
   const int64_t fire = rounded(std::max(now, unit), costs_.slot);
-  unit = fire + costs_.ser;
+  unit = fire + length(row);
   sent(row, fire);
-  arrives(row, fire + costs_.ser);
+  arrives(row, unit);
   for (const int32_t* reader = readers_.begin(row); reader != readers_.end(row); ++reader) supply(*reader, now);
 }
 
@@ -184,7 +184,7 @@ void FineFlow::arrives(int32_t row, int64_t arrived) {
   }
   if (followers_.value.empty()) return;
   for (const int32_t* one = followers_.begin(row); one != followers_.end(row); ++one) {
-    supply(*one, std::max(now_, arrived - costs_.ser - latency_[*one] + 1));
+    supply(*one, std::max(now_, arrived - length(*one) - latency_[*one] + 1));
   }
 }
 

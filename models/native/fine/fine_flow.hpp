@@ -27,6 +27,8 @@ class FineFlow {
     events_.push({cycle, FineEvent::key_of(kind, place, row), queue});
   }
 
+  int64_t length(int32_t row) const { return jobs_.length.empty() ? costs_.ser : jobs_.length[row]; }  // of a message on a lane
+
   void sent(int32_t row, int64_t fire);        // leaves then; what waits for that is told
   void arrives(int32_t row, int64_t arrived);  // its last flit is at the destination
 

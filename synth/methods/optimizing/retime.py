@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.forms.lowering_chain import takes
+from certree.models.forms.schedule_form import PARTS
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_file import load_any_schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
-from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.fine.fine_schedule import in_fine_slots, in_pieces
 from certree.synth.fine.paced import with_planned_waits
 from certree.synth.fine.program import program_of
@@ -18,6 +19,7 @@ from certree.synth.method import METHODS, Option, Options, Request, Tier, Varian
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 
+_RETIMED = takes("retime", *(part for part in PARTS if part != "rounds"), rounds=False)
 #: endpoints up to which schedules of `symmetric` that reduce are re-timed as well: beyond, visiting their rows takes long
 RETIMED_ENDPOINTS = 256
 
@@ -86,7 +88,7 @@ def _source(request: Request, text: str) -> Schedule:
         raise UnsupportedError(
             f"retime: option of={name!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"
         )
-    schedule = in_unit_rounds(written_out(load_any_schedule(Path(name))))
+    schedule = _RETIMED.lowered(load_any_schedule(Path(name)))
     if not schedule.topology.is_network_of(request.topology) or schedule.collective != request.collective:
         raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
     if request.chunks not in (None, schedule.chunks):

@@ -10,6 +10,7 @@ import certree.api as ct
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import import_folder
 from certree.models.fine.equal import in_firing_order, in_levels
+from certree.models.fine.timed import timed
 from certree.models.forms.lowering_chain import LOWERINGS, takes
 from certree.models.forms.schedule_form import PARTS, form_of
 from certree.models.machine.machine import load_machine
@@ -20,7 +21,9 @@ from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
+from tests.fuzz import forms as by_hand
 
+ALL_BUT_PERIOD = tuple(part for part in PARTS if part != "period")
 #: network, collective, method, and size of schedules with fine slots
 FINE = [
     ("ring:5", "all-reduce", "auto", "1KiB"),
@@ -124,6 +127,52 @@ def test_chains() -> None:
     assert takes("a test", "virtual_channel", order_only=True).lowered(fine).digest == in_firing_order(fine).digest
 
 
+@pytest.mark.parametrize(
+    ("network", "collective", "method", "size"),
+    [
+        ("mesh:2x2", "all-reduce", "retime", "16KiB"),
+        ("torus:4x4", "all-reduce", "packing", "1MiB"),
+        ("switch:4", "all-gather", "packing", "1MiB"),
+    ],
+)
+def test_iterations_written_out(network: str, collective: str, method: str, size: str) -> None:
+    """The same promise, in the same cycles."""
+    made = written_out(ct.synthesize(network, collective, method=method, size=size))
+    assert made.made_for is not None
+    assert made.is_repeating
+    one = takes("a test", *ALL_BUT_PERIOD, repeats=False).lowered(made)
+    assert (one.repeats, one.period, one.chunks) == (1, None, made.chunks * made.repeats)
+    assert verify_schedule(one).valid
+    size_of, machine = made.made_for.message_bytes, made.made_for.machine
+    assert timed(one, size_of, machine).cycles == timed(made, size_of, machine).cycles
+
+
+def test_iterations_in_fine_slots_written_out() -> None:
+    made = by_hand.FORMS["fine-repeats"]()
+    assert isinstance(made, Schedule)
+    assert made.made_for is not None
+    one = takes("a test", *ALL_BUT_PERIOD, repeats=False).lowered(made)
+    assert verify_schedule(one).valid
+    size, machine = made.made_for.message_bytes, made.made_for.machine
+    assert timed(one, size, machine).cycles == timed(made, size, machine).cycles
+
+
+def test_steps_of_one_round() -> None:
+    made = written_out(ct.synthesize("ring:4", method="halving-doubling", size="4KiB"))
+    assert (made.rounds > 1).any()
+    one = takes("a test", "virtual_channel", rounds=False).lowered(made)
+    assert (one.rounds == 1).all()
+    assert verify_schedule(one).valid
+    with pytest.raises(UnsupportedError, match="a test: not supported for schedules that have steps of several rounds"):
+        takes("a test", rounds=False).require(made)
+
+
+def test_too_many_iterations() -> None:
+    made = replace(written_out(ct.synthesize("ring:4", method="retime", size="1MiB")), period=8, repeats=1 << 22)
+    with pytest.raises(UnsupportedError, match=f"not supported for schedules that repeat: {1 << 22} iterations of"):
+        takes("a test", *ALL_BUT_PERIOD, repeats=False).lowered(made)
+
+
 def test_what_no_lowering_removes() -> None:
     some = Collective(CollectiveKind.ALL_REDUCE, members=(0, 1, 2))
     members = ct.synthesize("mesh:2x3", some, method="auto", size="1KiB")
@@ -134,6 +183,6 @@ def test_what_no_lowering_removes() -> None:
 
 def test_every_lowering_removes_parts_of_forms() -> None:
     import_folder("certree.models.forms.lowerings")
-    assert set(LOWERINGS) == {"from-symmetric", "to-firing-order", "to-levels"}
+    assert set(LOWERINGS) == {"from-symmetric", "to-firing-order", "to-levels", "to-one-iteration", "to-unit-rounds"}
     for name in LOWERINGS:
         assert LOWERINGS[name].removes <= {"symmetric", *PARTS}
