@@ -1,6 +1,7 @@
 """Iterations written out."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,10 @@ class ToOneIteration(Lowering):
             return replace(one, period=None, certificate=None)
         if one.transfers * one.repeats > MAX_TRANSFERS:
             raise UnsupportedError(f"{one.repeats} iterations of {one.transfers} transfers; allowed: {MAX_TRANSFERS} in all")
-        columns = {name: np.tile(getattr(one, name), one.repeats) for name in one.columns}
+        columns: dict[str, Any] = {name: np.tile(getattr(one, name), one.repeats) for name in one.columns}
         iteration = np.repeat(np.arange(one.repeats), one.transfers)
-        columns["step"] = columns["step"] + iteration * one.period_rounds
-        columns["chunk"] = columns["chunk"] + iteration * one.chunks
+        columns["step"] = columns["step"] + (iteration * one.period_rounds).astype(np.int32)
+        columns["chunk"] = columns["chunk"] + (iteration * one.chunks).astype(np.int32)
         order = np.argsort(columns["step"], kind="stable")
         return replace(
             one,
@@ -36,5 +37,5 @@ class ToOneIteration(Lowering):
             rounds=np.ones(one.total_steps, np.int32),
             chunk_root=np.tile(one.chunk_root, one.repeats),
             chunk_target=None if one.chunk_target is None else np.tile(one.chunk_target, one.repeats),
-            **{name: column[order].astype(getattr(one, name).dtype) for name, column in columns.items()},
+            **{name: column[order] for name, column in columns.items()},
         )
