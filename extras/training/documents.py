@@ -4,7 +4,7 @@ from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
     "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
-    "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
+    "group": "group topology: text\nmembers?: [count]\ncollectives bytes: count\nbusy_seconds utilization: rational",
     "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
 }
 DOCUMENTS |= {

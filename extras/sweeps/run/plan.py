@@ -18,6 +18,8 @@ from certree.models.machine.machine import Machine
 from certree.models.network.families import load_families
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_file import collective_document
 from certree.synth.method import METHODS, Request
 
 
@@ -64,8 +66,9 @@ class SweepPlan:
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
         self._machines: dict[tuple[str, str], dict[str, Any]] = {}
-        self._digests: dict[tuple[str, str], str] = {}
+        self._digests: dict[tuple[str, ...], str] = {}  # of a machine on a network, and of a collective there
         self._topologies: dict[str, Topology] = {}
+        self._collectives: dict[tuple[str, str, str], Collective] = {}  # of a network, a machine and the text
         self.cells = list(self._cells())
         if not self.cells:
             raise InputError("every combination is left out by skip")
@@ -92,40 +95,48 @@ class SweepPlan:
                 yield _Drawn(failures, draw, spec, topology if is_whole else parse_topology(spec))
 
     def _place(self, drawn: _Drawn, text: str, machine: Machine | None) -> None:
-        document = machine_for(drawn.topology, machine).document()
-        self._machines[drawn.spec, text] = document
-        self._digests[drawn.spec, text] = sha256(canonical_json(document))
+        used = machine_for(drawn.topology, machine)
+        self._machines[drawn.spec, text] = used.document()
+        self._digests[drawn.spec, text] = sha256(canonical_json(used.document()))
+        for name, wanted in self.specification.collectives.items():
+            with located("collectives"):
+                found = self._collectives[drawn.spec, text, name] = wanted.on(drawn.topology, used)
+            self._digests[drawn.spec, text, name] = sha256(canonical_json(collective_document(found)))
 
     def _check(self, network: str, drawn: _Drawn) -> None:
         """Refuse what cannot work on one network, drawn or whole."""
         asked = self.specification
-        for collective in asked.collectives.values():
-            with located("collectives"):
-                collective.require_fits(drawn.topology)
+        first, placed = next(iter(asked.machines.items()))
+        collectives = [self._collectives[drawn.spec, first, name] for name in asked.collectives]
         for entry in asked.methods.values():
             method = METHODS[entry.method]
-            made = [one for one in asked.collectives.values() if one.kind in method.collectives]
+            made = [one for one in collectives if one.kind in method.collectives]
             with located("methods"):
                 if not made:
                     kinds = ", ".join(method.collectives)
                     raise InputError(f"{entry.text} makes none of the collectives {', '.join(asked.collectives)}; it makes {kinds}")
-                machine = machine_for(drawn.topology, next(iter(asked.machines.values())))
-                method.read(Request(drawn.topology, made[0], asked.sizes[0], machine, options=entry.options))
+                machine = machine_for(drawn.topology, placed)
+                size = _own_bytes(made[0], machine.flit_bytes) or asked.sizes[0]
+                method.read(Request(drawn.topology, made[0], size, machine, options=entry.options))
 
     def _of(self, network: str, drawn: _Drawn) -> Iterator[Cell]:
         asked, digest, failures = self.specification, drawn.topology.digest, str(drawn.failures)
         common = {"effort": asked.effort, "bounds": asked.bounds, "routers": asked.routers}
-        axes = (asked.collectives, asked.sizes, asked.methods, asked.machines, asked.seeds, asked.runs)
-        for collective, size, method, machine, seed, run in product(*axes):
-            names = {"network": network, "collective": collective, "size": str(size), "method": method, "machine": machine}
-            if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run}):
-                continue
-            inputs = {
-                "network": drawn.spec, "links": digest, "collective": collective, "size": size, "method": method,
-                "machine": self._digests[drawn.spec, machine], "seed": seed, "run": run, **common,
-            }  # fmt: skip
-            key = key_of(measure, inputs)
-            yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key)
+        for collective, wanted in asked.collectives.items():
+            sizes = asked.sizes if wanted.demand is None else (None,)
+            for given, method, machine, seed, run in product(sizes, asked.methods, asked.machines, asked.seeds, asked.runs):
+                found = self._collectives[drawn.spec, machine, collective]
+                size = given or _own_bytes(found, self._machines[drawn.spec, machine]["flit_bytes"])
+                names = {"network": network, "collective": collective, "size": str(size), "method": method, "machine": machine}
+                if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run}):
+                    continue
+                inputs = {
+                    "network": drawn.spec, "links": digest, "size": size, "method": method,
+                    "collective": self._digests[drawn.spec, machine, collective],
+                    "machine": self._digests[drawn.spec, machine], "seed": seed, "run": run, **common,
+                }  # fmt: skip
+                key = key_of(measure, inputs)
+                yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key)
 
     @cached_property
     def by_key(self) -> Mapping[str, Cell]:
@@ -141,7 +152,7 @@ class SweepPlan:
         asked, topology = self.specification, self._topologies[cell.drawn]
         is_family = cell.drawn.split(",")[0].partition(":")[0] in load_families()
         arguments = {
-            **sent(topology, asked.collectives[cell.collective], by_name=is_family),
+            **sent(topology, self._collectives[cell.drawn, cell.machine, cell.collective], by_name=is_family),
             "size": cell.size,
             "method": cell.method,
             "machine": self._machines[cell.drawn, cell.machine],
@@ -153,3 +164,8 @@ class SweepPlan:
         }
         limit = None if asked.time_limit is None else float(asked.time_limit)
         return Task(cell.label, measure, arguments, cell.key, limit)
+
+
+def _own_bytes(collective: Collective, granule_bytes: int) -> int:
+    """The size that a demand states; 0 where there is none."""
+    return 0 if collective.demand is None else collective.demand.granules * granule_bytes

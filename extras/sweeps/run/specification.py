@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.parsing import Entry, parse_entry
+from certree.extras.sweeps.run.wanted import Wanted, parse_wanted
 from certree.hw.engines.runs import MODES
-from certree.models.common.errors import InputError, located, short
+from certree.models.common.errors import located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
@@ -18,7 +19,6 @@ from certree.models.common.quantities import parse_duration
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective, parse_collective
 
 DEFAULT_MACHINE, NO_RUN = "default", "none"
 SEARCHED, CHEAP = "searched", "cheap"
@@ -43,7 +43,7 @@ class Specification:
 
     title: str
     networks: Mapping[str, Topology]
-    collectives: Mapping[str, Collective]
+    collectives: Mapping[str, Wanted]
     sizes: tuple[int, ...]
     methods: Mapping[str, Entry]
     machines: Mapping[str, Machine | None]
@@ -78,11 +78,14 @@ def read_specification(source: str | Path | Mapping[str, Any]) -> Specification:
     where = "the specification" if isinstance(source, Mapping) else str(source)
     document = source if isinstance(source, Mapping) else parse_toml(read_bytes(Path(source)), where)
     fields = Fields(document, where, quotes_optional=True)
+    title, networks = fields.text("title", default="Sweep"), _named(fields, "networks", parse_topology)
+    collectives = _named(fields, "collectives", parse_wanted, ["all-reduce"])
+    are_sized = all(wanted.demand is not None for wanted in collectives.values())
     specification = Specification(
-        title=fields.text("title", default="Sweep"),
-        networks=_named(fields, "networks", parse_topology),
-        collectives=_named(fields, "collectives", _collective, ["all-reduce"]),
-        sizes=_distinct(fields, "sizes", fields.sizes("sizes")),
+        title=title,
+        networks=networks,
+        collectives=collectives,
+        sizes=_distinct(fields, "sizes", fields.sizes("sizes") if "sizes" in fields or not are_sized else ()),
         methods=_named(fields, "methods", parse_entry, ["auto"]),
         machines=_named(fields, "machines", _machine, [DEFAULT_MACHINE]),
         seeds=_distinct(fields, "seeds", fields.wholes("seeds")) if "seeds" in fields else (0,),
@@ -112,13 +115,6 @@ def _distinct(fields: Fields, name: str, values: tuple[Any, ...]) -> tuple[Any, 
         if value in values[:index]:
             fields.refuse(f"{name}: {value} is listed twice")
     return values
-
-
-def _collective(text: str) -> Collective:
-    kind, at, root = text.partition("@")
-    if at and not (root.isascii() and root.isdigit() and len(root) < 10):
-        raise InputError(f"{text!r}: expected KIND or KIND@ROOT, the id of an endpoint")
-    return parse_collective(kind, int(root) if at else None)
 
 
 def _machine(text: str) -> Machine | None:

@@ -45,8 +45,9 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--endpoints", "endpoint", type=ENDPOINT, default="ace", show_default=True,
               help="For --timing endpoints: a preset or a TOML file.")  # fmt: skip
 @click.option("--system", default="ace", show_default=True, help="For --timing endpoints: the system that runs collectives.")
-@click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY",
-              help="The network of a group of the workload, with links of its own (repeatable).")  # fmt: skip
+@click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY|LIST",
+              help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7; its links are its own "
+                   "(repeatable).")  # fmt: skip
 @click.option("--accelerator", multiple=True, callback=key_values, metavar="NAME=VALUE",
               help="For workloads of shapes: rows, columns, arrays, clock_hertz, dataflow, batch, ... (repeatable).")  # fmt: skip
 @click.option("--iterations", type=COUNT, default=2, show_default=True, help="Run N iterations.")

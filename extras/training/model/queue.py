@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
 from typing import Protocol
 
 from certree.extras.training.model.workload import Communication
@@ -59,11 +58,8 @@ class Queue:
     def ask(self, entry: Asked) -> None:
         """See `Server`."""
         self._serve(until=entry.asked)
-        size = entry.communication.bytes
-        cuts = [size * number // self._pieces for number in range(self._pieces + 1)]
-        parts = [end - begin for begin, end in pairwise(cuts) if end > begin]
-        kind, group = entry.communication.kind, entry.communication.group
-        self._waiting.append((entry, [self._timer(Communication(kind, part, group)) for part in reversed(parts)]))
+        pieces = entry.communication.pieces(self._pieces)
+        self._waiting.append((entry, [self._timer(piece) for piece in reversed(pieces)]))
 
     def end(self, entry: Asked) -> Fraction:
         """See `Server`."""

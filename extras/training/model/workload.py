@@ -1,9 +1,10 @@
 """Workloads: the layers of a network under training, what each computes, and what it communicates."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar
 
 from certree.models.common.errors import InputError
@@ -44,11 +45,50 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Communication:
-    """A collective of the nodes of a group: bytes as `models/schedule/collective.py` counts those of a message."""
+    """A collective of the nodes of a group: bytes as `models/schedule/collective.py` counts those of a message.
+
+    `demand`: of an alltoallv, which is an all-to-all, the bytes that endpoint number i has for endpoint number j; those of the
+    message are all of them but each endpoint's own (`alltoallv`).
+    """
 
     kind: CollectiveKind
     bytes: int
     group: str = EVERYWHERE
+    demand: tuple[tuple[int, ...], ...] = ()
+
+    def pieces(self, number: int) -> list["Communication"]:
+        """It in up to `number` pieces of about the same size, one after the other; none is empty."""
+        if self.demand:
+            cut = [tuple(tuple(_cut(amount, number)[one] for amount in row) for row in self.demand) for one in range(number)]
+            return [piece for piece in (alltoallv(amounts, self.group) for amounts in cut) if piece.bytes]
+        return [replace(self, bytes=size) for size in _cut(self.bytes, number) if size]
+
+
+def _cut(size: int, number: int) -> list[int]:
+    """A size in that many parts, which differ by up to 1."""
+    ends = [size * part // number for part in range(number + 1)]
+    return [end - begin for begin, end in pairwise(ends)]
+
+
+def alltoallv(amounts: tuple[tuple[int, ...], ...], group: str = EVERYWHERE) -> Communication:
+    """The all-to-all with these bytes for each other endpoint."""
+    moved = sum(sum(row) - row[number] for number, row in enumerate(amounts))
+    return Communication(CollectiveKind.ALL_TO_ALL, moved, group, amounts)
+
+
+def together(found: Iterable[Communication]) -> list[Communication]:
+    """One collective in place of those of each kind and group, with the bytes of all of them."""
+    merged: dict[tuple[CollectiveKind, str, int], Communication] = {}
+    for one in found:
+        key = one.kind, one.group, len(one.demand)
+        before = merged.get(key)
+        if before is None:
+            merged[key] = one
+        else:
+            rows = zip(before.demand, one.demand, strict=True)
+            amounts = tuple(tuple(map(sum, zip(*pair, strict=True))) for pair in rows)
+            merged[key] = replace(one, bytes=before.bytes + one.bytes, demand=amounts)
+    return list(merged.values())
 
 
 @dataclass(frozen=True)
@@ -158,12 +198,8 @@ class Workload(Shown):
         pass, by layers without computation in front of the others (in a DLRM loop by layer 0)."""
         if self.loop is Loop.TRACE:
             raise InputError(f"{self.name}: a trace has no gradients that could wait for the end; leave no-overlap out")
-        totals: dict[tuple[CollectiveKind, str], int] = {}
-        for layer in self.layers:
-            found = layer.weight_gradient.communication
-            if found is not None:
-                totals[found.kind, found.group] = totals.get((found.kind, found.group), 0) + found.bytes
-        merged = [Communication(kind, size, group) for (kind, group), size in totals.items()]
+        found = [layer.weight_gradient.communication for layer in self.layers]
+        merged = together(one for one in found if one is not None)
         first, *others = [replace(layer, weight_gradient=Part(layer.weight_gradient.cycles)) for layer in self.layers]
         if self.loop is Loop.DLRM:
             if len(merged) > 1:

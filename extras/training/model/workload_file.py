@@ -11,12 +11,12 @@ from certree.extras.training.model.chakra_trace import trace_workload
 from certree.extras.training.model.imports import SUFFIXES, astra_workload, scale_sim_shapes
 from certree.extras.training.model.systolic import Accelerator, Shape, layers_of
 from certree.extras.training.model.transformer import TRANSFORMER, parse_transformer
-from certree.extras.training.model.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload
-from certree.models.common.errors import InputError, located, unknown_name
+from certree.extras.training.model.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload, alltoallv
+from certree.models.common.errors import InputError, located, short, unknown_name
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import Presets, parse_toml
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 
 FORMAT, VERSION = "certree-workload", 1
 WORKLOADS = Presets("certree.extras.training.model", "presets", "workload")
@@ -132,15 +132,33 @@ def _layer(entry: Fields) -> Layer:
 
 
 def _part(entry: Fields, name: str) -> Part:
-    part = entry.table_of(name, {}).only(optional=("cycles", "collective", "bytes", "group"))
+    part = entry.table_of(name, {}).only(optional=("cycles", "collective", "bytes", "demand", "group"))
     cycles = part.whole("cycles", 0, MOST, default=0)
     if "collective" not in part:
-        for other in ("bytes", "group"):
+        for other in ("bytes", "demand", "group"):
             if other in part:
                 part.refuse(f"{other} without a collective")
         return Part(cycles)
-    kind = CollectiveKind(part.choice("collective", map(str, CollectiveKind)))
-    return Part(cycles, Communication(kind, part.size("bytes"), part.text("group", default=EVERYWHERE)))
+    kind, group = part.choice("collective", [*map(str, CollectiveKind), ALLTOALLV]), part.text("group", default=EVERYWHERE)
+    if kind == ALLTOALLV:
+        return Part(cycles, _exchange(part, group))
+    if "demand" in part:
+        part.refuse(f"a demand is for {ALLTOALLV}, not for {kind}")
+    return Part(cycles, Communication(CollectiveKind(kind), part.size("bytes"), group))
+
+
+def _exchange(part: Fields, group: str) -> Communication:
+    """The alltoallv of a part, whose demand states the bytes."""
+    if "bytes" in part:
+        part.refuse(f"the bytes of an {ALLTOALLV} are those of its demand")
+    rows = part.entries("demand")
+    for row in rows:
+        if not isinstance(row, list) or len(row) != len(rows) or any(type(one) is not int or not 0 <= one <= MOST for one in row):
+            part.refuse(f"demand has the row {short(row)}; expected {len(rows)} whole bytes, as many as there are rows")
+    found = alltoallv(tuple(map(tuple, rows)), group)
+    if not 0 < found.bytes <= MOST:
+        part.refuse(f"demand is {found.bytes} bytes for other endpoints; allowed: 1 to {MOST}")
+    return found
 
 
 def workload_document(workload: Workload) -> dict[str, Any]:
@@ -170,5 +188,8 @@ def _layer_document(layer: Layer) -> dict[str, Any]:
 
 def _part_document(part: Part) -> dict[str, Any]:
     found = part.communication
-    asked = {} if found is None else {"collective": str(found.kind), "bytes": found.bytes, "group": found.group}
-    return {"cycles": part.cycles, **asked}
+    if found is None:
+        return {"cycles": part.cycles}
+    if found.demand:
+        return {"cycles": part.cycles, "collective": ALLTOALLV, "demand": list(map(list, found.demand)), "group": found.group}
+    return {"cycles": part.cycles, "collective": str(found.kind), "bytes": found.bytes, "group": found.group}

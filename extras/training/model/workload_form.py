@@ -8,11 +8,15 @@ from certree.models.schemas.form import Entries, form, ruled
 from certree.models.schemas.networks import FromOne
 
 
-@ruled(dependentRequired={"collective": ["bytes"], "bytes": ["collective"], "group": ["collective"]})
+@ruled(
+    dependentRequired={"bytes": ["collective"], "demand": ["collective"], "group": ["collective"]},
+    oneOf=[{"required": ["bytes"]}, {"required": ["demand"]}, {"properties": {"collective": False}}],
+)
 class _Part(TypedDict, total=False):
     cycles: FromZero
-    collective: CollectiveKind
+    collective: CollectiveKind | Literal["alltoallv"]
     bytes: FromOne | str
+    demand: Annotated[list[Annotated[list[FromZero], Entries(1)]], Entries(1)]
     group: str
 
 

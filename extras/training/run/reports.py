@@ -64,10 +64,11 @@ def _method(run: TrainingRun, kind: str) -> str:
 
 def _group(run: TrainingRun, group: str) -> dict[str, Any]:
     asked = [entry for entry in run.training.collectives if entry.communication.group == group]
-    busy = run.training.busy(group)
+    busy, members = run.training.busy(group), run.settings.members(group)
     return {
         "group": group,
         "topology": run.settings.network(group).name,
+        **({} if members is None else {"members": list(members)}),
         "collectives": len(asked) // run.settings.iterations,
         "bytes": sum(entry.communication.bytes for entry in asked) // run.settings.iterations,
         "busy_seconds": str(busy / run.settings.iterations),
@@ -142,6 +143,8 @@ def _share(seconds: str, of: Fraction) -> str:
 
 
 def _group_words(group: dict[str, Any]) -> str:
+    if "members" in group:
+        return f" of group {one_line(group['group'])}, {len(group['members'])} endpoints of {one_line(group['topology'])},"
     return "" if group["group"] == "all" else f" of group {one_line(group['group'])}, {one_line(group['topology'])},"
 
 

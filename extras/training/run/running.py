@@ -13,7 +13,7 @@ from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
 from certree.extras.training.run.runs import TrainingRun, run_settings
-from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_methods
+from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_group, parse_methods
 from certree.extras.training.run.timers import Known
 from certree.extras.training.run.what_if import alternatives, parse_changes
 from certree.models.common.errors import InputError, unknown_name
@@ -25,7 +25,7 @@ def train(
     workload: str | Path | Workload,
     network: Network,
     *,
-    groups: Mapping[str, Network] | None = None,
+    groups: Mapping[str, Network | Sequence[int]] | None = None,
     accelerator: Mapping[str, str] | None = None,
     method: str | Sequence[str] = (),
     timing: str = "closed-form",
@@ -46,10 +46,11 @@ def train(
     """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; exact, in seconds.
 
     `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
-    a group of nodes, where it is not the whole one; groups have links of their own. `accelerator`: fields of the systolic arrays,
-    for workloads that state shapes. `method`: "ring", or for a kind of collective "all-to-all=ring-all-to-all"; by default `auto`,
-    and with endpoints ACE's. `timing`: "closed-form"; "slotted" or "paced", simulated (`flow` "message" or "packet"); "endpoints",
-    of the `system` of `endpoint`; "aggregate", added in switches. What cannot be paced is simulated in slots.
+    a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7"; groups have links of their own.
+    `accelerator`: fields of the systolic arrays, for workloads that state shapes. `method`: "ring", or for a kind of collective
+    "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
+    or "paced", simulated (`flow` "message" or "packet"); "endpoints", of the `system` of `endpoint`; "aggregate", added in
+    switches. What cannot be paced is simulated in slots.
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
     of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links; without
@@ -71,7 +72,7 @@ def train(
         workload=found,
         topology=topology,
         machine=machine_for(topology, machine, progress),
-        networks={group: parsing.topology(one) for group, one in (groups or {}).items()},
+        groups={group: parse_group(one) for group, one in (groups or {}).items()},
         methods=parse_methods([method] if isinstance(method, str) else list(method)),
         timing=Timing(timing),
         flow=flow,

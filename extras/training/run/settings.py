@@ -1,6 +1,7 @@
 """Parameters of a training run, and changes of one of them at a time."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -8,15 +9,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from certree.api.parsing import Entry, parse_entry
+from certree.api import parsing
+from certree.api.parsing import Entry, Network, parse_entry
 from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, located
 from certree.models.common.fields import exact_number
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import CollectiveKind, parse_kind
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_kind, parse_members
 
 AUTO = "auto"
 _SCALED = ("link_latency_cycles", "router_cycles", "ni_cycles", "ni_issue_cycles", "ni_start_cycles")
@@ -58,14 +60,15 @@ def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
 
 @dataclass(frozen=True)
 class Settings:
-    """A training run. `methods`: of a kind of collective, None for all others; `networks`: of groups; `flow`, in simulations:
+    """A training run. `methods`: of a kind of collective, None for all others; `groups`: the network of
+    a group, or the endpoints of the whole one that it has; `flow`, in simulations:
     chunks as messages or packets; `system`, of the `endpoint`: who runs collectives. `measured`: (bytes, seconds) of all-reduces,
     ascending, for the timing of that name."""
 
     workload: Workload
     topology: Topology
     machine: Machine
-    networks: Mapping[str, Topology] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, Topology | tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
     methods: Mapping[CollectiveKind | None, Entry] = field(default_factory=lambda: MappingProxyType({}))
     timing: Timing = Timing.CLOSED_FORM
     flow: str = "message"
@@ -85,7 +88,7 @@ class Settings:
             if not 1 <= value <= 1 << 20:
                 raise InputError(f"{name} is {value}; allowed: 1 to {1 << 20}")
         groups = sorted({found.group for found in self.workload.communications()})
-        unknown = sorted(set(self.networks) - set(groups))
+        unknown = sorted(set(self.groups) - set(groups))
         if unknown:
             known = ", ".join(groups) or "none"
             raise InputError(f"group {unknown[0]!r} has no collective in {self.workload.name}; groups that have: {known}")
@@ -93,16 +96,27 @@ class Settings:
             self._check_size(group)
 
     def _check_size(self, group: str) -> None:
-        stated, network = self.workload.groups.get(group), self.network(group)
-        if stated is not None and stated != len(network.endpoints):
+        stated, network, members = self.workload.groups.get(group), self.network(group), self.members(group)
+        if members is not None:
+            with located(f"group {group}"):
+                Collective(CollectiveKind.ALL_REDUCE, members=members).require_fits(network)
+        found = len(network.endpoints if members is None else members)
+        if stated is not None and stated != found:
+            there = f"{network.name} has {found} endpoints" if members is None else f"{found} are listed"
             raise InputError(
-                f"group {group} has {stated} nodes, {network.name} has {len(network.endpoints)} endpoints; give the group a "
-                f"network of its own, {group}=TOPOLOGY"
+                f"group {group} has {stated} nodes, {there}; give the group a network of its own, or endpoints: "
+                f"{group}=TOPOLOGY or {group}=0,2,4-7"
             )
 
     def network(self, group: str) -> Topology:
         """The network of a group: its own, or the whole one."""
-        return self.networks.get(group, self.topology)
+        found = self.groups.get(group)
+        return found if isinstance(found, Topology) else self.topology
+
+    def members(self, group: str) -> tuple[int, ...] | None:
+        """The endpoints of the whole network that a group has; None: all those of its network."""
+        found = self.groups.get(group)
+        return found if isinstance(found, tuple) else None
 
     def network_scaled(self, group: str) -> Topology:
         """The network of a group with the factors of bandwidth and latency in the latencies that its links state.
@@ -147,6 +161,15 @@ def parse_methods(texts: str | list[str] | tuple[str, ...]) -> dict[CollectiveKi
             raise InputError(f"method {text!r}: {kind or 'all collectives'} has one already")
         found[kind] = parse_entry(text.partition("=")[2] if kind else text)
     return found
+
+
+def parse_group(given: Network | Sequence[int]) -> Topology | tuple[int, ...]:
+    """The network of a group, or its endpoints in the whole network: a text such as `0,2,4-7`, or ids. InputError."""
+    if isinstance(given, str) and re.fullmatch(r"[0-9][0-9,\- ]*", given):
+        return parse_members(given)
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return tuple(given)
+    return parsing.topology(given)
 
 
 def parse_factor(text: str | float | Fraction, what: str) -> Fraction:

@@ -19,6 +19,7 @@ from certree.extras.training.run.settings import AUTO, Settings, Timing
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
+from certree.models.demand import demand_of_bytes
 from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
@@ -63,6 +64,9 @@ class Timers:
     def servers(self) -> dict[str, Server]:
         """The network of each group of the workload."""
         settings, groups = self.settings, {found.group for found in self.settings.workload.communications()}
+        if settings.timing in (Timing.ENDPOINTS, Timing.AGGREGATE, Timing.MEASURED):
+            for found in settings.workload.communications():
+                self._collective(found).require_everyone(f"timing {settings.timing}")
         if settings.timing is Timing.ENDPOINTS and settings.workload.loop is Loop.DATA and not settings.speeds.free:
             if settings.pieces > 1:
                 raise InputError(f"pieces is {settings.pieces}; endpoints cut collectives into chunks themselves; allowed: 1")
@@ -75,7 +79,7 @@ class Timers:
         """Seconds of a collective that has the network to itself."""
         if self.settings.speeds.free:
             return Fraction(0)
-        key = self._how, self._networks[asked.group].digest, asked, self._anchors(asked)
+        key = self._how, self._networks[asked.group].digest, self.settings.members(asked.group), asked, self._anchors(asked)
         if key not in self._known.seconds:
             self._known.seconds[key] = self._timed(asked)
         return self._known.seconds[key]
@@ -89,13 +93,13 @@ class Timers:
         if settings.timing is Timing.MEASURED:
             return self._interpolated(asked)
         made = self._fastest(asked, topology)
-        return Fraction(self._cycles(made, asked.bytes), self.machine.clock_hz)
+        return Fraction(self._cycles(made, self._bytes(asked)), self.machine.clock_hz)
 
     def _anchors(self, asked: Communication) -> tuple[int, ...]:
         """The sizes for which schedules are made: its own for a method that was named, a few of the workload's for `auto`."""
         method = self.settings.method(asked.kind)
-        if method is not None and method.method != AUTO:
-            return (asked.bytes,)
+        if asked.demand or (method is not None and method.method != AUTO):
+            return (self._bytes(asked),)
         sizes = [size for kind, size in self._sizes.get(asked.group, []) if kind is asked.kind]
         return tuple(_spread(sizes or [asked.bytes]))
 
@@ -104,7 +108,7 @@ class Timers:
         found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in self._anchors(asked))}
         if len(found) == 1:
             (only,) = found.values()
-            return self._at(only, asked.bytes)
+            return self._at(only, self._bytes(asked))
         timed = [
             (cycles, number) for number, made in enumerate(found.values()) if (cycles := cycles_at(made, asked.bytes, self.machine))
         ]
@@ -118,13 +122,24 @@ class Timers:
         return fitted(made, size, self.machine) if isinstance(made, Schedule) else made
 
     def _request(self, asked: Communication, size: int, topology: Topology) -> Request:
-        root = int(topology.endpoints[0]) if asked.kind in WITH_ONE_ROOT else None
         method = self.settings.method(asked.kind)
-        return Request(topology, Collective(asked.kind, root), size, self.machine, options=method.options if method else {})
+        return Request(topology, self._collective(asked), size, self.machine, options=method.options if method else {})
+
+    def _collective(self, asked: Communication) -> Collective:
+        """The collective among the endpoints of its group; one with a root has the first of them."""
+        topology, members = self._networks[asked.group], self.settings.members(asked.group)
+        first = int(topology.endpoints[0]) if members is None else members[0]
+        demand = demand_of_bytes(asked.demand, topology, self.machine.flit_bytes) if asked.demand else None
+        return Collective(asked.kind, first if asked.kind in WITH_ONE_ROOT else None, members, demand)
+
+    def _bytes(self, asked: Communication) -> int:
+        """Those of the message: of a demand whole granules."""
+        demand = self._collective(asked).demand
+        return asked.bytes if demand is None else demand.granules * self.machine.flit_bytes
 
     def _schedule(self, asked: Communication, size: int, topology: Topology) -> AnySchedule:
         method = self.settings.method(asked.kind) or Entry(AUTO, AUTO, {})
-        key = topology.digest, method.text, str(self.machine), asked.kind, size
+        key = topology.digest, method.text, str(self.machine), self._collective(asked), size
         if key not in self._known.made:
             self._tell(f"{asked.kind} of {size_words(size)} on {one_line(topology.name)} by {method.text}")
             self._known.made[key] = load_methods()[method.method](self._request(asked, size, topology))

@@ -19,7 +19,17 @@ from certree.api import parsing
 from certree.api.settings import Tell, machine_for
 from certree.extras.training.model.queue import Order
 from certree.extras.training.run.runs import Alternative, TrainingRun, run_settings
-from certree.extras.training.run.settings import AUTO, FACTORS, TIMINGS, Settings, Timing, parse_factor, parse_methods, scaled
+from certree.extras.training.run.settings import (
+    AUTO,
+    FACTORS,
+    TIMINGS,
+    Settings,
+    Timing,
+    parse_factor,
+    parse_group,
+    parse_methods,
+    scaled,
+)
 from certree.extras.training.run.timers import Known
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, located, unknown_name
 from certree.synth.method import load_methods
@@ -80,7 +90,7 @@ def _parsed(text: str, settings: Settings) -> Settings:
             return replace(settings, speeds=scaled(settings.speeds, name, parse_factor(value, name)))
         if name in changes:
             return changes[name](value)
-        return replace(settings, networks={**settings.networks, name: parsing.topology(value)})
+        return replace(settings, groups={**settings.groups, name: parse_group(value)})
 
 
 def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:

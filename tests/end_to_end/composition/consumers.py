@@ -27,7 +27,7 @@ clock_hertz = "1e9"
 name = "only"
 forward = {{ cycles = 100 }}
 input_gradient = {{ cycles = 100 }}
-weight_gradient = {{ cycles = 100, collective = "{}", bytes = 4096 }}
+weight_gradient = {{ cycles = 100, collective = "{}", {} }}
 update_cycles = 10
 """
 
@@ -242,11 +242,13 @@ def compare(case: Case) -> Cell:
 
 @consumer("sweep", "`sweep` of its method", by_method=True)
 def sweep(case: Case) -> Cell:
-    """One row; a specification has no members and no demands."""
+    """One row."""
     form = case.form
-    collective = form.collective if form.root is None else f"{form.collective}@{form.root}"
-    fields = {"networks": [case.network], "sizes": [form.size], "methods": [form.method], "collectives": [collective]}
-    fields |= {name: value for name in ("members", "demand") if (value := getattr(form, name)) is not None}
+    words = [form.collective if form.root is None else f"{form.collective}@{form.root}"]
+    words += [f"members={form.members}"] if form.members else []
+    words += [f"demand={case.folder / 'demand.csv'}"] if form.demand else []
+    fields = {"networks": [case.network], "methods": [form.method], "collectives": [":".join(words)]}
+    fields |= {} if form.demand else {"sizes": [form.size]}
     (case.out / "spec.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items()))
     outcome = certree("sweep", case.out / "spec.toml", "-o", case.out / "swept", "--workers", 1)
     if not (case.out / "swept" / "table.csv").exists():
@@ -259,6 +261,9 @@ def sweep(case: Case) -> Cell:
 @consumer("train", "`train` with its method", by_method=True)
 def train(case: Case) -> Cell:
     """One layer, whose gradients need the collective."""
-    members = f"members = [{case.form.members}]\n" if case.form.members else ""
-    (case.out / "w.toml").write_text(WORKLOAD.format(case.form.collective) + members)
-    return cell(certree("train", case.out / "w.toml", case.network, "--method", case.form.method))
+    form = case.form
+    amounts = [[int(amount) for amount in line.split(",")] for line in (form.demand or "").splitlines()]
+    size = f"demand = {amounts}" if form.demand else "bytes = 4096"
+    (case.out / "w.toml").write_text(WORKLOAD.format(form.collective, size))
+    members = ["--group", f"all={form.members}"] if form.members else []
+    return cell(certree("train", case.out / "w.toml", case.network, "--method", form.method, *members))

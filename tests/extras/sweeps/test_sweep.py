@@ -58,6 +58,33 @@ def test_options_that_fill_wide_links(tmp_path):
     assert Fraction(single["time_bound_seconds"]) == Fraction(single["time_bound_cycles"], 10**9)
 
 
+def test_collectives_of_some_endpoints_and_with_demands(tmp_path):
+    """The rows are those of `compare`; a demand has its own size, and each machine its own granules."""
+    (tmp_path / "demand.csv").write_text("0,640,320,0\n0,0,160,170\n480,0,0,160\n160,160,160,0\n")
+    exchange = f"alltoallv:demand={tmp_path / 'demand.csv'}"
+    fields = {"networks": ["ring:4"], "collectives": ["all-reduce:members=0-2", exchange], "sizes": ["1KiB", "4KiB"]}
+    rows = list(ct.sweep(fields | {"methods": ["auto"]}, tmp_path / "out", workers=1).rows())
+    wanted = ct.demand(tmp_path / "demand.csv", "ring:4")
+    some = ct.compare("ring:4", ct.collective("all-reduce", members=[0, 1, 2]), sizes=["1KiB", "4KiB"], methods=["auto"]).cells
+    cells = some + ct.compare("ring:4", ct.collective("alltoallv", demand=wanted), methods=["auto"]).cells
+    assert [row["size"] for row in rows] == [1024, 4096, wanted.granules * 16]
+    for name in ("time_cycles", "simulated_cycles", "transfers", "time_bound_cycles"):
+        assert [row[name] for row in rows] == [cell[name] for cell in cells]
+    alone = {"networks": ["ring:4"], "collectives": [exchange], "methods": ["direct"], "machines": ["default", "switch-fc"]}
+    sizes = {cell.machine: cell.size for cell in ct.plan_sweep(alone).plan.cells}
+    assert sizes == {"default": wanted.granules * 16, "switch-fc": ct.demand(tmp_path / "demand.csv", "ring:4", 32).granules * 32}
+
+
+def test_a_changed_demand_is_another_cell(tmp_path):
+    file = tmp_path / "demand.csv"
+    fields = {"networks": ["ring:3"], "collectives": [f"alltoallv:demand={file}"], "methods": ["direct"]}
+    keys = []
+    for amount in (16, 17, 16):
+        file.write_text(f"0,{amount},0\n0,0,0\n0,0,0\n")
+        keys += [cell.key for cell in ct.plan_sweep(fields).plan.cells]
+    assert keys[0] == keys[2] != keys[1]
+
+
 def test_parquet_and_plots(swept):
     rows = pq.read_table(swept / "table.parquet").to_pylist()
     for mine, theirs in zip(rows, table(swept), strict=True):
@@ -174,6 +201,14 @@ def test_the_example_is_complete():
         ({"collectives": ["broadcast"]}, "collectives: broadcast needs a root"),
         ({"collectives": ["broadcast@5"], "methods": ["auto"]}, "root 5 is not an endpoint of ring:4"),
         ({"collectives": ["broadcast@x"]}, "expected KIND or KIND@ROOT"),
+        ({"collectives": ["all-reduce:members=0,9"], "methods": ["auto"]}, "collectives: member 9 is not an endpoint of ring:4"),
+        ({"collectives": ["all-reduce:members=0,x"]}, "members '0,x': 'x'; allowed: ids"),
+        ({"collectives": ["all-reduce:member=0,1"]}, "expected KIND:NAME=VALUE, NAME one of members, demand, each once"),
+        ({"collectives": ["all-reduce:members=0,1:members=0,2"]}, "NAME one of members, demand, each once"),
+        ({"collectives": ["all-reduce:demand=d.csv"]}, "a demand is for alltoallv, not for all-reduce"),
+        ({"collectives": ["alltoallv:demand=d.csv:members=0,1"]}, "the members of an alltoallv follow from its demand"),
+        ({"collectives": ["alltoallv"]}, "alltoallv needs a demand"),
+        ({"collectives": ["alltoallv:demand=none.csv"], "methods": ["direct"]}, "cannot read none.csv"),
         ({"machines": ["dgx"]}, "machines: unknown machine 'dgx'"),
         ({"failures": [4], "skip": None}, "failures: ring:4 less 4 links and 0 nodes: none of 1000 draws"),
         ({"failures": ["one"]}, "failures has 'one'; expected whole numbers of links"),

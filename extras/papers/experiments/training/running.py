@@ -29,7 +29,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         workload=workload,
         topology=parse_topology(arguments["network"]),
         machine=machine_from_document(line["machine"], "machine"),
-        networks={group: parse_topology(network) for group, network in arguments["groups"].items() if group in groups},
+        groups={group: parse_topology(network) for group, network in arguments["groups"].items() if group in groups},
         methods=parse_methods(list(line["methods"])),
         timing=Timing(line["timing"]),
         flow=line["flow"],

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from certree import api as ct
 from certree.extras.training.model.workload import Communication, Layer, Loop, Part, Workload
-from certree.extras.training.model.workload_file import load_workload
+from certree.extras.training.model.workload_file import load_workload, read_workload, workload_document
 from certree.models.schedule.collective import CollectiveKind
-from tests.cli.running import certree, json_of
+from tests.cli.running import assert_bad_input, certree, json_of
 
 SMALL = ("train", "astra-dlrm", "ring:4", "--method", "ring", "--method", "all-to-all=ring-all-to-all")
 
@@ -111,6 +111,54 @@ def test_groups_have_networks_of_their_own():
     words = certree("train", model, "ring:4", "--group", "pipeline=ring:2")
     assert "idle in the pipeline" in words.out
     assert "network of group pipeline, ring:2, busy" in words.out
+
+
+DEMAND = ((0, 640, 320, 0), (0, 7, 160, 160), (480, 0, 0, 160), (160, 160, 150, 0))
+
+
+def test_collectives_with_demands(tmp_path):
+    """A file and its document have the same collective; it takes what its schedule does, in pieces and with others as one."""
+    written = "".join(f"    [{', '.join(map(str, row))}],\n" for row in DEMAND)
+    layer = '[[layers]]\nname = "{}"\nweight_gradient = {{ cycles = 9, collective = "alltoallv", demand = [\n{}] }}\n'
+    head = 'format = "certree-workload"\nversion = 1\nname = "m"\nloop = "data"\nclock_hertz = "1e9"\n'
+    (tmp_path / "w.toml").write_text(head + layer.format("a", written) + layer.format("b", written))
+    workload = load_workload(str(tmp_path / "w.toml"))
+    assert read_workload(workload_document(workload), "m") == workload
+    asked = workload.layers[0].weight_gradient.communication
+    assert (asked.demand, asked.bytes) == (DEMAND, 960 + 320 + 640 + 470)
+    once, twice = (
+        ct.simulate(
+            ct.synthesize("ring:4", ct.collective("alltoallv", demand=ct.demand(amounts, "ring:4")), method="ring-all-to-all")
+        ).cycles
+        for amounts in (DEMAND, [[2 * amount for amount in row] for row in DEMAND])
+    )
+    for timing in ("closed-form", "slotted"):
+        run = ct.train(workload, "ring:4", method="ring-all-to-all", timing=timing, iterations=1)
+        assert run.training.busy("all") * 10**9 == 2 * once
+    assert ct.train(workload, "ring:4", method="ring-all-to-all", overlap=False, iterations=1).training.busy("all") * 10**9 == twice
+    pieces = asked.pieces(3)
+    assert sum(piece.bytes for piece in pieces) == asked.bytes
+    assert [[sum(piece.demand[i][j] for piece in pieces) for j in range(4)] for i in range(4)] == [list(row) for row in DEMAND]
+
+
+def test_groups_of_some_endpoints():
+    """A group among endpoints of the whole network takes what a schedule among them takes."""
+    command = ("train", "astra-mlp-hybrid", "mesh:2x3", "--group", "local=0,1,4", "--method", "ring")
+    document = json_of(*command, "--what-if", "local=ring:4")
+    across, local = document["groups"]
+    assert ("members" not in across, local["topology"], local["members"]) == (True, "mesh:2x3", [0, 1, 4])
+    assert document["what_if"][0]["iteration_seconds"] != document["iteration_seconds"]
+    found = ct.train(small(4096), "mesh:2x3", groups={"all": (1, 2, 4)}, method="ring", iterations=1)
+    some = ct.collective("all-reduce", members=(1, 2, 4))
+    made = ct.synthesize("mesh:2x3", some, method="ring", size=4096)
+    assert found.training.busy("all") * 10**9 == ct.simulate(made).cycles
+    assert found.seconds != ct.train(small(4096), "mesh:2x3", method="ring", iterations=1).seconds
+    assert "network of group local, 3 endpoints of mesh:2x3, busy" in certree(*command).out
+    bad = certree("train", "astra-resnet50", "ring:4", "--group", "all=0,9", "--method", "ring")
+    assert_bad_input(bad, "group all: member 9 is not an endpoint of ring:4")
+    for timing in ("endpoints", "aggregate"):
+        asked = ("train", "astra-resnet50", "ace-torus:2x2x2", "--group", "all=0,1", "--timing", timing)
+        assert_bad_input(certree(*asked), f"timing {timing}: not supported for collectives of some endpoints only (members)")
 
 
 def test_a_timeline_for_perfetto(tmp_path):
