@@ -49,7 +49,8 @@ class Source:
     """What a bundle is made of: a certified schedule that records its size and machine, with `tables` where it has some, else
     `no_tables`, the reason; or the document of a checked frontier.
 
-    `runs`: the modes that are simulated. `tla`: whether TLC runs. `tell` receives a line now and then.
+    `runs`: the modes that are simulated, `without_routers` or with them. `tla`: whether TLC runs. `tell` receives a line now and
+    then.
     """
 
     schedule: AnySchedule | None = None
@@ -58,6 +59,7 @@ class Source:
     frontier: Mapping[str, Any] | None = None
     format: str = "readmemh"
     runs: tuple[str, ...] = ("slotted",)
+    without_routers: bool = False
     tla: bool = True
     tell: Tell = silent
 

@@ -15,6 +15,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_route,
     option_size,
+    option_without_routers,
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
@@ -45,6 +46,7 @@ from certree.models.schedule.collective import Collective
     show_default=True,
     help="Modes that are simulated (repeatable).",
 )
+@option_without_routers()
 @click.option("--without-tla", is_flag=True, help="Leave out the results of TLC, which needs Java.")
 @option_output("the bundle (.certree)", required=True)
 @option_json()
@@ -57,6 +59,7 @@ def bundle_command(
     machine: Machine | None,
     format_name: str,
     runs: tuple[str, ...],
+    without_routers: bool,
     without_tla: bool,
     output: Path,
     force: bool,
@@ -80,6 +83,7 @@ def bundle_command(
                 machine=machine,
                 format=format_name,
                 runs=runs,
+                without_routers=without_routers,
                 tla=not without_tla,
                 force=force,
                 progress=report,

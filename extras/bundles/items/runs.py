@@ -21,14 +21,17 @@ class RunsEvidence(Evidence):
     """simulated cycle by cycle with real data, every node ends with its result after the stated cycles"""
 
     needs = ("schedule", "tables")
-    by_hand = "`unzip F.certree 'tables/*' && certree simulate tables`; `runs/` has what `certree simulate --json` printed"
+    by_hand = (
+        "`unzip F.certree 'tables/*' && certree simulate tables`, with `--without-routers` where `runs/` states it; `runs/` "
+        "has what `certree simulate --json` printed"
+    )
 
     def collect(self, source: Source) -> Mapping[str, bytes]:
         """A document for each mode."""
         prepared = source.tables or _from_transfers(source.given)
         found = {}
         for mode in source.runs:
-            document = _ran(prepared, mode)
+            document = _ran(prepared, mode, without_routers=source.without_routers)
             if not document["data_ok"]:
                 raise InputError(f"the {mode} run ends with wrong data; it cannot go into a bundle")
             found[f"{reading.RUNS}/{mode}.json"] = canonical_json(document)
@@ -42,7 +45,8 @@ class RunsEvidence(Evidence):
         for mode, stated in reading.runs(opened.bundle).items():
             if mode not in MODES:
                 raise InputError(f"runs of mode {short(mode)} are not known; known: {', '.join(MODES)}")
-            yield _compared(f"{name}: {mode}", stated, _ran(prepared, mode))
+            without_routers = stated.get("without_routers") is True
+            yield _compared(f"{name}: {mode}", stated, _ran(prepared, mode, without_routers=without_routers))
 
 
 def _from_transfers(schedule: AnySchedule) -> Tables | SimulatedSchedule:
@@ -52,9 +56,10 @@ def _from_transfers(schedule: AnySchedule) -> Tables | SimulatedSchedule:
     return tables_or_plan(schedule, schedule.made_for.message_bytes, schedule.made_for.machine)
 
 
-def _ran(prepared: Tables | SimulatedSchedule, mode: str) -> dict[str, Any]:
-    """The document of a run."""
-    return simulation_report(run(prepared, with_proof(prepared, Options(mode=mode))), prepared)
+def _ran(prepared: Tables | SimulatedSchedule, mode: str, *, without_routers: bool) -> dict[str, Any]:
+    """The document of a run; it says where routers were left out."""
+    options = with_proof(prepared, Options(mode=mode, without_routers=without_routers))
+    return simulation_report(run(prepared, options), prepared) | ({"without_routers": True} if without_routers else {})
 
 
 def _compared(name: str, stated: Mapping[str, Any], true: Mapping[str, Any]) -> ItemResult:
@@ -72,4 +77,5 @@ def _compared(name: str, stated: Mapping[str, Any], true: Mapping[str, Any]) -> 
     )
     waits = f"contention {true['contention_cycles']:,}, late rows {true['late']:,}"
     told = f"{true['cycles']:,} cycles ({agreement}), {waits}, data right at every rank; {true['engine']} engine"
+    told += ", without routers" if "without_routers" in true else ""
     return ItemResult(name, Status.RERAN, f"{told}, machine {true['machine']}")

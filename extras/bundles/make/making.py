@@ -43,6 +43,7 @@ def bundle(
     machine: str | Path | Machine | None = None,
     format: str = "readmemh",
     runs: Sequence[str] = ("slotted",),
+    without_routers: bool = False,
     tla: bool = True,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -50,10 +51,10 @@ def bundle(
     """Write a schedule or a frontier with all its evidence as one file, read it back and re-check it. Returns the result.
 
     `source`: a schedule, tables, a frontier, or the path of one; `topology`, `collective`, `root` and `route` as in `verify`. A
-    schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and multitree;
-    the schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and "paced".
-    `tla`: whether TLC checks the models, and tables that are small enough. `progress` receives a line for each model that
-    TLC has checked. The same input gives the same bytes.
+    schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and multitree; the
+    schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and "paced",
+    `without_routers` as in `simulate`. `tla`: whether TLC checks the models, and tables that are small enough. `progress` receives
+    a line for each model that TLC has checked. The same input gives the same bytes.
 
     Raises InvalidScheduleError for a schedule that breaks rules, InputError for a path that does not end in .certree or exists
     (unless `force`), for an invalid frontier and for options that do not apply, ToolMissingError without Java or TLC (unless `tla`
@@ -76,7 +77,7 @@ def bundle(
         wanted = _frontier_source(source, topology, collective, root, size, machine)
     else:
         wanted = _schedule_source(source, topology, collective, root, route, size, machine)
-        wanted = replace(wanted, format=format, runs=tuple(runs), tla=tla)
+        wanted = replace(wanted, format=format, runs=tuple(runs), without_routers=without_routers, tla=tla)
     made = _collected(replace(wanted, tell=progress or silent))
     checked = verify_bundle(bundle_of(made.data, str(target)))
     if (wrong := next((item for item in checked.items if not item.passed), None)) is not None:

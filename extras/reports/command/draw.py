@@ -13,6 +13,7 @@ from certree.cli.words.parameters import (
     option_output,
     option_params,
     option_size,
+    option_without_routers,
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note
@@ -42,6 +43,7 @@ def _chunk(text: str) -> int:
 @click.option("--chunks", type=comma_list(_chunk), help="Chunks of view trees, such as 0,5; by default the first 16.")
 @click.option("--bound", "witness", metavar="KIND", help="Bound of view bound; by default the strongest on bandwidth time.")
 @click.option("--run", type=click.Choice(MODES), default="slotted", show_default=True, help="Execution model of view waits.")
+@option_without_routers()
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
 @option_collective(required=False, help_text="The collective of a CSV, or of a network's bound.")
 @option_size(recorded=True)
@@ -54,6 +56,7 @@ def draw_command(
     chunks: list[int] | None,
     witness: str | None,
     run: str,
+    without_routers: bool,
     topology: Topology | None,
     collective: Collective | None,
     size: int | None,
@@ -73,6 +76,6 @@ def draw_command(
     with working("drawing"):
         draw(
             subject, output, view=view, title=title, chunks=chunks, topology=topology, collective=collective, kind=witness,
-            size=size, machine=machine, run=run, force=force,
+            size=size, machine=machine, run=run, without_routers=without_routers, force=force,
         )  # fmt: skip
     note(f"wrote {output}")

@@ -11,6 +11,7 @@ from certree.cli.words.parameters import (
     option_output,
     option_params,
     option_size,
+    option_without_routers,
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note
@@ -28,6 +29,7 @@ from certree.models.schedule.collective import Collective
 @option_params(recorded=True)
 @click.option("--published/--no-published", default=True, show_default=True, help="Time published algorithms for comparison.")
 @click.option("--simulate/--no-simulate", default=True, show_default=True, help="Simulate the schedule.")
+@option_without_routers()
 @click.option("--model-check", is_flag=True, help="Check its tables with TLC too (needs Java; minutes).")
 @click.option("--title", help="Title instead of the usual one.")
 @option_output("the report, F.html", required=True)
@@ -39,6 +41,7 @@ def report_command(
     machine: Machine | None,
     published: bool,
     simulate: bool,
+    without_routers: bool,
     model_check: bool,
     title: str | None,
     output: Path,
@@ -54,6 +57,6 @@ def report_command(
     with working("writing the report"):
         report(
             paths, output, title=title, topology=topology, collective=collective, size=size, machine=machine, published=published,
-            simulate=simulate, model_check=model_check, force=force,
+            simulate=simulate, without_routers=without_routers, model_check=model_check, force=force,
         )  # fmt: skip
     note(f"wrote {output}")

@@ -48,6 +48,7 @@ def draw(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     run: str = "slotted",
+    without_routers: bool = False,
     force: bool = False,
 ) -> None:
     """Write a picture (.svg, .png) of a network, a schedule or tables (objects, files or directories), bounds, or the plot of a
@@ -56,9 +57,9 @@ def draw(
     `view` of a schedule: "spacetime" (channels over time), "trees" (of `chunks`, by default the first 16), "load" (how busy each
     channel is), "reductions" (the reduction units over time), "bound" (the witness of a bound of its certificate), "violation" (the
     step in which it breaks a rule; the default for an invalid one), "waits" (where messages of a simulated `run`, "slotted" or
-    "paced", waited). Of a network: "network", with removed nodes and links dashed, or "bound", the witness of a bound on
-    `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`: for times, as in
-    `simulate`. `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
+    "paced", waited; `without_routers` as in `simulate`). Of a network: "network", with removed nodes and links dashed, or "bound",
+    the witness of a bound on `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`:
+    for times, as in `simulate`. `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
 
     Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
     `force`), and a target that has a table and no figure; TopologyError and UnsupportedError where there is nothing to draw.
@@ -71,7 +72,9 @@ def draw(
 
     where = Path(path)
     require_suffix(where)
-    asked = Asked(chunks, None if collective is None else parsing.collective(collective, root), kind, size, machine, run)
+    asked = Asked(
+        chunks, None if collective is None else parsing.collective(collective, root), kind, size, machine, run, without_routers
+    )
     if isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | Bounds):
         svg = picture(subject, view, title, asked, topology)
         if where.suffix.lower() == ".svg":

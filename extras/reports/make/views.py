@@ -31,6 +31,7 @@ class Asked:
     size: int | str | None = None
     machine: str | Path | Machine | None = None
     run: str = "slotted"
+    without_routers: bool = False
 
 
 def spacetime(schedule: AnySchedule, title: str, asked: Asked) -> str:
@@ -105,7 +106,9 @@ def waits(schedule: AnySchedule, title: str, asked: Asked) -> str:
         raise UnsupportedError(f"{title}: {messages:,} messages; the waits of at most {MOST_MESSAGES:,} are drawn")
     found: list[dict[tuple[int, int], int]] = []
     options = Options(
-        mode=asked.run, observer=lambda engine: found.append(waits_by_channel(engine.core.trace(), engine.link_uses()))
+        mode=asked.run,
+        without_routers=asked.without_routers,
+        observer=lambda engine: found.append(waits_by_channel(engine.core.trace(), engine.link_uses())),
     )
     ended = run(schedule, options, message_bytes=used.message_bytes, machine=used.machine)
     return waits_picture(schedule.topology, found[0], f"{title}: {asked.run} run, {ended.cycles:,} cycles")

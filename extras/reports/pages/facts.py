@@ -206,7 +206,7 @@ def run_rows(subject: Subject) -> Rows | None:
     equal = "" if closed is None else ", equal to the closed form" if closed == ran.cycles else f"; closed form {closed:,}"
     busiest = ran.max_link_utilization
     return [
-        ("engine", f"{ran.engine}, {ran.mode} run from {ran.source}"),
+        ("engine", f"{ran.engine}, {ran.mode} run from {ran.source}" + ", without routers" * subject.without_routers),
         ("time", f"{ran.cycles:,} cycles ({seconds_words(Fraction(ran.cycles, subject.used.machine.clock_hz))}){equal}"),
         ("data", "right at every rank" if ran.data_ok else "WRONG"),
         ("waits", f"{ran.contention_cycles:,} cycles for busy channels; {ran.late:,} late rows"),
@@ -250,7 +250,7 @@ def commands(subject: Subject) -> dict[str, str]:
         found["times"] = f"certree compare {network}{sized}"
     if source.suffix != ".csv":
         found["tables"] = f"certree verify {path}" if source.is_dir() else f"certree export {path}{setting} -o tables"
-        found["run"] = f"certree simulate {path}{setting}"
+        found["run"] = f"certree simulate {path}{setting}" + " --without-routers" * subject.without_routers
         found["models"] = f"certree model-check schedule {path}{setting}"
     return found
 

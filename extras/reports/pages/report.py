@@ -47,6 +47,7 @@ def report(
     machine: str | Path | Machine | None = None,
     published: bool = True,
     simulate: bool = True,
+    without_routers: bool = False,
     model_check: bool = False,
     force: bool = False,
     progress: Callable[[str], None] = silent,
@@ -59,9 +60,10 @@ def report(
 
     `sources`: schedules, tables, files (.json, .json.gz, .npz, .csv) or tables directories, at most MOST_SUBJECTS. `topology`,
     `collective` and `root`: as in `verify`, for CSVs. `size` and `machine`: by default what each schedule was made for.
-    `published`: whether published algorithms are timed for comparison; `simulate`: whether the schedule is run; `model_check`:
-    whether TLC checks its tables (needs Java; minutes). `progress` receives a line for each section. The same input gives the same
-    bytes. Raises InputError for unreadable input, another suffix, and a file that exists (unless `force`).
+    `published`: whether published algorithms are timed for comparison; `simulate`: whether the schedule is run, `without_routers`
+    as in `simulate`; `model_check`: whether TLC checks its tables (needs Java; minutes). `progress` receives a line for each
+    section. The same input gives the same bytes. Raises InputError for unreadable input, another suffix, and a file that exists
+    (unless `force`).
 
     Of a training run (`train`) the page has its times, a timeline, layers and what-if; of the options it takes `title` and `force`.
 
@@ -82,7 +84,7 @@ def report(
     network = None if topology is None else parsing.topology(topology)
     asked = None if collective is None else parsing.collective(collective, root)
     subjects = [read_subject(source, network, asked, size, machine) for source in given]
-    extent = Extent(published, simulate, model_check)
+    extent = Extent(published, simulate, without_routers, model_check)
     for subject in subjects:
         complete(subject, extent, progress)
     write_atomically(where, page(subjects, title).encode(), force=force)

@@ -36,6 +36,7 @@ class Extent:
 
     published: bool = True
     simulate: bool = True
+    without_routers: bool = False
     model_check: bool = False
 
 
@@ -43,8 +44,8 @@ class Extent:
 class Subject:
     """One schedule. `name`: the path that commands take, None of an object; `left_out`: section -> why it has nothing.
 
-    `models`: (name, result, extent) of checks by TLC, those of a bundle if it has any; `evidence`: (item, what was done about it,
-    result) of a bundle.
+    `without_routers`: how the run was. `models`: (name, result, extent) of checks by TLC, those of a bundle if it has any;
+    `evidence`: (item, what was done about it, result) of a bundle.
     """
 
     name: str | None
@@ -54,6 +55,7 @@ class Subject:
     report: dict[str, Any]
     tables: Tables | None = None
     run: Run | None = None
+    without_routers: bool = False
     cells: list[Cell] = field(default_factory=list)
     models: list[tuple[str, str, str]] = field(default_factory=list)
     freedom: Freedom | None = None
@@ -133,7 +135,8 @@ def _add_run(subject: Subject, extent: Extent) -> None:
         subject.left_out["run"] = f"{messages:,} messages are too many for a report; certree simulate runs them"
     else:
         prepared = tables_or_plan(subject.schedule, subject.used.message_bytes, subject.used.machine)
-        subject.run = run(prepared, Options())
+        subject.without_routers = extent.without_routers
+        subject.run = run(prepared, Options(without_routers=extent.without_routers))
 
 
 def _add_times(subject: Subject, extent: Extent) -> None:

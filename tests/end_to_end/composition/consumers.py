@@ -96,7 +96,7 @@ def consumer(name: str, about: str, **more: bool) -> Callable[[Callable[[Case], 
 
 
 def command(name: str, about: str, *words: str, is_slow: bool = False) -> None:
-    """Register a command line: FILE, NETWORK, ASKED, SIZE and OUT/... are filled in."""
+    """Register a command line: FILE, NETWORK, ASKED, SIZE, UNROUTED and OUT/... are filled in."""
 
     def run(case: Case) -> Cell:
         line: list[object] = []
@@ -106,6 +106,7 @@ def command(name: str, about: str, *words: str, is_slow: bool = False) -> None:
                 "NETWORK": [case.network],
                 "ASKED": case.asked,
                 "SIZE": case.form.sized,
+                "UNROUTED": case.form.unrouted,
             }.get(word, [word.replace("OUT", str(case.out))])
         return cell(certree(*line))
 
@@ -181,7 +182,7 @@ command("chakra", "`export --format chakra`", "export", "FILE", "--format", "cha
 @consumer("bundle", "`bundle`, without TLC")
 def bundle(case: Case) -> Cell:
     """Evidence of all kinds; that there is no claim of the fewest steps is no gap."""
-    outcome = certree("bundle", case.file, "--without-tla", "-o", case.out / "b.certree", "--json")
+    outcome = certree("bundle", case.file, "--without-tla", *case.form.unrouted, "-o", case.out / "b.certree", "--json")
     items = outcome.document["items"] if outcome.code == 0 else []
     absent = [one["text"] for one in items if one["status"] == "absent" and one["name"] not in ("fewest-steps", "tla")]
     return unless(absent, outcome)
@@ -208,13 +209,13 @@ command("execute", "`execute`", "execute", "FILE", "SIZE", "--iterations", "1")
 # show it
 command("draw", "`draw`", "draw", "FILE", "-o", "OUT/d.svg")
 command("trees", "`draw --view trees`", "draw", "FILE", "--view", "trees", "-o", "OUT/d.svg")
-command("waits", "`draw --view waits`", "draw", "FILE", "--view", "waits", "-o", "OUT/d.svg")
+command("waits", "`draw --view waits`", "draw", "FILE", "--view", "waits", "UNROUTED", "-o", "OUT/d.svg")
 
 
 @consumer("report", "`report`")
 def report(case: Case) -> Cell:
     """All parts but TLC and the comparison, which take long."""
-    outcome = certree("report", case.file, "--no-published", "-o", case.out / "r.html")
+    outcome = certree("report", case.file, "--no-published", *case.form.unrouted, "-o", case.out / "r.html")
     page = (case.out / "r.html").read_text() if outcome.code == 0 else ""
     reasons = [html.unescape(why) for why in re.findall("Left out: ([^<]*)", page)]
     return unless([why for why in reasons if "not asked for" not in why], outcome)
@@ -232,7 +233,7 @@ command(
 @consumer("compare", "`compare` of its method", by_method=True)
 def compare(case: Case) -> Cell:
     """One size, and the run in slots."""
-    asked = [*case.asked, "--methods", case.form.method, *case.form.sized]
+    asked = [*case.asked, "--methods", case.form.method, *case.form.sized, *case.form.unrouted]
     outcome = certree("compare", case.network, *asked, "--json")
     if outcome.code:
         return cell(outcome)
@@ -248,6 +249,7 @@ def sweep(case: Case) -> Cell:
     words += [f"members={form.members}"] if form.members else []
     words += [f"demand={case.folder / 'demand.csv'}"] if form.demand else []
     fields = {"networks": [case.network], "methods": [form.method], "collectives": [":".join(words)]}
+    fields |= {"routers": False} if form.without_routers else {}
     fields |= {} if form.demand else {"sizes": [form.size]}
     (case.out / "spec.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items()))
     outcome = certree("sweep", case.out / "spec.toml", "-o", case.out / "swept", "--workers", 1)

@@ -17,7 +17,8 @@ DEMAND = "0,640,320,0\n0,0,160,160\n480,0,0,160\n160,160,160,0\n"
 @dataclass(frozen=True)
 class Form:
     """A form of schedules. `network`: its specification; a network without one is a file next to the schedule. `method`: as
-    `compare` takes it, NAME:OPTION=VALUE; None where no method makes the form, and `make` does."""
+    `compare` takes it, NAME:OPTION=VALUE; None where no method makes the form, and `make` does. `without_routers`: it runs without
+    routers only, so that commands that have the option get it."""
 
     about: str
     network: str | None
@@ -27,6 +28,7 @@ class Form:
     members: str | None = None
     demand: str | None = None
     size: str = "4KiB"
+    without_routers: bool = False
     make: Callable[[], AnySchedule] | None = None
 
     def on(self, folder: Path) -> str:
@@ -50,6 +52,11 @@ class Form:
         """Collective and network of the example."""
         among = "" if self.members is None else f" among {self.members}"
         return f"{self.collective}{among} on {'a ring of switches' if self.network is None else f'`{self.network}`'}"
+
+    @property
+    def unrouted(self) -> list[str]:
+        """The option to run without routers, where it is needed."""
+        return ["--without-routers"] if self.without_routers else []
 
     @property
     def sized(self) -> list[str]:
@@ -102,6 +109,10 @@ FORMS = {
     ),
     "fine-reducing": Form("fine slots, switches that add", "switch:4,reducing=switches", "in-switch"),
     "waits": Form(
-        "fine slots, planned waits at routers", "fattree:2x2", "retime:of=ring,bidirectional=true:from=paced", size="64KiB"
+        "fine slots, planned waits at routers; commands that have `--without-routers` get it",
+        "fattree:2x2",
+        "retime:of=ring,bidirectional=true:from=paced",
+        size="64KiB",
+        without_routers=True,
     ),
 }

@@ -51,6 +51,14 @@ def test_sections_of_a_valid_schedule(tmp_path):
     assert f"{run.cycles:,} cycles" in page
 
 
+def test_a_run_without_routers(tmp_path):
+    schedule = ct.synthesize("fattree:2x2", method="multitree", size="16KiB")
+    page = written(tmp_path, schedule, simulate=True, without_routers=True)
+    assert "slotted run from tables, without routers" in page
+    assert "certree simulate SCHEDULE.json --without-routers" in page
+    assert "without-routers" not in written(tmp_path, schedule, simulate=True)
+
+
 def test_the_same_input_gives_the_same_bytes(tmp_path):
     schedule = ct.synthesize("ring:4", method="ring", size="64KiB")
     assert written(tmp_path, schedule, published=True) == written(tmp_path, schedule, published=True)

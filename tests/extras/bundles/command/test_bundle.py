@@ -36,6 +36,24 @@ def forged(folder, name, change, target="forged.certree"):
     return folder / target
 
 
+def test_runs_without_routers(tmp_path):
+    """Planned waits are kept there; what is stated of it is part of what is re-checked."""
+    method = ("--method", "retime", "--option", "of=ring,bidirectional=true", "--option", "from=paced", "--size", "64KiB")
+    assert certree("synthesize", "fattree:2x2", *method, "-o", tmp_path / "w.json").code == 0
+    bundled = ("bundle", tmp_path / "w.json", "--without-tla", "-o", tmp_path / "ring.certree")
+    absent = next(one for one in json_of(*bundled)["items"] if one["name"] == "runs")
+    assert (absent["status"], "planned waits need links" in absent["text"]) == ("absent", True)
+    items = json_of(*bundled, "--force", "--without-routers")["items"]
+    ran = next(one for one in items if one["name"] == "runs: slotted")
+    cycles = json_of("simulate", tmp_path / "w.json", "--without-routers")["cycles"]
+    assert (ran["status"], ran["text"].startswith(f"{cycles:,} cycles")) == ("re-ran", True)
+    assert ran["text"].endswith("fast engine, without routers, machine multitree")
+    for value in (False, "yes", None):
+        file = forged(tmp_path, "runs/slotted.json", lambda document, value=value: document.update(without_routers=value))
+        found = certree("verify", file)
+        assert (found.code, "planned waits need links" in found.out + found.err) in ((1, True), (2, True)), found
+
+
 def test_words_and_document(folder):
     outcome = certree("verify", folder / "ring.certree")
     lines = outcome.out.splitlines()

@@ -82,6 +82,16 @@ def test_paced_waits(folder):
     assert "cycles that messages waited for the channel, summed" in picture
 
 
+def test_waits_without_routers(folder):
+    """Planned waits, which routers do not keep."""
+    wanted = ct.synthesize("fattree:2x2", method="retime", options={"of": "ring,bidirectional=true", "from": "paced"}, size="64KiB")
+    ct.save(wanted, folder / "planned.json")
+    picture = drawn(folder, "planned.json", "--view", "waits", "--without-routers").decode()
+    assert f"{ct.simulate(wanted, without_routers=True).cycles:,} cycles" in picture
+    bad = certree("draw", folder / "planned.json", "--view", "waits", "-o", folder / "none.svg")
+    assert (bad.code, "planned waits need links that serve one message" in bad.err) == (2, True)
+
+
 def test_the_waits_of_very_many_messages_are_not_recorded(folder, monkeypatch):
     monkeypatch.setattr("certree.extras.reports.make.views.MOST_MESSAGES", 10)
     outcome = certree("draw", folder / "tree.json", "--view", "waits", "-o", folder / "none.svg")
