@@ -70,18 +70,23 @@ def _in_steps(schedule: Schedule, step: NDArray[np.int32], rounds: NDArray[np.in
 
 
 def _rounds_of(schedule: Schedule, step: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The rounds of each step in which the transfers of a schedule go over the links of their routes."""
+    """The rounds of each step in which the transfers of a schedule go over the links of their routes; with a demand of granules."""
     rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
+    granules = np.ones(schedule.chunks, np.int32) if schedule.chunk_granules is None else schedule.chunk_granules
+    size = granules[schedule.chunk].astype(np.int64)
+    np.maximum.at(rounds, step, size)
     topology = schedule.topology
     row, pair = way_of(topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
     links, begin = flat(schedule.routes)
     routed = np.flatnonzero(schedule.route != DIRECT)  # over links that have names, also where several lead the same way
     which, place = ranges(begin[schedule.route[routed]], np.diff(begin)[schedule.route[routed]])
-    for at, used, capacity in (
-        (step[row[pair >= 0]], pair[pair >= 0], topology.pair_capacity),
-        (step[routed[which]], links[place], topology.capacity),
+    for rows, used, capacity in (
+        (row[pair >= 0], pair[pair >= 0], topology.pair_capacity),
+        (routed[which], links[place], topology.capacity),
     ):
-        uses, load = np.unique(at.astype(np.int64) * len(capacity) + used, return_counts=True)
+        uses, which_use = np.unique(step[rows].astype(np.int64) * len(capacity) + used, return_inverse=True)
+        load = np.zeros(len(uses), np.int64)
+        np.add.at(load, which_use, size[rows])
         busy, link = np.divmod(uses, len(capacity))
         np.maximum.at(rounds, busy, -(-load // capacity[link]))
     return rounds

@@ -7,41 +7,44 @@ memory accesses of the busiest server, and the number of servers that send over 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm, prod
+from math import lcm
 from operator import mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
+from certree.extras.costs.model.distinct_rows import distinct, totals
+from certree.extras.costs.model.link_kinds import LinkKind, full_link, link_kinds, switches_passed
 from certree.extras.costs.model.profile import Profile
+from certree.extras.costs.model.server_work import chunk_shares, server_work
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.forms.lowering_chain import takes
 from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.paths import hops
+from certree.models.schedule.paths import far_hops, is_local
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
-COUNTED = takes("cost models", "virtual_channel", "members")
+COUNTED = takes("cost models", "virtual_channel", "members", "demand", "buffers")
 MAX_ROWS = 1 << 26  # hops of all iterations that are counted
 
 
 @dataclass(frozen=True)
 class Counts:
-    """A run of a schedule, counted. The message is `shares` equal parts, `endpoints` servers hold it: those that take part.
+    """A run of a schedule, counted. The message is `shares` equal parts, chunks or with a demand granules; `endpoints` servers hold
+    it: those that take part.
 
-    `occurs`: for every step of a shortened run how often it occurs in the whole run; 0 where nothing is sent. The columns of links
+    `occurs`: for every step of a shortened run how often it occurs in the whole run; 0 where nothing is done. The columns of links
     have one entry for each step, kind of link and number of communicators (senders over one link, and the receiver): `link_step`,
     `link_kind`, `link_communicators`, and `link_load`, the most that such a link carries for its capacity, in units of 1 / `scale`
-    of a share over a unit link. `narrowest`: the least capacity of each kind of link, 0 where there is none. The columns of servers
-    have one entry for each step and for what some server does in it, in shares: `server_step`, `server_additions`,
-    `server_accesses` (of memory, in additions), `server_sent`. Those of ports have one for each step and number of messages that
-    some node sends or receives (everything from one node to another in a step is one message): `port_step`, `port_messages`,
-    `port_shares`, their largest total. Those of ways (routes) have one for each step and for the switches that some transfer
-    passes: `way_step`, `way_middle` (switches with endpoints), `way_root` (others), `way_cross` (cross links, each in place of
-    the switches at its ends). `sent` and `received`: shares by endpoint in the whole run.
+    of a share over a full link (`link_kinds.full_link`). `narrowest`: the least capacity of each kind of link in full links, 1 at
+    least, 0 where there is none. The columns of servers have one entry for each step and for what some server does in it, in
+    shares: `server_step`, `server_additions`, `server_accesses` (of memory, in additions), `server_sent` (to others, or to another
+    buffer of its own). Those of ports have one for each step and number of messages that some node sends or receives (everything
+    from one node to another in a step is one message): `port_step`, `port_messages`, `port_shares`, their largest total. Those of
+    ways (routes) have one for each step and for the switches that some transfer passes: `way_step`, `way_middle` (switches with
+    endpoints), `way_root` (others), `way_cross` (cross links, each in place of the switches at its ends). `sent` and `received`:
+    shares by endpoint in the whole run.
     """
 
     endpoints: int
@@ -52,7 +55,7 @@ class Counts:
     link_communicators: Int64
     link_load: Int64
     scale: int
-    narrowest: tuple[int, ...]
+    narrowest: tuple[Fraction, ...]
     server_step: Int64
     server_additions: Int64
     server_accesses: Int64
@@ -70,7 +73,7 @@ class Counts:
     @property
     def steps(self) -> int:
         """A: steps of the whole run in which something is sent."""
-        return int(self.occurs.sum())
+        return int(self.occurs[np.unique(self.link_step)].sum())
 
     @property
     def kinds(self) -> list[LinkKind]:
@@ -100,7 +103,7 @@ class Counts:
         return zip(*(getattr(self, name)[low:high].tolist() for name in names[1:]), strict=True)
 
     def busy_steps(self) -> Iterator[tuple[int, int]]:
-        """(step, how often it occurs) of the steps in which something is sent."""
+        """(step, how often it occurs) of the steps in which something is sent, or done within a node."""
         for step in np.flatnonzero(self.occurs).tolist():
             yield step, int(self.occurs[step])
 
@@ -150,7 +153,8 @@ class Flows:
 
 def link_flows(schedule: Schedule) -> Flows:
     """The flows of a schedule; iterations and errors as in `count`."""
-    return _flows(schedule, *hops(schedule))
+    schedule.require_equal_slots("loads of links")
+    return _flows(schedule, *far_hops(schedule))
 
 
 def _flows(schedule: Schedule, row: Int64, pair: Int64) -> Flows:
@@ -162,22 +166,22 @@ def _flows(schedule: Schedule, row: Int64, pair: Int64) -> Flows:
         raise UnsupportedError(f"{len(row)} hops in {stages} overlapping iterations; costs are counted for up to {MAX_ROWS}")
     pairs = np.int64(len(schedule.topology.pair_capacity))
     used = _overlapped(schedule.step[row], stages, period) * pairs + np.tile(pair, stages)
-    key, load = np.unique(used, return_counts=True)
+    key, load = totals(used, np.tile(chunk_shares(schedule)[schedule.chunk[row]], stages))
     (each, _), _ = distinct(used, np.tile(schedule.src[row], stages))
-    return Flows(key // pairs, key % pairs, load.astype(np.int64), np.unique(each, return_counts=True)[1] + 1)
+    return Flows(key // pairs, key % pairs, load, np.unique(each, return_counts=True)[1] + 1)
 
 
 def count(schedule: Schedule) -> Counts:
     """Count a schedule, all its iterations included.
 
-    A reduction of f terms into a cell in one step is f - 1 additions, f reads and a write (GenTree, Section 3.1); additions in
-    switches cost servers nothing. Iterations overlap: the largest number that overlap is counted, and the period in which all of
-    them do counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of these iterations;
-    UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
+    What servers do is counted as `server_work` says; data that move within a node are no message and have no start-up. Iterations
+    overlap: the largest number that overlap is counted, and the period in which all of them do counts as often as it is repeated.
+    O(h log h) time and O(h) memory, h being the hops of these iterations; UnsupportedError beyond MAX_ROWS, InputError for
+    transfers that no link carries.
     """
     schedule = COUNTED.lowered(schedule)
     period, stages = _stages(schedule)
-    row, pair = hops(schedule)
+    row, pair = far_hops(schedule)
     kinds = link_kinds(schedule.topology)
     links = _link_columns(schedule.topology, kinds, _flows(schedule, row, pair))
     passed = switches_passed(schedule.topology, kinds, row, pair, schedule.transfers)
@@ -187,13 +191,14 @@ def count(schedule: Schedule) -> Counts:
     if schedule.repeats > stages:
         moving[(stages - 1) * period : stages * period] *= schedule.repeats - stages + 1
     rank, ends = schedule.topology.rank, len(schedule.topology.endpoints)
-    sent, received = (
-        np.bincount(rank[end][rank[end] >= 0], minlength=ends).astype(np.int64) * schedule.repeats
-        for end in (schedule.src, schedule.dst)
-    )
+    far, size = ~is_local(schedule), chunk_shares(schedule)[schedule.chunk]
+    sent, received = (np.zeros(ends, np.int64) for _ in range(2))
+    for total, end in ((sent, rank[schedule.src]), (received, rank[schedule.dst])):
+        np.add.at(total, end[far & (end >= 0)], size[far & (end >= 0)] * schedule.repeats)
     shares = schedule.message_chunks * schedule.repeats
     columns = links | _server_columns(schedule, step, stages) | _port_columns(schedule, step, stages)
-    ways, _ = distinct(step, *np.tile(passed.T, stages))
+    messages = np.tile(far, stages)
+    ways, _ = distinct(step[messages], *np.tile(passed.T, stages)[:, messages])
     columns |= dict(zip(("way_step", "way_middle", "way_root", "way_cross"), ways, strict=True))
     servers = len(schedule.collective.members_of(schedule.topology))
     return Counts(endpoints=servers, shares=shares, occurs=moving, sent=sent, received=received, **columns)
@@ -212,35 +217,17 @@ def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
 
 def _link_columns(topology: Topology, kinds: Int64, flows: Flows) -> dict[str, Any]:
     """The columns of links of `Counts`, with `scale` and `narrowest`."""
-    capacity = described(topology, "a cost model").pair_capacity
+    capacity, full = full_link(topology)
     scale = lcm(*np.unique(capacity).tolist())
-    if scale * int(flows.load.max(initial=0)) >= 1 << 62:
+    if scale * full * int(flows.load.max(initial=0)) >= 1 << 62:
         raise UnsupportedError(f"{topology.name}: links of too many capacities for costs")
-    scaled = flows.load * (scale // capacity[flows.pair])
-    narrowest = tuple(min(capacity[kinds == kind].tolist(), default=0) for kind in LinkKind)
+    scaled = flows.load * full * (scale // capacity[flows.pair])
+    narrowest = tuple(
+        Fraction(max(full, min(found)), full) if (found := capacity[kinds == kind].tolist()) else Fraction(0) for kind in LinkKind
+    )
     columns = _fullest(flows.step, kinds[flows.pair], flows.communicators, scaled)
     names = ("link_step", "link_kind", "link_communicators", "link_load")
     return {**dict(zip(names, columns, strict=True)), "scale": scale, "narrowest": narrowest}
-
-
-def distinct(*columns: NDArray[np.integer[Any]]) -> tuple[tuple[Int64, ...], Int64]:
-    """The distinct rows of columns of numbers from 0 on, ascending, as columns, and how often each occurs.
-
-    O(rows log rows): rows are sorted as one number each, or where that has more than 62 bits column by column.
-    """
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    if prod(sizes) >= 1 << 62:
-        rows, count = np.unique(np.stack(columns), axis=1, return_counts=True)
-        return tuple(rows.astype(np.int64)), count.astype(np.int64)
-    every = np.zeros(len(columns[0]), np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        every = every * size + column
-    key, count = np.unique(every, return_counts=True)
-    found: list[Int64] = []
-    for size in reversed(sizes):
-        key, column = key // size, key % size
-        found.append(column.astype(np.int64))
-    return tuple(reversed(found)), count.astype(np.int64)
 
 
 def _fullest(*columns: NDArray[np.integer[Any]]) -> list[Int64]:
@@ -255,27 +242,26 @@ def _fullest(*columns: NDArray[np.integer[Any]]) -> list[Int64]:
 def _server_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
     """The columns of servers of `Counts`, from the step of every transfer."""
     ends = schedule.topology.kind == NodeKind.ENDPOINT
-    nodes = np.int64(len(ends))
-    reduces = np.tile((schedule.op == Op.REDUCE) & ends[schedule.dst], stages)
-    iteration = np.repeat(np.arange(stages), schedule.transfers)[reduces]
-    src, dst, chunk = (np.tile(column, stages).astype(np.int64) for column in (schedule.src, schedule.dst, schedule.chunk))
-    (cell, _), terms = distinct((step * nodes + dst)[reduces], iteration * schedule.chunks + chunk[reduces])
-    sends = (step * nodes + src)[ends[src]]
-    servers = np.unique(np.concatenate((cell, sends)))
+    nodes, from_server = np.int64(len(ends)), np.tile(ends[schedule.src], stages)
+    works, *done = server_work(schedule, step, stages)
+    sends, shares = totals(
+        (step * nodes + np.tile(schedule.src, stages))[from_server],
+        np.tile(chunk_shares(schedule)[schedule.chunk], stages)[from_server],
+    )
+    servers = np.unique(np.concatenate((works, sends)))
     additions, accesses, sent = (np.zeros(len(servers), np.int64) for _ in range(3))
-    at = np.searchsorted(servers, cell)
-    np.add.at(additions, at, terms)
-    np.add.at(accesses, at, terms + 2)
-    np.add.at(sent, np.searchsorted(servers, sends), 1)
+    additions[np.searchsorted(servers, works)], accesses[np.searchsorted(servers, works)] = done
+    sent[np.searchsorted(servers, sends)] = shares
     columns, _ = distinct(servers // nodes, additions, accesses, sent)
     return dict(zip(("server_step", "server_additions", "server_accesses", "server_sent"), columns, strict=True))
 
 
 def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
     """The columns of ports of `Counts`, from the step of every transfer."""
-    nodes = np.int64(len(schedule.topology.kind))
-    src, dst = (np.tile(column, stages).astype(np.int64) for column in (schedule.src, schedule.dst))
-    message, shares = np.unique((step * nodes + src) * nodes + dst, return_counts=True)
+    nodes, far = np.int64(len(schedule.topology.kind)), np.tile(~is_local(schedule), stages)
+    src, dst = (np.tile(column, stages)[far].astype(np.int64) for column in (schedule.src, schedule.dst))
+    size = np.tile(chunk_shares(schedule)[schedule.chunk], stages)[far]
+    message, shares = totals((step[far] * nodes + src) * nodes + dst, size)
     found: list[tuple[Int64, Int64, Int64]] = []
     for port in (message // nodes, message // nodes**2 * nodes + message % nodes):
         node, number, messages = np.unique(port, return_inverse=True, return_counts=True)

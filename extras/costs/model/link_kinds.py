@@ -54,11 +54,11 @@ def link_kinds(topology: Topology) -> Int64:
     return kinds
 
 
-def described(topology: Topology, what: str) -> Topology:
-    """The network in units that divide its exact rates. A link kind has the cost of its narrowest links, so units do not matter.
+def full_link(topology: Topology) -> tuple[Int64, int]:
+    """The capacity of each joined pair, in units that divide exact rates, and that of a full link.
 
-    UnsupportedError for `what` where links are named as parts of a full link, to which costs might refer.
+    Costs are those of a full link, or of the narrowest links of a kind where all of these are wider. Where links are named as parts
+    of a full link (`link-capacity=0-1:1/2`) that is the full one; descriptions of machines state rates and no full link.
     """
-    if topology.rates is None:
-        topology.require_full_links(what)
-    return topology.exact
+    exact = topology.exact
+    return exact.pair_capacity.astype(np.int64), int(topology.scale) if topology.rates is None else 1

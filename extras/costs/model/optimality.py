@@ -15,7 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.extras.costs.model.counting import count, distinct, link_flows
+from certree.extras.costs.model.counting import count, link_flows
+from certree.extras.costs.model.distinct_rows import distinct
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
@@ -104,6 +105,10 @@ def optimality(schedule: Schedule, incast_threshold: int) -> Optimality:
         raise UnsupportedError(f"Theorems 1 and 2 are about {' and '.join(KINDS)}, not {schedule.collective.kind}")
     if schedule.collective.members is not None:
         raise UnsupportedError("Theorems 1 and 2 are about all servers of a network; in this schedule some take part")
+    if schedule.buffers > 1:
+        raise UnsupportedError(
+            "Theorems 1 and 2 are about servers with one place for each share; in this schedule they have several"
+        )
     topology = schedule.topology
     reduces = schedule.op == Op.REDUCE
     if (topology.kind[schedule.dst[reduces]] == NodeKind.SWITCH).any():

@@ -13,7 +13,7 @@ from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.checker import verify_schedule
 
-_TIMED = takes("flows on links", "members", "buffers", "virtual_channel", repeats=False)
+_TIMED = takes("flows on links", "members", "demand", "buffers", "virtual_channel", repeats=False)
 
 
 def flow_time(

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.costs.model.distinct_rows import totals
+from certree.extras.costs.model.server_work import chunk_shares, server_work
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
-from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.paths import hops, way_of
+from certree.models.network.topology import Topology
+from certree.models.schedule.paths import far_hops, is_local, way_of
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import Op
 
 Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """The flows of one step, in any order. The message is `shares` equal parts.
+    """The flows of one step, in any order, to other nodes. The message is `shares` equal parts.
 
     `src`, `dst`, `parts`: one entry per flow, `parts` in shares. `hop_flow`, `hop_pair`: one entry for each joined pair of nodes
     (`Topology.pair_index`) on the route of a flow, flows ascending, routes in order. `additions`, `accesses`: work of each server
-    that reduces afterwards, in shares: a sum of f terms is f - 1 additions, f reads and a write (GenTree, Section 3.1).
+    afterwards, in shares (`server_work`).
     """
 
     topology: Topology
@@ -42,27 +43,29 @@ class Flows:
 
 
 def flows_of(schedule: Schedule) -> list[Flows]:
-    """The flows of every step in which something is sent, in turn.
+    """The flows of every step in which something is sent or moves within a node, in turn.
 
     InputError for transfers that no link carries, UnsupportedError for a schedule that repeats: its iterations overlap, and steps
     that wait for each other are what is timed here. O(h log h) time and O(h) memory, h being the hops of all transfers.
     """
     if schedule.period is not None:
         raise UnsupportedError(f"flows are timed step by step; this schedule repeats with period {schedule.period} and overlaps")
-    nodes = np.int64(len(schedule.topology.kind))
+    nodes, far = np.int64(len(schedule.topology.kind)), np.flatnonzero(~is_local(schedule))
     src, dst, step = (column.astype(np.int64) for column in (schedule.src, schedule.dst, schedule.step))
-    key = ((step * nodes + src) * nodes + dst) * (len(schedule.routes) + 1) + schedule.route + 1
-    _, first, parts = np.unique(key, return_index=True, return_counts=True)
-    number = np.full(len(key), -1, np.int64)
+    key = (((step * nodes + src) * nodes + dst) * (len(schedule.routes) + 1) + schedule.route + 1)[far]
+    first = far[np.unique(key, return_index=True)[1]]
+    _, parts = totals(key, chunk_shares(schedule)[schedule.chunk[far]])
+    number = np.full(schedule.transfers, -1, np.int64)
     number[first] = np.arange(len(first))
-    row, pair = hops(schedule)
+    row, pair = far_hops(schedule)
     if len(pair) and int(pair.min()) < 0:
         raise InputError("a transfer has no link; verify the schedule first")
     told = number[row] >= 0
     hop_flow, hop_pair = number[row[told]], pair[told]
     order = np.argsort(hop_flow, kind="stable")
     hop_flow, hop_pair = hop_flow[order], hop_pair[order]
-    sum_step, additions, accesses = _sums(schedule)
+    servers, additions, accesses = server_work(schedule, step, 1)
+    sum_step = servers // nodes
     found: list[Flows] = []
     for at in np.unique(step).tolist():
         low, high = np.searchsorted(step[first], [at, at + 1]).tolist()
@@ -86,17 +89,3 @@ def flows_at_distance(topology: Topology, distance: int, shares: int, *, added: 
     hop_flow, hop_pair = way_of(topology, servers, to, *routes_between(topology, servers, to))
     one = np.ones(len(servers), np.int64)
     return Flows(topology, shares, servers, to, one, hop_flow, hop_pair, one[:added], 3 * one[:added])
-
-
-def _sums(schedule: Schedule) -> tuple[Int64, Int64, Int64]:
-    """Step, additions and memory accesses, in shares, of every server that reduces in a step; steps ascending."""
-    ends = schedule.topology.kind == NodeKind.ENDPOINT
-    reduces = (schedule.op == Op.REDUCE) & ends[schedule.dst]
-    nodes = np.int64(len(ends))
-    at = schedule.step[reduces].astype(np.int64) * nodes + schedule.dst[reduces]
-    cells, terms = np.unique(at * schedule.chunks + schedule.chunk[reduces], return_counts=True)
-    servers, of_server = np.unique(cells // schedule.chunks, return_inverse=True)
-    additions, accesses = (np.zeros(len(servers), np.int64) for _ in range(2))
-    np.add.at(additions, of_server, terms)
-    np.add.at(accesses, of_server, terms + 2)
-    return servers // nodes, additions, accesses

@@ -15,7 +15,7 @@ import numpy as np
 from certree.extras.costs.model.flows.flows import Flows, Int64, flows_of
 from certree.extras.costs.model.flows.rates import equal_shares, makespan, max_min
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel
-from certree.extras.costs.model.link_kinds import LinkKind, described, link_kinds, switches_passed
+from certree.extras.costs.model.link_kinds import LinkKind, full_link, link_kinds, switches_passed
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
@@ -106,7 +106,7 @@ class FlowTimer:
 
     def __init__(self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading) -> None:
         servers = len(topology.endpoints)
-        topology = described(topology, "the flow engine")
+        self._capacity, full = full_link(topology)
         if floats < servers:
             raise InputError(
                 f"a message of {floats} floats of {FLOAT_BYTES} bytes leaves some of the {servers} servers without data"
@@ -114,7 +114,7 @@ class FlowTimer:
         self._topology, self._model, self._floats, self._reading = topology, model, floats, reading
         self._kinds = link_kinds(topology)
         self._levels = {kind: model.level(LinkKind(kind)) for kind in np.unique(self._kinds).tolist()}
-        self._narrowest = {kind: int(topology.pair_capacity[self._kinds == kind].min()) for kind in self._levels}
+        self._narrowest = {kind: max(full, int(self._capacity[self._kinds == kind].min())) for kind in self._levels}
         self._known: dict[bytes, FlowTime] = {}
 
     def total(self, steps: Iterable[Flows]) -> FlowTime:
@@ -128,7 +128,7 @@ class FlowTimer:
         """One step."""
         key = flows.key
         if key not in self._known:
-            self._known[key] = FlowTime(1, self.start_up(flows), self._transfer(flows), self.reduction(flows))
+            self._known[key] = FlowTime(int(len(flows.src) > 0), self.start_up(flows), self._transfer(flows), self.reduction(flows))
         return self._known[key]
 
     def start_up(self, flows: Flows) -> Fraction:
@@ -189,7 +189,7 @@ class FlowTimer:
 
     def _link_costs(self, flows: Flows, links: Int64, communicators: Int64) -> Sequence[tuple[Fraction, Fraction]]:
         """Seconds that a share takes over each of the links without incast, and those that incast adds (Equation 10)."""
-        rows = np.stack([self._kinds[links], self._topology.pair_capacity[links], communicators])
+        rows = np.stack([self._kinds[links], self._capacity[links], communicators])
         distinct, which = np.unique(rows, axis=1, return_inverse=True)
         share = self._floats / flows.shares
         costs: list[tuple[Fraction, Fraction]] = []

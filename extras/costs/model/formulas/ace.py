@@ -35,7 +35,7 @@ class AceEndpoint:
         loads = links = Fraction(0)
         for step, times in counts.busy_steps():
             loads += times * max((sent + additions for additions, _, sent in counts.servers_of(step)), default=0)
-            links += times * max(load for _, _, load in counts.links_of(step))
+            links += times * max((load for _, _, load in counts.links_of(step)), default=0)
         return Cost(
             (
                 Term("loads", "local reads for sums and copies", share * loads / read),

@@ -93,7 +93,7 @@ class GenModel:
             accessed = share * accesses * self.server.delta_seconds_per_float
             if added + accessed > gamma + delta:
                 gamma, delta = added, accessed
-        start = max(self.start_seconds(*way) for way in counts.ways_of(step))
+        start = max((self.start_seconds(*way) for way in counts.ways_of(step)), default=Fraction(0))
         return {"alpha": start, "beta": slowest - incast, "gamma": gamma, "delta": delta, "epsilon": incast}
 
 

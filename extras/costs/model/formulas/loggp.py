@@ -34,6 +34,7 @@ class LogGP:
                     for messages, shares in counts.ports_of(step)
                 ),
                 key=sum,
+                default=(Fraction(0), Fraction(0)),
             )
             gaps += times * busiest[0]
             long_gaps += times * busiest[1]

@@ -38,8 +38,11 @@ class Machines:
         parts = [Fraction(0), Fraction(0)]
         for step, times in counts.busy_steps():
             slowest = max(
-                (share * load * counts.narrowest[kind] / self._bandwidth(kind), kind != LinkKind.SERVER)
-                for kind, _, load in counts.links_of(step)
+                (
+                    (share * load * counts.narrowest[kind] / self._bandwidth(kind), kind != LinkKind.SERVER)
+                    for kind, _, load in counts.links_of(step)
+                ),
+                default=(Fraction(0), False),
             )
             parts[slowest[1]] += times * slowest[0]
         return self._terms(counts.steps, *parts)
