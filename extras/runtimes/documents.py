@@ -8,6 +8,7 @@ DOCUMENTS |= {
         kind collective: text
         root chunks: count?
         ranks messages: count
+        members?: [count]
         name? protocol?: text
         min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count

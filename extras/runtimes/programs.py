@@ -9,7 +9,14 @@ from certree.api.artefacts import Asked, opened_kind
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
-from certree.extras.runtimes.formats.program_format import AnyVerdict, CheckedProgram, ProgramFormat, Sizes, load_program_formats
+from certree.extras.runtimes.formats.program_format import (
+    AnyVerdict,
+    CheckedProgram,
+    ProgramFormat,
+    Sizes,
+    load_program_formats,
+    require_roles,
+)
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.common.files import Opened, check_writable, new_folder, read_json, write_atomically
@@ -111,6 +118,10 @@ def _checked(entry: ProgramFormat, path: Path, schedule: Schedule, output: Path)
     )
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
+    try:
+        require_roles(checked, schedule.collective, schedule.topology)
+    except InputError as error:
+        raise DisagreementError(f"the program for {output} is of another collective: {error}") from None
     return checked
 
 

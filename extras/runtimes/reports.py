@@ -11,13 +11,15 @@ from certree.extras.runtimes.model.chakra import NodeType
 from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
 from certree.extras.runtimes.model.plan import Plan
 from certree.extras.runtimes.model.program import Program
-from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.collective import ALLTOALLV, parse_collective
 
 
 def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kind: str) -> dict[str, Any]:
     """A JSON document: the format `kind` and the size of the program, and violations where there are any."""
     verdict, layout = checked.verdict, checked.layout
-    report: dict[str, Any] = {"valid": verdict.valid, "collective": str(layout.kind), "root": layout.root, "kind": kind}
+    name = ALLTOALLV if layout.roles.blocks else str(layout.kind)
+    report: dict[str, Any] = {"valid": verdict.valid, "collective": name, "root": layout.root, "kind": kind}
+    report |= {} if layout.roles.members is None else {"members": list(layout.roles.members)}
     if isinstance(checked, PlanVerdict):
         report |= _plan_sizes(checked.plan)
     elif isinstance(checked, AlgorithmVerdict):
@@ -86,7 +88,8 @@ def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
 
 def program_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    words = parse_collective(report["collective"], report["root"]).words.replace("node", "rank")
+    name, members = report["collective"], report.get("members")
+    words = name if name == ALLTOALLV else parse_collective(name, report["root"], members).words.replace("node", "rank")
     head = f"{words} of {report['ranks']} ranks"
     if not report["valid"]:
         counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())

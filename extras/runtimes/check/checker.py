@@ -9,6 +9,7 @@ from certree.extras.runtimes.check.execution import Execution, Value, cell_words
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.limits import MOST_STEPS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, StepType
+from certree.extras.runtimes.model.roles import EVERYONE, Roles
 from certree.models.common.budget import PYTHON, budgeted, spend
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind
@@ -72,21 +73,22 @@ def verify_program(program: Program, root: int | None = None, *, most_steps: int
 
 def layout_of(program: Program, root: int | None = None) -> Layout:
     """The layout of a program; the root as in `verify_program`. InputError for a root that does not apply or is not a rank."""
-    layouts = possible_layouts(program.kind, len(program.ranks), program.chunks_per_loop, root)
+    layouts = possible_layouts(program.kind, len(program.ranks), program.chunks_per_loop, root, program.roles)
     if len(layouts) == 1:
         return layouts[0]
     return min(layouts, key=lambda layout: sum(1 for _ in wrong_places(Execution(program, layout, program.modes[0]))))
 
 
-def possible_layouts(kind: CollectiveKind, count: int, chunks: int, root: int | None) -> list[Layout]:
+def possible_layouts(kind: CollectiveKind, count: int, chunks: int, root: int | None, roles: Roles = EVERYONE) -> list[Layout]:
     """The layouts of a collective of `count` ranks: one for each root that it may have. InputError as in `layout_of`."""
     if kind not in WITH_ONE_ROOT:
         if root is not None:
             raise InputError(f"{kind} has no single root; root {root} does not apply")
-        return [Layout(kind, count, chunks)]
+        return [Layout(kind, count, chunks, roles=roles)]
     if root is not None and not 0 <= root < count:
         raise InputError(f"root {root} is not a rank; ranks are 0 to {count - 1}")
-    return [Layout(kind, count, chunks, one) for one in (range(count) if root is None else [root])]
+    candidates = [root] if root is not None else range(count) if roles.members is None else roles.members
+    return [Layout(kind, count, chunks, one, roles) for one in candidates]
 
 
 @rule("limit", "a program exceeds a limit of the runtime that executes it", _EXAMPLE, Subject.PROGRAMS)

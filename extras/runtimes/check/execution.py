@@ -6,8 +6,10 @@ no difference to what is sent, or to whether all end, unless accesses race; `cer
 """
 
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -85,6 +87,7 @@ class Execution:
     layout: Layout
     in_place: bool
     slots: int | None = None
+    sizes: ClassVar[Mapping[Part, int]] = {}  # all chunks are of one size
     accesses: Accesses = field(init=False)
     arrivals: list[Arrival] = field(default_factory=list)
     stuck: dict[Block, tuple[str, Block | None]] = field(default_factory=dict)

@@ -53,7 +53,7 @@ def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
         findings.add("limit", 0, (), sentence)
     _check_signals(plan, findings)
     _check_groups(plan, findings)
-    layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root)
+    layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root, plan.roles)
     runs = [PlanExecution(plan, layout) for layout in layouts]
     run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
     if not findings.rules - {"limit"}:

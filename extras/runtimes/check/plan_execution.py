@@ -7,15 +7,17 @@ handle a part at a time: a loop is executed twice, each time for half of its chu
 """
 
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from certree.extras.runtimes.check.execution import Arrival, Block, Value, added, cell_words
 from certree.extras.runtimes.check.ordering import Accesses, Clock
 from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, unrolled
-from certree.extras.runtimes.model.layout import Cell, Layout
+from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.plan import Operation, OpName, Plan, Span
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.budget import PYTHON, hold, spend
@@ -37,6 +39,7 @@ class PlanExecution:
 
     plan: Plan
     chunk_layout: Layout
+    sizes: ClassVar[Mapping[Part, int]] = {}  # all chunks are of one size
     accesses: Accesses = field(init=False)
     arrivals: list[Arrival] = field(default_factory=list)
     stuck: dict[Block, tuple[str, Block | None]] = field(default_factory=dict)
@@ -48,7 +51,7 @@ class PlanExecution:
         self.in_place = self.plan.in_place
         self.slices = slices(self.plan)
         base = self.chunk_layout
-        self.layout = Layout(base.kind, base.ranks, base.chunks * self.slices, base.root)
+        self.layout = base.times(self.slices)
         self._spend()
         self.values: dict[Cell, Value] = {}
         for rank in range(base.ranks):

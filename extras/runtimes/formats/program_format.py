@@ -12,14 +12,15 @@ from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
 from certree.extras.runtimes.check.checker import ProgramVerdict
 from certree.extras.runtimes.check.plan_checker import PlanVerdict
 from certree.extras.runtimes.make.raising import schedule_of_program
+from certree.extras.runtimes.model.roles import members_of_ranks
 from certree.extras.runtimes.reports import program_report, program_words
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError, located
 from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.collective import ALLTOALLV, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.verify.checker import verify_schedule
@@ -135,7 +136,6 @@ class ProgramFormat(Artefact):
         program = self.read(opened)
         asked = None if collective is None else parsing.collective(collective, root)
         if asked is not None:
-            asked.require_everyone(f"{opened}: programs")
             if program.kind not in (asked.kind, None):
                 raise InputError(f"{opened}: the collective is {program.kind}, not {asked.kind}")
             root = asked.root
@@ -143,10 +143,38 @@ class ProgramFormat(Artefact):
             Collective(program.kind, root).require_fits(topology)
             root = int(topology.rank[root])
         found = self.execute(program, None if asked is None else asked.kind, root)
+        if asked is not None:
+            with located(str(opened)):
+                require_roles(found, asked, topology)
         if topology is None or not found.valid:
             return CheckedProgram(found)
         schedule = schedule_of_program(found, topology, self.name)
         return CheckedProgram(found, schedule, verify_schedule(schedule))
+
+
+def require_roles(found: AnyVerdict, asked: Collective, topology: Topology | None) -> None:
+    """InputError unless the ranks that take part in a program are the members of a collective, and its blocks in the proportions of
+    the demand. Without a network members are ranks."""
+    roles = found.layout.roles
+    members = asked.members if topology is None else members_of_ranks(asked.fitted(topology), topology)
+    if roles.members != members:
+        words = ["all ranks" if one is None else f"ranks {', '.join(map(str, one))}" for one in (roles.members, members)]
+        raise InputError(f"the collective is among {words[0]}, not {words[1]}")
+    if bool(roles.blocks) != (asked.demand is not None):
+        raise InputError(f"the collective is an {ALLTOALLV if roles.blocks else found.layout.kind}, not {asked.words}")
+    if asked.demand is None or not found.valid:
+        return
+    if topology is None:
+        raise InputError(f"a demand is for the endpoints of a network; give it with --topology to compare the {ALLTOALLV} with it")
+    run = found.run()
+    amounts, rank = run.layout.amounts(run.sizes), topology.rank
+    wanted = {(int(rank[one]), int(rank[other])): amount for one, other, amount in asked.demand.blocks}
+    for pair in sorted({*wanted, *amounts}):
+        if wanted.get(pair, 0) * amounts.total() != amounts[pair] * asked.demand.granules:
+            share = f"{amounts[pair]} of {amounts.total()}"
+            raise InputError(
+                f"rank {pair[0]} has {share} for rank {pair[1]}; the demand is {wanted.get(pair, 0)} of {asked.demand.granules}"
+            )
 
 
 PROGRAM_FORMATS: Registry[ProgramFormat] = Registry("runtime format")

@@ -10,7 +10,7 @@ from certree.extras.runtimes.make.lowering import expressible
 from certree.extras.runtimes.make.moves import Move, moves_of
 from certree.extras.runtimes.model.algorithm import NAME, Act, Algorithm
 from certree.extras.runtimes.model.chakra import MAX_NODES, SUFFIX, CollectiveType, Node, NodeType, Trace, written_chakra
-from certree.extras.runtimes.model.layout import Cell, Layout
+from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
@@ -35,7 +35,7 @@ def lower_to_algorithm(schedule: Schedule, message_bytes: int) -> Algorithm:
     """The algorithm of a schedule, for a message of `message_bytes`: each transfer of each iteration is a message with its own tag.
 
     A node waits for what it needs and for what it overwrites, not for the steps of the schedule. What is to be added lands in
-    scratch. Chunks are of one size, that of the message over their number, rounded up. UnsupportedError as `lower_to_program`, and
+    scratch. A chunk has its part of the message, rounded up. UnsupportedError as `lower_to_program`, and
     for more than MAX_NODES nodes of a rank. O(transfers · iterations).
     """
     schedule = expressible(schedule, WHAT)
@@ -70,11 +70,13 @@ class _Rank:
 class _Builder:
     def __init__(self, schedule: Schedule, message_bytes: int) -> None:
         self.schedule, self.repeats = schedule, schedule.repeats
-        self.cells = Cells(schedule)
+        self.cells = Cells(schedule, is_cut=False)
         self.moves = moves_of(schedule, self.cells)
         base = self.cells.layout
-        self.layout = Layout(base.kind, base.ranks, base.chunks * self.repeats, base.root)
-        self.bytes = -(-message_bytes // (schedule.message_chunks * self.repeats))
+        self.layout = base.times(self.repeats)
+        whole = schedule.message_chunks * self.repeats
+        granules = [1] * schedule.chunks if schedule.chunk_granules is None else schedule.chunk_granules.tolist()
+        self.bytes = [-(-message_bytes * granules[chunk] // whole) for chunk in schedule.chunk.tolist()]
         self.ranks = [_Rank() for _ in range(base.ranks)]
         self.scratch = list(self.cells.scratch)
 
@@ -100,15 +102,15 @@ class _Builder:
         tag = turn * len(self.moves) + row
         own = tuple(self._at(one, turn) for one, _ in move.fresh)
         if phase == _LEAVES:
-            self.ranks[here].add(NodeType.SEND, (src,), None, peer=there, tag=tag, bytes=self.bytes)
+            self.ranks[here].add(NodeType.SEND, (src,), None, peer=there, tag=tag, bytes=self.bytes[row])
         elif phase == _STAYS:
             self._compute(here, (*(own or (dst,)), src) if move.op == Op.REDUCE else (src,), dst)
         elif move.op == Op.COPY:
-            self.ranks[there].add(NodeType.RECEIVE, (), dst, peer=here, tag=tag, bytes=self.bytes)
+            self.ranks[there].add(NodeType.RECEIVE, (), dst, peer=here, tag=tag, bytes=self.bytes[row])
         else:
             landing = self._at((there, Buffer.SCRATCH, self.scratch[there]), turn)
             self.scratch[there] += turn == self.repeats - 1
-            self.ranks[there].add(NodeType.RECEIVE, (), landing, peer=here, tag=tag, bytes=self.bytes)
+            self.ranks[there].add(NodeType.RECEIVE, (), landing, peer=here, tag=tag, bytes=self.bytes[row])
             self._compute(there, (*(own or (dst,)), landing), dst)
 
     def _compute(self, rank: int, reads: tuple[Cell, ...], dst: Cell) -> None:

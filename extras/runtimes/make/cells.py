@@ -1,10 +1,14 @@
 """The chunk of a buffer in which each endpoint keeps each chunk of a schedule."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from certree.extras.runtimes.model.layout import Cell, Layout
 from certree.extras.runtimes.model.program import Buffer
+from certree.extras.runtimes.model.roles import Roles, members_of_ranks
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
@@ -16,12 +20,16 @@ _TO_ALL = (CollectiveKind.ALL_REDUCE, CollectiveKind.BROADCAST, CollectiveKind.R
 class Cells:
     """Places of the data of a schedule. `layout` is that of its program; ranks are the endpoints in the order of their ids.
 
-    UnsupportedError where endpoints have different numbers of chunks: buffers have blocks of one size.
+    `is_cut`: with a demand a chunk has as many places as the unit that divides all chunks; else it has one. UnsupportedError where
+    endpoints have different numbers of chunks without a demand: buffers have blocks of one size.
     """
 
     schedule: Schedule
+    is_cut: bool = True
     layout: Layout = field(init=False)
     scratch: list[int] = field(init=False)
+    #: of each chunk its places
+    sizes: list[int] = field(init=False)
     _index: list[int] = field(init=False)
     #: (input, output) of what an endpoint has and needs, and nobody sends to it
     kept: list[tuple[Cell, Cell]] = field(default_factory=list)
@@ -29,16 +37,31 @@ class Cells:
 
     def __post_init__(self) -> None:
         schedule, kind = self.schedule, self.schedule.collective.kind
-        ranks = len(schedule.topology.endpoints)
         self.rank = schedule.topology.rank
-        self.scratch = [0] * ranks
+        self.scratch = [0] * len(schedule.topology.endpoints)
+        granules = schedule.chunk_granules if self.is_cut else None
+        self.sizes = [1] * schedule.chunks if granules is None else (granules // np.gcd.reduce(granules)).tolist()
         targets = schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target
         keys = list(zip(schedule.chunk_root.tolist(), targets.tolist(), strict=True))
         seen: defaultdict[tuple[int, int], int] = defaultdict(int)
         self._index = []
-        for key in keys:
+        for key, size in zip(keys, self.sizes, strict=True):
             self._index.append(seen[key])
-            seen[key] += 1
+            seen[key] += size
+        self.layout = self._layout_of_demand(seen) if schedule.collective.demand is not None else self._layout(seen, kind)
+
+    def _layout_of_demand(self, seen: Mapping[tuple[int, int], int]) -> Layout:
+        """That of an alltoallv; `seen`: places by source and target."""
+        ranks = range(len(self.scratch))
+        nodes = self.schedule.topology.endpoints.tolist()
+        blocks = tuple(tuple(seen.get((nodes[one], nodes[other]), 0) for other in ranks) for one in ranks)
+        most = max([*map(sum, blocks), *(sum(row[rank] for row in blocks) for rank in ranks)])
+        return Layout(CollectiveKind.ALL_TO_ALL, len(ranks), most, roles=Roles(blocks=blocks))
+
+    def _layout(self, seen: Mapping[tuple[int, int], int], kind: CollectiveKind) -> Layout:
+        """That of blocks of one size; `seen`: places by root and target."""
+        collective, topology = self.schedule.collective, self.schedule.topology
+        ranks = len(collective.members_of(topology))
         pairs = {
             CollectiveKind.ALL_TO_ALL: ranks * (ranks - 1),
             CollectiveKind.GATHER: ranks - 1,
@@ -52,11 +75,13 @@ class Cells:
             )
         whole = kind in (CollectiveKind.GATHER, CollectiveKind.SCATTER)
         chunks = sizes[0] * (1 if kind in _TO_ALL or whole else ranks)
-        root = None if schedule.collective.root is None else int(self.rank[schedule.collective.root])
-        self.layout = Layout(kind, ranks, chunks, root)
+        root = None if collective.root is None else int(self.rank[collective.root])
+        return Layout(kind, len(topology.endpoints), chunks, root, Roles(members_of_ranks(collective, topology)))
 
     def source(self, rank: int, chunk: int) -> Cell | None:
         """Where the input of a rank has its contribution to a chunk; None where it has none."""
+        if rank not in self.layout.order:
+            return None
         root = int(self.schedule.chunk_root[chunk])
         owner = int(self.rank[root]) if root >= 0 else -1
         kind, index, k = self.layout.kind, self._index[chunk], self.layout.block
@@ -64,15 +89,19 @@ class Cells:
             case CollectiveKind.ALL_REDUCE | CollectiveKind.REDUCE:
                 return rank, Buffer.INPUT, index
             case CollectiveKind.REDUCE_SCATTER:
-                return rank, Buffer.INPUT, owner * k + index
+                return rank, Buffer.INPUT, self.layout.order[owner] * k + index
         if rank != owner:
             return None
-        if kind in (CollectiveKind.SCATTER, CollectiveKind.ALL_TO_ALL):
-            return rank, Buffer.INPUT, self._target(chunk) * k + index
+        if kind is CollectiveKind.ALL_TO_ALL:
+            return rank, Buffer.INPUT, self.layout.starts[0][rank, self._target(chunk)] + index
+        if kind is CollectiveKind.SCATTER:
+            return rank, Buffer.INPUT, self.layout.order[self._target(chunk)] * k + index
         return rank, Buffer.INPUT, index
 
     def result(self, rank: int, chunk: int) -> Cell | None:
         """Where the output of a rank must have a chunk at the end; None where it is not due."""
+        if rank not in self.layout.order:
+            return None
         root = int(self.schedule.chunk_root[chunk])
         owner = int(self.rank[root]) if root >= 0 else -1
         kind, index, k = self.layout.kind, self._index[chunk], self.layout.block
@@ -82,10 +111,12 @@ class Cells:
             case CollectiveKind.REDUCE | CollectiveKind.REDUCE_SCATTER:
                 return (rank, Buffer.OUTPUT, index) if rank == owner else None
             case CollectiveKind.ALL_GATHER:
-                return rank, Buffer.OUTPUT, owner * k + index
+                return rank, Buffer.OUTPUT, self.layout.order[owner] * k + index
         if rank != self._target(chunk):
             return None
-        return rank, Buffer.OUTPUT, (index if kind is CollectiveKind.SCATTER else owner * k + index)
+        if kind is CollectiveKind.ALL_TO_ALL:
+            return rank, Buffer.OUTPUT, self.layout.starts[1][owner, rank] + index
+        return rank, Buffer.OUTPUT, (index if kind is CollectiveKind.SCATTER else self.layout.order[owner] * k + index)
 
     def held(self, rank: int, chunk: int, buffer: int) -> Cell:
         """Where a rank keeps a buffer of a chunk while it is working: buffer 0 in the output where the chunk is due there, all else
@@ -95,7 +126,7 @@ class Cells:
         key = (rank, chunk, buffer)
         if key not in self._named:
             self._named[key] = (rank, Buffer.SCRATCH, self.scratch[rank])
-            self.scratch[rank] += 1
+            self.scratch[rank] += self.sizes[chunk]
         return self._named[key]
 
     def untouched(self) -> list[tuple[Cell, Cell]]:
@@ -103,16 +134,18 @@ class Cells:
         and scatter."""
         kind, k = self.layout.kind, self.layout.block
         if kind is CollectiveKind.ALL_TO_ALL:
-            return [
-                ((r, Buffer.INPUT, r * k + i), (r, Buffer.OUTPUT, r * k + i)) for r in range(self.layout.ranks) for i in range(k)
+            own = [
+                (rank, at * k + index) for rank, at in self.layout.order.items() for index in range(self.layout.size(rank, rank))
             ]
+            return [((rank, Buffer.INPUT, at), (rank, Buffer.OUTPUT, at)) for rank, at in own]
         root = self.layout.root
         if root is None or kind not in (CollectiveKind.GATHER, CollectiveKind.SCATTER):
             return []
         return [
             ((root, Buffer.INPUT, at[0]), (root, Buffer.OUTPUT, at[1]))
             for i in range(k)
-            for at in [(i, root * k + i) if kind is CollectiveKind.GATHER else (root * k + i, i)]
+            for begin in [self.layout.order[root] * k]
+            for at in [(i, begin + i) if kind is CollectiveKind.GATHER else (begin + i, i)]
         ]
 
     def _target(self, chunk: int) -> int:

@@ -30,8 +30,8 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     through the program one after the other, as the runtime does it: iterations of a repeating schedule need no steps of their own.
     Pairs of ranks that have more messages than fit into a thread block of `most_steps` steps use several channels.
 
-    UnsupportedError names what a program cannot say (switches that reduce, members, blocks of unequal size, as demands have them),
-    and the limit and the number where it is too large. O(transfers · log transfers).
+    Endpoints that take no part are ranks with scratch alone. UnsupportedError names what a program cannot say (switches that
+    reduce), and the limit and the number where it is too large. O(transfers · log transfers).
     """
     schedule = expressible(schedule, "as a program for MSCCL")
     cells = Cells(schedule)
@@ -49,10 +49,7 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
 def expressible(schedule: Schedule, what: str, *, switches: bool = False) -> Schedule:
     """The schedule in the order of its transfers. UnsupportedError, beginning with `what`, where no program says it; `switches`:
     those that reduce can be said."""
-    schedule.collective.require_no_members(what)
-    if schedule.collective.demand is not None:
-        raise UnsupportedError(f"{what}: the chunks of a program's buffers have one size; the blocks of an alltoallv differ")
-    ordered = takes(what, "buffers", "virtual_channel", order_only=True).lowered(schedule)
+    ordered = takes(what, "buffers", "virtual_channel", "members", "demand", order_only=True).lowered(schedule)
     holders = schedule.topology.rank
     for end in () if switches else (schedule.src, schedule.dst):
         if len(end) and (holders[end] < 0).any():
@@ -113,6 +110,7 @@ class _Builder:
             min_bytes=0,
             max_bytes=0,
             ranks=tuple(ranks),
+            roles=self.cells.layout.roles,
         )
 
     def _events(self) -> Iterator[tuple[int, int, int, Move]]:

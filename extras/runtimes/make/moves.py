@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def moves_of(schedule: Schedule, cells: Cells) -> list[Move]:
     buffers = [(0, 0)] * len(rows)
     if schedule.src_buffer is not None and schedule.dst_buffer is not None:
         buffers = list(zip(schedule.src_buffer.tolist(), schedule.dst_buffer.tolist(), strict=True))
-    moves = [Move(Op(op), step, _NOWHERE, _NOWHERE) for step, op, _, _, _ in rows]
+    moves = [Move(Op(op), step, _NOWHERE, _NOWHERE, count=cells.sizes[chunk]) for step, op, chunk, _, _ in rows]
     written: set[tuple[int, int, int]] = set()
     for _, phase, row in sorted(_events(schedule, rows)):
         _, op, chunk, src, dst = rows[row]
@@ -77,22 +78,32 @@ def _events(schedule: Schedule, rows: list[tuple[int, ...]]) -> Iterator[tuple[i
 
 
 def joined(moves: list[Move]) -> list[Move]:
-    """Moves of one step and operation between the same ranks whose places follow each other, as one."""
+    """Moves of one step and operation between the same ranks whose places follow each other, as one; large ones in pieces."""
     found: list[Move] = []
-    for move in sorted(moves, key=lambda move: (move.step, move.op, move.src, move.dst)):
+    for move in sorted(chain.from_iterable(map(_pieces, moves)), key=lambda move: (move.step, move.op, move.src, move.dst)):
         last = found[-1] if found else None
         if (
             last is not None
             and (last.step, last.op) == (move.step, move.op)
-            and last.count + 1 < MOST_COUNT
+            and last.count + move.count < MOST_COUNT
             and after(last.src, last.count) == move.src
             and after(last.dst, last.count) == move.dst
         ):
-            last.count += 1
+            last.count += move.count
             last.fresh += move.fresh
         else:
             found.append(replace(move, fresh=list(move.fresh)))
     return found
+
+
+def _pieces(move: Move) -> Iterator[Move]:
+    """The move, or where it has more places than a step can say several."""
+    if move.count < MOST_COUNT:
+        yield move
+        return
+    for at in range(0, move.count, MOST_COUNT - 1):
+        count = min(MOST_COUNT - 1, move.count - at)
+        yield replace(move, src=after(move.src, at), dst=after(move.dst, at), count=count)
 
 
 def after(cell: Cell, count: int) -> Cell:

@@ -144,7 +144,8 @@ class _Builder:
             self._fill(number, group if self.loops else joined(group))
         ranks = [self._rank(rank) for rank in self.ranks]
         sizes = [max(one.inputs for one in ranks), max(one.outputs for one in ranks)]
-        return _plan_of(self.schedule, tuple(replace(one, inputs=sizes[0], outputs=sizes[1]) for one in ranks))
+        made = _plan_of(self.schedule, tuple(replace(one, inputs=sizes[0], outputs=sizes[1]) for one in ranks))
+        return replace(made, roles=self.cells.layout.roles)
 
     def _runs(self, pairs: list[tuple[Cell, Cell]]) -> list[tuple[Cell, Cell, int]]:
         """Copies as (from, to, count): one by one in a loop, whose iterations handle a part of one chunk, else joined."""

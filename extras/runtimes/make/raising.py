@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
+from math import gcd
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from certree.extras.runtimes.make.registers import Chunks, Run, Transfer, transfers_of
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.demand import Demand
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -50,7 +52,7 @@ def schedule_of_program(checked: Checked, topology: Topology, method: str) -> Sc
         raise InputError(f"{topology.name} has {len(endpoints)} endpoints; the program has {checked.layout.ranks} ranks")
     run = checked.run()
     transfers = transfers_of(run)
-    rows = _unplaced(transfers, run.layout, topology, method)
+    rows = _unplaced(transfers, run, topology, method)
     made = [_arranged(rows, steps) for steps in _arrangements(rows, transfers)]
     return min(made, key=lambda one: (int(one.rounds.sum()), one.steps))
 
@@ -66,22 +68,42 @@ def _arranged(rows: Schedule, steps: np.ndarray) -> Schedule:
         routes=rows.routes,
         provenance=rows.provenance,
         buffers=rows.buffers,
+        chunk_granules=rows.chunk_granules,
     )
     return replace(made, rounds=rounds_needed(made))
 
 
-def _unplaced(transfers: list[Transfer], layout: Layout, topology: Topology, method: str) -> Schedule:
+def _granules(run: Run) -> list[int]:
+    """The sizes of the chunks of an alltoallv in the largest unit that divides all."""
+    sizes = [run.sizes.get(part, 1) for _, _, part in run.layout.parts()]
+    return [size // gcd(*sizes) for size in sizes]
+
+
+def _collective_of(run: Run, topology: Topology, granules: list[int] | None) -> Collective:
+    """The collective of a run on a network; `granules`: of the chunks of an alltoallv."""
+    layout, nodes = run.layout, topology.endpoints.tolist()
+    demand, members = None, layout.roles.members
+    if granules is not None:
+        amounts: Counter[tuple[int, int]] = Counter()
+        for (one, other, _), size in zip(layout.parts(), granules, strict=True):
+            amounts[nodes[one], nodes[other]] += size
+        demand = Demand(tuple((*pair, amount) for pair, amount in amounts.items()))
+    among = None if members is None else tuple(nodes[rank] for rank in members)
+    return Collective(layout.kind, None if layout.root is None else nodes[layout.root], among, demand)
+
+
+def _unplaced(transfers: list[Transfer], run: Run, topology: Topology, method: str) -> Schedule:
     """All transfers in step 0, with their routes."""
-    endpoints = topology.endpoints
+    endpoints, layout = topology.endpoints, run.layout
+    granules = _granules(run) if layout.roles.blocks else None
     roots, targets = Chunks(layout).ends()
     src, dst = (endpoints[[getattr(row, end)[0] for row in transfers]].astype(np.int32) for end in ("src", "dst"))
     moving = src != dst
     route = np.full(len(transfers), -1, np.int32)
     route[moving], routes = routes_between(topology, src[moving], dst[moving])
-    root = layout.root
     return Schedule(
         topology=topology,
-        collective=Collective(layout.kind, None if root is None else int(endpoints[root])),
+        collective=_collective_of(run, topology, granules),
         chunk_root=np.array([-1 if one < 0 else endpoints[one] for one in roots], np.int32),
         chunk_target=endpoints[targets].astype(np.int32) if targets else None,
         rounds=np.ones(1, np.int32),
@@ -96,6 +118,7 @@ def _unplaced(transfers: list[Transfer], layout: Layout, topology: Topology, met
         src_buffer=np.array([row.src[1] for row in transfers], np.int32),
         dst_buffer=np.array([row.dst[1] for row in transfers], np.int32),
         provenance={"method": method},
+        chunk_granules=None if granules is None else np.array(granules, np.int32),
     )
 
 

@@ -7,7 +7,10 @@ buffer, and a copy between places is left out where the first is not needed any 
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, permutations
 from typing import Protocol
 
 from certree.extras.runtimes.check.execution import Arrival, cell_words
@@ -44,48 +47,59 @@ class Chunks:
     def of(self, part: Part) -> int | None:
         """The number of the chunk that a contribution belongs to; None for a rank's own block, which nobody moves."""
         rank, offset = part
-        kind, k, root = self.layout.kind, self.layout.block, self.layout.root
+        kind, k, at = self.layout.kind, self.layout.block, self.layout.order[rank]
+        root = 0 if self.layout.root is None else self.layout.order[self.layout.root]
         match kind:
             case CollectiveKind.ALL_REDUCE | CollectiveKind.REDUCE | CollectiveKind.BROADCAST | CollectiveKind.REDUCE_SCATTER:
                 return offset
             case CollectiveKind.ALL_GATHER:
-                return rank * k + offset
+                return at * k + offset
             case CollectiveKind.GATHER:
-                return None if rank == root else (rank - (rank > (root or 0))) * k + offset
+                return None if at == root else (at - (at > root)) * k + offset
             case CollectiveKind.SCATTER:
                 target = offset // k
-                return None if target == root else (target - (target > (root or 0))) * k + offset % k
+                return None if target == root else (target - (target > root)) * k + offset % k
             case CollectiveKind.ALL_TO_ALL:
-                target = offset // k
-                pair = rank * (self.layout.ranks - 1) + target - (target > rank)
-                return None if target == rank else pair * k + offset % k
+                target = self.layout.target(rank, offset)
+                return None if target == rank else self._pairs[rank, target] + offset - self.layout.starts[0][rank, target]
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], int]:
+        """The first chunk of each pair of an all-to-all."""
+        pairs = list(permutations(self.layout.members, 2))
+        return dict(zip(pairs, accumulate((self.layout.size(*pair) for pair in pairs), initial=0), strict=False))
 
     def ends(self) -> tuple[list[int], list[int]]:
         """(root, target) of every chunk."""
-        kind, k, count, root = self.layout.kind, self.layout.block, self.layout.ranks, self.layout.root
-        others = [rank for rank in range(count) if rank != root]
+        kind, k, members, root = self.layout.kind, self.layout.block, self.layout.members, self.layout.root
+        others = [rank for rank in members if rank != root]
         match kind:
             case CollectiveKind.ALL_REDUCE:
                 return [-1] * self.layout.chunks, []
             case CollectiveKind.REDUCE | CollectiveKind.BROADCAST:
                 return [root or 0] * self.layout.chunks, []
             case CollectiveKind.REDUCE_SCATTER | CollectiveKind.ALL_GATHER:
-                return [rank for rank in range(count) for _ in range(k)], []
+                return [rank for rank in members for _ in range(k)], []
             case CollectiveKind.GATHER:
                 return [rank for rank in others for _ in range(k)], [root or 0] * (k * len(others))
             case CollectiveKind.SCATTER:
                 return [root or 0] * (k * len(others)), [rank for rank in others for _ in range(k)]
             case CollectiveKind.ALL_TO_ALL:
-                pairs = [(a, b) for a in range(count) for b in range(count) if a != b for _ in range(k)]
+                pairs = [pair for pair in permutations(members, 2) for _ in range(self.layout.size(*pair))]
                 return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 class Run(Protocol):
-    """What a run of a program moved; `layout` counts chunks as the run does."""
+    """What a run of a program moved; `layout` counts chunks as the run does, `sizes` are those of chunks that are not of one size."""
 
     layout: Layout
     in_place: bool
     arrivals: list[Arrival]
+
+    @property
+    def sizes(self) -> Mapping[Part, int]:
+        """By contribution."""
+        ...
 
 
 def transfers_of(execution: Run) -> list[Transfer]:

@@ -23,6 +23,7 @@ def ranks_by_switch(schedule: Schedule, what: str) -> tuple[PlanRank, ...]:
 
     UnsupportedError for another collective, several switches for a chunk, and transfers between ranks. O(transfers + ranks²).
     """
+    schedule.collective.require_no_members(what)
     _require_all_through_switches(schedule, what)
     ranks = tuple(range(len(schedule.topology.endpoints)))
     blocks = -(-(len(ranks) - 1) // MOST_BLOCK_CHANNELS)

@@ -3,7 +3,8 @@ traces (`chakra`), as ASTRA-sim takes them for a collective of the user's own.
 
 A trace says who sends how many bytes to whom, and what waits for what, but not which data. The traces that certree writes say that
 as well: of every node in the attribute `data`, such as `o[2]` of a message and `i[2]+s[4]>o[2]` of an addition, with offsets in
-chunks of the input (i), the output (o) and scratch (s); of every file in the attributes `collective`, `chunks` and `root`.
+chunks of the input (i), the output (o) and scratch (s); of every file in the attributes `collective`, `chunks` and `root`, and
+where some take part or blocks differ in `members` and `blocks` (rows of chunks from rank to rank).
 """
 
 import re
@@ -13,11 +14,13 @@ from pathlib import Path
 from certree.extras.runtimes.model.chakra import SUFFIX, Node, NodeType, Trace, read_chakra, trace_files, written_chakra
 from certree.extras.runtimes.model.layout import Cell, Layout
 from certree.extras.runtimes.model.program import Buffer
+from certree.extras.runtimes.model.roles import Roles
 from certree.models.common.errors import InputError, short, unknown_name
 from certree.models.common.files import read_bytes
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 
 MAX_CHUNKS = 1 << 20
+_ROWS = re.compile(r"[0-9]{1,7}(?:[,;][0-9]{1,7})*", re.ASCII)
 MAX_TAG = (1 << 31) - 1
 NAME = "algorithm"  # of the files that certree writes: algorithm.RANK.et
 _CELL = r"[ios]\[[0-9]{1,7}\]"
@@ -82,7 +85,7 @@ def _layout(trace: Trace, ranks: int, where: str) -> Layout | None:
     stated = trace.attributes
     if "collective" not in stated:
         return None
-    kinds = {str(kind): kind for kind in CollectiveKind}
+    kinds = {str(kind): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
     name, chunks, root = stated["collective"], stated.get("chunks"), stated.get("root", -1)
     if name not in kinds:
         raise InputError(f"{where}: {unknown_name('collective', str(name), kinds)}")
@@ -92,9 +95,18 @@ def _layout(trace: Trace, ranks: int, where: str) -> Layout | None:
     assert isinstance(chunks, int)
     assert isinstance(root, int)
     try:
-        return Layout(kinds[str(name)], ranks, chunks, None if root < 0 else root)
+        rows = _rows(stated.get("blocks"), where) if name == ALLTOALLV else ()
+        members = _rows(stated["members"], where)[0] if "members" in stated else None
+        return Layout(kinds[str(name)], ranks, chunks, None if root < 0 else root, Roles(members, rows))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
+
+
+def _rows(text: object, where: str) -> tuple[tuple[int, ...], ...]:
+    """Rows of whole numbers, such as `0,2;1,0`."""
+    if not isinstance(text, str) or _ROWS.fullmatch(text) is None:
+        raise InputError(f"{where}: members or blocks are {short(text)}; expected rows of numbers such as 0,2;1,0")
+    return tuple(tuple(map(int, row.split(","))) for row in text.split(";"))
 
 
 def _known(trace: Trace, where: str) -> list[Node]:
@@ -145,7 +157,11 @@ def written_algorithm(algorithm: Algorithm) -> dict[str, bytes]:
     """The files of all ranks, by name. The same algorithm gives the same bytes."""
     head: dict[str, int | str] = {}
     if (layout := algorithm.layout) is not None:
-        head = {"collective": str(layout.kind), "chunks": layout.chunks, "root": -1 if layout.root is None else layout.root}
+        roles = layout.roles
+        name = ALLTOALLV if roles.blocks else str(layout.kind)
+        head = {"collective": name, "chunks": layout.chunks, "root": -1 if layout.root is None else layout.root}
+        head |= {} if roles.members is None else {"members": ",".join(map(str, roles.members))}
+        head |= {"blocks": ";".join(",".join(map(str, row)) for row in roles.blocks)} if roles.blocks else {}
     return {
         f"{NAME}.{rank}{SUFFIX}": written_chakra(Trace([_node(act) for act in acts], attributes={**head}))
         for rank, acts in enumerate(algorithm.ranks)

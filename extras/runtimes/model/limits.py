@@ -71,8 +71,10 @@ def plan_limits(plan: Plan) -> Iterator[str]:
 
 
 def _size_limits(plan: Plan, rank: int) -> Iterator[str]:
-    owner, layout = plan.ranks[rank], Layout(plan.kind, len(plan.ranks), plan.chunks_per_loop, 0)
-    expected = max(layout.sizes(one)[0] for one in (0, 1)), max(layout.sizes(one)[1] for one in (0, 1))
+    root = 0 if plan.roles.members is None else plan.roles.members[0]
+    owner, layout = plan.ranks[rank], Layout(plan.kind, len(plan.ranks), plan.chunks_per_loop, root, plan.roles)
+    sizes = [layout.sizes(one) for one in layout.members]
+    expected = max(inputs for inputs, _ in sizes), max(outputs for _, outputs in sizes)
     for what, has, due in (("input", owner.inputs, expected[0]), ("output", owner.outputs, expected[1])):
         if has != due:
             yield f"rank {rank} has {has} {what} chunks; {plan.kind} of {plan.chunks_per_loop} chunks has {due}, all of one size"

@@ -10,9 +10,10 @@ from typing import Never
 
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
+from certree.extras.runtimes.model.roles import Roles
 from certree.models.common.elements import Element, parse_elements
-from certree.models.common.errors import InputError, short, unknown_name
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.common.errors import InputError, UnsupportedError, short, unknown_name
+from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 
 SUFFIX = ".xml"
 MAX_BYTES = 1 << 25  # of a file
@@ -20,10 +21,12 @@ MAX_RANKS = 1 << 12  # the executor reads 4,096 XML nodes, of which every rank i
 MAX_CHUNKS = 1 << 15  # offsets have 16 bits
 MAX_MESSAGE = 1 << 50
 PROTOCOLS = ("Simple", "LL", "LL128")
-COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind}
+COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
+MOST_LETTERS = 255  # of an attribute that the executor reads
 
 _SINGLE_QUOTES = re.compile(rb"<[^>]*\s[\w:.-]+\s*=\s*'")
 _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_NUMBERS = re.compile(r"[0-9]{1,9}(?:,[0-9]{1,9})*", re.ASCII)
 
 
 def read_msccl(data: bytes, where: str) -> Program:
@@ -51,14 +54,17 @@ class _Reader:
         self._require_tag(algo, "algo")
         count = self._whole(algo, "ngpus", 2, MAX_RANKS)
         chunks = self._whole(algo, "nchunksperloop", 1, MAX_CHUNKS)
-        kind = COLLECTIVES[self._choice(algo, "coll", COLLECTIVES)]
-        try:
-            Layout(kind, count, chunks)
-        except InputError as error:
-            self._refuse(algo, f"nchunksperloop: {error}")
+        name = self._choice(algo, "coll", COLLECTIVES)
+        kind = COLLECTIVES[name]
         gpus = {self._whole(gpu, "id", 0, count - 1): gpu for gpu in algo.children}
         if len(gpus) != len(algo.children) or len(gpus) != count:
             self._refuse(algo, f"{len(algo.children)} gpu elements with {len(gpus)} different ids; ngpus is {count}")
+        members = self._numbers(algo, "members") if "members" in algo.attributes else None
+        blocks = tuple(self._numbers(gpus[rank], "blocks") for rank in range(count)) if name == ALLTOALLV else ()
+        try:
+            Layout(kind, count, chunks, roles=Roles(members, blocks))
+        except InputError as error:
+            self._refuse(algo, f"nchunksperloop, members and blocks: {error}")
         in_place, out_of_place = (bool(self._whole(algo, name, 0, 1)) for name in ("inplace", "outofplace"))
         if not (in_place or out_of_place):
             self._refuse(algo, "inplace and outofplace are 0: it is for no call at all")
@@ -73,6 +79,7 @@ class _Reader:
             min_bytes=self._whole(algo, "minBytes", 0, MAX_MESSAGE),
             max_bytes=self._whole(algo, "maxBytes", 0, MAX_MESSAGE),
             ranks=tuple(self._rank(gpus[rank], count) for rank in range(count)),
+            roles=Roles(members, blocks),
         )
 
     def _rank(self, gpu: Element, count: int) -> Rank:
@@ -131,6 +138,12 @@ class _Reader:
             self._refuse(element, f"{name} is {short(text)}; allowed: {low} to {high}")
         return int(text)
 
+    def _numbers(self, element: Element, name: str) -> tuple[int, ...]:
+        text = self._text(element, name)
+        if _NUMBERS.fullmatch(text) is None:
+            self._refuse(element, f"{name} is {short(text)}; expected numbers such as 0,2,5")
+        return tuple(map(int, text.split(",")))
+
     def _choice(self, element: Element, name: str, known: Iterable[str]) -> str:
         text = self._text(element, name)
         if text not in list(known):
@@ -153,22 +166,26 @@ class _Reader:
 
 
 def written_msccl(program: Program) -> bytes:
-    """The XML of a program. The same program gives the same bytes."""
-    head = {
+    """The XML of a program. The same program gives the same bytes. The attributes `members` of `algo` and `blocks` of `gpu` say who
+    takes part and what an alltoallv moves; the executor reads neither. UnsupportedError where they are too long for it."""
+    blocks = program.roles.blocks
+    head: dict[str, object] = {
         "name": program.name,
         "proto": program.protocol,
         "nchannels": program.channels,
         "nchunksperloop": program.chunks_per_loop,
         "ngpus": len(program.ranks),
-        "coll": next(name for name, kind in COLLECTIVES.items() if kind is program.kind),
+        "coll": ALLTOALLV if blocks else next(name for name, kind in COLLECTIVES.items() if kind is program.kind),
         "inplace": int(program.in_place),
         "outofplace": int(program.out_of_place),
         "minBytes": program.min_bytes,
         "maxBytes": program.max_bytes,
     }
+    head |= {} if program.roles.members is None else {"members": _listed("members", program.roles.members)}
     lines = [f"<algo{_attributes(head)}>"]
     for number, rank in enumerate(program.ranks):
-        sizes = {"id": number, "i_chunks": rank.inputs, "o_chunks": rank.outputs, "s_chunks": rank.scratch}
+        sizes: dict[str, object] = {"id": number, "i_chunks": rank.inputs, "o_chunks": rank.outputs, "s_chunks": rank.scratch}
+        sizes |= {"blocks": _listed("blocks", blocks[number])} if blocks else {}
         lines.append(f"  <gpu{_attributes(sizes)}>")
         for index, block in enumerate(rank.blocks):
             ends = {"id": index, "send": block.send, "recv": block.receive, "chan": block.channel}
@@ -177,6 +194,13 @@ def written_msccl(program: Program) -> bytes:
             lines.append("    </tb>")
         lines.append("  </gpu>")
     return "\n".join([*lines, "</algo>", ""]).encode("ascii")
+
+
+def _listed(name: str, numbers: tuple[int, ...]) -> str:
+    text = ",".join(map(str, numbers))
+    if len(text) > MOST_LETTERS:
+        raise UnsupportedError(f"as a program for MSCCL: {len(text)} letters of {name}; the executor takes {MOST_LETTERS}")
+    return text
 
 
 def _step_attributes(number: int, step: Step) -> dict[str, object]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from certree.extras.runtimes.model.program import Buffer
+from certree.extras.runtimes.model.roles import EVERYONE, Roles
 from certree.models.schedule.collective import CollectiveKind
 
 #: (type of channel, the rank at its other end, which of several between the two)
@@ -116,7 +117,9 @@ class PlanRank:
 
 @dataclass(frozen=True)
 class Plan:
-    """A collective of all ranks, for messages of `min_bytes` to `max_bytes` whose chunks are multiples of `alignment` bytes."""
+    """A collective of all ranks, or as `roles` say, for messages of `min_bytes` to `max_bytes` whose chunks are multiples of
+    `alignment` bytes.
+    """
 
     name: str
     kind: CollectiveKind
@@ -128,6 +131,7 @@ class Plan:
     threads: int
     reuses_resources: bool
     ranks: tuple[PlanRank, ...]
+    roles: Roles = EVERYONE
 
     @property
     def chunks_per_loop(self) -> int:

@@ -11,9 +11,10 @@ from typing import Any
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.extras.runtimes.model.program import Buffer
+from certree.extras.runtimes.model.roles import Roles
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 
 SUFFIX = ".json"
 MAX_BYTES = 1 << 26  # of a file
@@ -21,7 +22,7 @@ MAX_RANKS = 1 << 10
 MAX_CHUNKS = 1 << 15
 MAX_MESSAGE = (1 << 64) - 1
 PROTOCOLS = ("Simple", "LL")
-COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind}
+COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
 PACKETS = ("ppkt", "rppkt", "respkt", "cpkt", "upkt", "repkt", "recpkt", "recspkt", "gstorepkt")
 
 
@@ -37,7 +38,8 @@ def plan_of(document: Any, where: str) -> Plan:
     UnsupportedError for operations on packets (protocol LL), for which there is no verification. O(operations).
     """
     top = Fields(document, where)
-    kind = COLLECTIVES[top.text("collective", known=COLLECTIVES)]
+    name = top.text("collective", known=COLLECTIVES)
+    kind = COLLECTIVES[name]
     gpus = top.tables("gpus", least=2)
     if len(gpus) > MAX_RANKS:
         top.refuse(f"{len(gpus)} gpus; allowed: up to {MAX_RANKS}")
@@ -45,6 +47,8 @@ def plan_of(document: Any, where: str) -> Plan:
         if gpu.whole("id", 0) != number:
             gpu.refuse(f"id is {gpu.whole('id', 0)}; ranks are listed in their order, and this is number {number}")
     sizes = [tuple(gpu.whole(f"{name}_chunks", 0, MAX_CHUNKS) for name in ("input", "output", "scratch")) for gpu in gpus]
+    members = top.wholes("members", 0, len(gpus) - 1) if "members" in top else None
+    blocks = tuple(gpu.wholes("blocks", 0, MAX_CHUNKS) for gpu in gpus) if name == ALLTOALLV else ()
     plan = Plan(
         name=top.text("name"),
         kind=kind,
@@ -56,9 +60,10 @@ def plan_of(document: Any, where: str) -> Plan:
         threads=top.whole("num_threads_per_block", 1, 1024, default=1024),
         reuses_resources=top.choice("reuse_resources", (True, False), default=False),
         ranks=tuple(_Reader(rank, gpu, sizes).rank() for rank, gpu in enumerate(gpus)),
+        roles=Roles(members, blocks),
     )
     try:
-        Layout(kind, len(gpus), plan.chunks_per_loop)
+        Layout(kind, len(gpus), plan.chunks_per_loop, roles=plan.roles)
     except InputError as error:
         top.refuse(str(error))
     return plan

@@ -8,17 +8,25 @@ from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Operation, 
 from certree.extras.runtimes.model.plan_file import COLLECTIVES
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.files import canonical_json
+from certree.models.schedule.collective import ALLTOALLV
 
 
 def written_plan(plan: Plan) -> bytes:
-    """The JSON of a plan. The same plan gives the same bytes."""
+    """The JSON of a plan. The same plan gives the same bytes. The keys `members`, and `blocks` of a rank, say who takes part and
+    what
+    an alltoallv moves; the executor reads neither."""
+    blocks = plan.roles.blocks
     document = {
         "name": plan.name,
-        "collective": next(name for name, kind in COLLECTIVES.items() if kind is plan.kind),
+        "collective": ALLTOALLV if blocks else next(name for name, kind in COLLECTIVES.items() if kind is plan.kind),
         "protocol": plan.protocol,
         "inplace": plan.in_place,
         "reuse_resources": plan.reuses_resources,
-        "gpus": [_Writer(number, rank).gpu() for number, rank in enumerate(plan.ranks)],
+        **({} if plan.roles.members is None else {"members": list(plan.roles.members)}),
+        "gpus": [
+            _Writer(number, rank).gpu() | ({"blocks": list(blocks[number])} if blocks else {})
+            for number, rank in enumerate(plan.ranks)
+        ],
         "num_threads_per_block": plan.threads,
         "use_double_scratch_buffer": False,
         "buffer_alignment": plan.alignment,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from certree.extras.runtimes.model.roles import EVERYONE, Roles
 from certree.models.schedule.collective import CollectiveKind
 
 
@@ -102,7 +103,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class Program:
-    """A collective of all ranks. Messages between two ranks on one channel stay in order.
+    """A collective of all ranks, or as `roles` say. Messages between two ranks on one channel stay in order.
 
     The runtime executes it once for each piece of `chunks_per_loop` parts, one after the other, with every part of a message of
     `min_bytes` to `max_bytes` (0: no limit). `in_place`, `out_of_place`: how the caller's buffers may lie (`layout`).
@@ -118,6 +119,7 @@ class Program:
     min_bytes: int
     max_bytes: int
     ranks: tuple[Rank, ...]
+    roles: Roles = EVERYONE
 
     @property
     def modes(self) -> tuple[bool, ...]:

@@ -107,22 +107,28 @@ class _Run:
         self.gpus, self.in_place, self.coll = gpus, in_place, algo.get("coll")
         self.ranks, self.chunks = len(gpus), int(algo.get("nchunksperloop"))
         many = self.coll in ("allgather", "reducescatter", "alltoall")
-        _need(not many or self.chunks % self.ranks == 0, "blocks of unequal size")
-        self.block = self.chunks // self.ranks if many else self.chunks
+        self.members = [int(one) for one in algo.get("members").split(",")] if "members" in algo.attrib else list(range(self.ranks))
+        _need(not many or self.chunks % len(self.members) == 0, "blocks of unequal size")
+        self.block = self.chunks // len(self.members) if many else self.chunks
+        if self.coll == "alltoallv":
+            self.rows = {int(gpu.get("id")): [int(one) for one in gpu.get("blocks").split(",")] for gpu in algo}
 
     def cell(self, rank, buffer, offset):
         """In place, one name for what is one chunk of memory."""
+        if rank not in self.members:
+            return rank, buffer, offset
         if self.in_place and buffer == "i" and self.coll in ("allreduce", "alltoall"):
             return rank, "o", offset
         if self.in_place and buffer == "i" and self.coll == "allgather":
-            return rank, "o", rank * self.block + offset
+            return rank, "o", self.members.index(rank) * self.block + offset
         if self.in_place and buffer == "o" and self.coll == "reducescatter":
-            return rank, "i", rank * self.block + offset
+            return rank, "i", self.members.index(rank) * self.block + offset
         return rank, buffer, offset
 
     def check(self):
         inputs = self.block if self.coll == "allgather" else self.chunks
-        self.memory = {self.cell(r, "i", c): Counter({(r, c): 1}) for r in range(self.ranks) for c in range(inputs)}
+        held = {r: sum(self.rows[r]) if self.coll == "alltoallv" else inputs for r in self.members}
+        self.memory = {self.cell(r, "i", c): Counter({(r, c): 1}) for r in self.members for c in range(held[r])}
         self.queues, self.before, self.uses = defaultdict(list), {}, defaultdict(list)
         done = {(rank, at): 0 for rank in range(self.ranks) for at in range(len(self.gpus[rank][1]))}
         moved = True
@@ -139,20 +145,23 @@ class _Run:
         _need(all(done[rank, at] == len(self.gpus[rank][1][at][1]) for rank, at in done), "deadlock")
         _need(not any(self.queues.values()), "messages that nobody receives")
         self.check_races()
-        for rank in range(self.ranks):
+        for rank in self.members:
             for offset, due in enumerate(self.due(rank)):
                 held = self.memory.get(self.cell(rank, "o", offset))
                 _need(held == Counter(due), f"rank {rank} o[{offset}] holds {held}")
 
     def due(self, rank):
-        others, k = range(self.ranks), self.block
+        others, k = self.members, self.block
+        if self.coll == "alltoallv":
+            return [[(other, sum(self.rows[other][:rank]) + c)] for other in others for c in range(self.rows[other][rank])]
+        at = others.index(rank)
         if self.coll == "allreduce":
             return [[(other, c) for other in others] for c in range(k)]
         if self.coll == "reducescatter":
-            return [[(other, rank * k + c) for other in others] for c in range(k)]
+            return [[(other, at * k + c) for other in others] for c in range(k)]
         if self.coll == "allgather":
             return [[(other, c)] for other in others for c in range(k)]
-        return [[(other, rank * k + c)] for other in others for c in range(k)]
+        return [[(other, at * k + c)] for other in others for c in range(k)]
 
     def can_start(self, rank, at, step, done):
         ends = self.gpus[rank][1][at][0]

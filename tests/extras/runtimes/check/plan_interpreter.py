@@ -44,7 +44,13 @@ class _Run:
         inputs, outputs = ({gpu[name] for gpu in self.gpus} for name in ("input_chunks", "output_chunks"))
         _need(len(inputs) == len(outputs) == 1, "ranks of different sizes")
         (self.inputs,), (self.outputs,) = inputs, outputs
-        n = self.ranks
+        self.members = plan.get("members", list(range(self.ranks)))
+        self.rows = [gpu.get("blocks") for gpu in self.gpus]
+        if self.coll == "alltoallv":
+            most = max(map(sum, self.rows)), max(sum(row[r] for row in self.rows) for r in range(self.ranks))
+            _need((self.inputs, self.outputs) == most, "sizes")
+            return
+        n = len(self.members)
         expected = {
             "allreduce": self.inputs == self.outputs,
             "alltoall": self.inputs == self.outputs and self.inputs % n == 0,
@@ -54,17 +60,20 @@ class _Run:
         _need(self.inputs > 0 and self.outputs > 0 and expected[self.coll], "sizes")
 
     def cell(self, rank, buffer, offset):
+        if rank not in self.members:
+            return rank, buffer, offset
         if self.place and buffer == "i" and self.coll in ("allreduce", "alltoall"):
             return rank, "o", offset
         if self.place and buffer == "i" and self.coll == "allgather":
-            return rank, "o", rank * self.inputs + offset
+            return rank, "o", self.members.index(rank) * self.inputs + offset
         if self.place and buffer == "o" and self.coll == "reducescatter":
-            return rank, "i", rank * self.outputs + offset
+            return rank, "i", self.members.index(rank) * self.outputs + offset
         return rank, buffer, offset
 
     def check(self):
         self.read_channels()
-        self.memory = {self.cell(r, "i", c): Counter({(r, c): 1}) for r in range(self.ranks) for c in range(self.inputs)}
+        held = {r: sum(self.rows[r]) if self.coll == "alltoallv" else self.inputs for r in self.members}
+        self.memory = {self.cell(r, "i", c): Counter({(r, c): 1}) for r in self.members for c in range(held[r])}
         self.signals, self.uses, self.before = defaultdict(list), defaultdict(list), defaultdict(set)
         self.phase, self.far = defaultdict(int), []
         self.there, self.passed = defaultdict(set), set()
@@ -80,18 +89,21 @@ class _Run:
         _need(all(done[me] == len(ops) for me, ops in self.blocks.items()), "deadlock")
         _need(not any(self.signals.values()), "signals that nobody waits for")
         self.check_orders()
-        for rank in range(self.ranks):
+        for rank in self.members:
             for offset, due in enumerate(self.due(rank)):
                 held = self.memory.get(self.cell(rank, "o", offset))
                 _need(held == Counter(due), f"rank {rank} o[{offset}] holds {held}")
 
     def due(self, rank):
-        others, i, o = range(self.ranks), self.inputs, self.outputs
+        others, i, o = self.members, self.inputs, self.outputs
+        if self.coll == "alltoallv":
+            return [[(other, sum(self.rows[other][:rank]) + c)] for other in others for c in range(self.rows[other][rank])]
+        at = others.index(rank)
         return {
             "allreduce": [[(other, c) for other in others] for c in range(o)],
-            "reducescatter": [[(other, rank * o + c) for other in others] for c in range(o)],
+            "reducescatter": [[(other, at * o + c) for other in others] for c in range(o)],
             "allgather": [[(other, c)] for other in others for c in range(i)],
-            "alltoall": [[(other, rank * (o // self.ranks) + c)] for other in others for c in range(o // self.ranks)],
+            "alltoall": [[(other, at * (o // len(others)) + c)] for other in others for c in range(o // len(others))],
         }[self.coll]
 
     def read_channels(self):

@@ -92,12 +92,15 @@ def _cells(text, rank):
     return [(rank, part[0], int(part[2:-1])) for part in text.split("+")]
 
 
-def _check(ranks):
+def _check(ranks):  # noqa: PLR0915
     n, (head, _) = len(ranks), ranks[0]
     _need(n > 1 and all(one == head for one, _ in ranks), "different heads")
     coll, chunks = head["collective"], head["chunks"]
-    _need(chunks > 0 and (coll == "all-reduce" or chunks % n == 0), "chunks")
-    k = chunks if coll == "all-reduce" else chunks // n
+    members = [int(one) for one in head["members"].split(",")] if "members" in head else list(range(n))
+    rows = [[int(one) for one in row.split(",")] for row in head["blocks"].split(";")] if coll == "alltoallv" else []
+    whole = coll in ("all-reduce", "broadcast", "alltoallv")
+    _need(chunks > 0 and (whole or chunks % len(members) == 0), "chunks")
+    k = chunks if whole else chunks // len(members)
     inputs = k if coll == "all-gather" else chunks
     nodes, sends = {}, {}
     for rank, (_, found) in enumerate(ranks):
@@ -112,7 +115,8 @@ def _check(ranks):
             _need((rank, node["comm_dst"], node["comm_tag"]) not in sends, "a tag twice")
             sends[rank, node["comm_dst"], node["comm_tag"]] = (rank, number)
     _need(all(0 <= key[2] < 1 << 31 for key in sends), "a tag")
-    memory = {(r, "i", c): Counter({(r, c): 1}) for r in range(n) for c in range(inputs)}
+    held = {r: sum(rows[r]) if rows else inputs * (coll != "broadcast" or r == head["root"]) for r in members}
+    memory = {(r, "i", c): Counter({(r, c): 1}) for r in members for c in range(held[r])}
     over, sent, uses, taken = {}, {}, {}, set()
     while len(over) < len(nodes):
         ready = [me for me in nodes if me not in over and all((me[0], other) in over for other in nodes[me]["waits"])]
@@ -147,13 +151,15 @@ def _check(ranks):
                 uses[cell].append((me, writes))
             over[me] = frozenset(before)
     _need(len(taken) == len(sends), "messages that nobody receives")
-    others = range(n)
-    for rank in others:
+    others = members
+    for at, rank in enumerate(members):
         due = {
             "all-reduce": [[(other, c) for other in others] for c in range(k)],
-            "reduce-scatter": [[(other, rank * k + c) for other in others] for c in range(k)],
+            "broadcast": [[(head["root"], c)] for c in range(k)],
+            "reduce-scatter": [[(other, at * k + c) for other in others] for c in range(k)],
             "all-gather": [[(other, c)] for other in others for c in range(k)],
-            "all-to-all": [[(other, rank * k + c)] for other in others for c in range(k)],
+            "all-to-all": [[(other, at * k + c)] for other in others for c in range(k)],
+            "alltoallv": [[(other, sum(row[:rank]) + c)] for other, row in enumerate(rows) for c in range(row[rank])],
         }[coll]
         for offset, parts in enumerate(due):
             _need(memory.get((rank, "o", offset)) == Counter(parts), f"rank {rank} o[{offset}]")
