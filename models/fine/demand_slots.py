@@ -38,21 +38,30 @@ def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule
     """
     if schedule.has_fine_slots and is_made_for(schedule, message_bytes, machine):
         return schedule
+    return booked_in(unplaced(schedule, message_bytes, machine), np.argsort(schedule.step, kind="stable"))
+
+
+def unplaced(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
+    """The transfers of a schedule for a demand, all in the first slot. Errors as `booked`."""
     _refuse_several_paths(schedule)
-    order = np.argsort(schedule.step, kind="stable")
     still = replace(
         schedule, step=np.zeros(schedule.transfers, np.int32), rounds=np.ones(1, np.int32), delay=1, slot_cycles=1,
         waits=None, made_for=MadeFor(message_bytes, machine), certificate=None,
     )  # fmt: skip
-    slot = 1 << (_fullest(fine_times(still)) // MOST_SLOTS).bit_length()
+    return replace(still, slot_cycles=1 << (_fullest(fine_times(still)) // MOST_SLOTS).bit_length())
+
+
+def booked_in(still: Schedule, order: Int64) -> Schedule:
+    """Transfers that are `unplaced`, taken in this order, in which each is behind the one that brings its chunk."""
+    slot = fine_times(still).slot
     while True:
         still = replace(still, slot_cycles=slot)
-        fires = _slots(fine_times(still), order)
+        fires = slots_in(fine_times(still), order)
         if (last := int(fires.max(initial=0))) < MOST_SLOTS:
             break
         slot *= 1 << (last // MOST_SLOTS).bit_length()
     order = np.argsort(fires, kind="stable")
-    columns = {name: getattr(schedule, name)[order] for name in schedule.columns if name != "step"}
+    columns = {name: getattr(still, name)[order] for name in still.columns if name != "step"}
     return replace(still, step=fires[order].astype(np.int32), rounds=np.ones(last + 1, np.int32), **columns)
 
 
@@ -74,7 +83,7 @@ def _fullest(times: FineTimes) -> int:
     return int((load // capacity).max(initial=0))
 
 
-def _slots(times: FineTimes, rows: Int64) -> Int64:
+def slots_in(times: FineTimes, rows: Int64) -> Int64:
     """By row the slot in which it fires: the first from which on its chunk is there, and its links are free for good."""
     places, lanes = places_of(times)
     reads, writes = cells_of(times.schedule)

@@ -1,7 +1,7 @@
 """Improvement of a valid schedule by new slots, new trees, another delay or repeats; never a worse one."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,9 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.deadlock_free_routes import with_channels
+from certree.synth.improve.demand_orders import reordered_demand
 from certree.synth.improve.orders import reordered
+from certree.synth.improve.periods import closer
 from certree.synth.improve.precedence import Precedence, justified, mirrored
 from certree.synth.improve.regrowth import Forest, Regrowth
 from certree.synth.improve.tail_search import without_last_slot
@@ -25,7 +27,7 @@ from certree.synth.packing.trees import family_of
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.rules.tree_proof import flows_along_trees
 
-_SEARCHED = takes("improving", "members", "virtual_channel")
+_SEARCHED = takes("improving", "members", "virtual_channel", "buffers")
 
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
 MAX_TREE_ROWS = 600_000
@@ -44,18 +46,18 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
     Trees reach all endpoints, in whatever virtual channels: other schedules get new slots alone. Transfers with fine slots are
-    taken in other orders (`orders`).
+    taken in other orders (`orders`), those of a demand likewise (`demand_orders`), and iterations closer together (`periods`).
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
     if isinstance(source, Schedule):
         source = fitted(source, request.message_bytes, request.machine)
     request.monitor.offer(source, request.cycles(source))
-    source.collective.require_equal_blocks("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}
-    if source.has_fine_slots:
-        for candidate, what in reordered(source, request, origin):
+    orders = _orders_for(source)
+    if orders is not None:
+        for candidate, what in orders(source, request, origin):
             _offer(request, written_out(with_channels(candidate, request.machine)), what)
         return _best(request)
     _SEARCHED.require(source)
@@ -64,6 +66,15 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     if source.period is None:
         _try_slots(source, request, origin)
     return _best(request)
+
+
+def _orders_for(source: Schedule) -> Callable[[Schedule, Request, Mapping[str, Any]], Iterator[tuple[Schedule, str]]] | None:
+    """The search for other orders of transfers that are booked one after the other; None where steps have equal slots."""
+    if source.collective.demand is not None:
+        return reordered_demand
+    if not source.has_fine_slots:
+        return None
+    return reordered if source.repeats == 1 else closer
 
 
 def _best(request: Request) -> AnySchedule:
@@ -113,7 +124,7 @@ def _try_slots(source: Schedule, request: Request, origin: Mapping[str, Any]) ->
     for candidate in found[:2]:
         grown = candidate
         collective = candidate.collective
-        spans = collective.members is None and not collective.has_targets
+        spans = collective.members is None and not collective.has_targets and candidate.buffers == 1
         if spans and candidate.topology.is_direct and not candidate.routes and flows_along_trees(candidate):
             grown = _regrown(candidate, request, chance)
             _offer(request, grown, f"delay {grown.delay}, trees grown again")
@@ -125,7 +136,7 @@ def _with_slots(schedule: Schedule, slots: Sequence[int], delay: int, **more: An
     step = np.array(slots, np.int32)
     step -= step.min(initial=0)
     order = np.argsort(step, kind="stable")
-    columns = {name: getattr(schedule, name)[order] for name in ("chunk", "op", "src", "dst", "route")}
+    columns = {name: getattr(schedule, name)[order] for name in schedule.columns if name != "step"}
     rounds = np.ones(int(step.max(initial=0)) + 1, np.int32)
     return replace(schedule, step=step[order], rounds=rounds, delay=delay, certificate=None, **columns, **more)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import Booked
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
@@ -22,11 +21,9 @@ SOLVED = 5.0  # CP-SAT's units of deterministic time for one unit of effort
 
 def reordered(source: Schedule, request: Request, origin: Mapping[str, Any]) -> Iterator[tuple[Schedule, str]]:
     """Schedules with the transfers of one with fine slots in other orders, each as early as list scheduling gets it, and what
-    found them. `source` is made for the request's size and machine; what it plans to wait, these do not. UnsupportedError for one
-    that repeats. O(rows · hops · log rows) for each booking.
+    found them. `source` is made for the request's size and machine and does not repeat; what it plans to wait, these do not.
+    O(rows · hops · log rows) for each booking.
     """
-    if source.repeats > 1:
-        raise UnsupportedError("improving: not supported for fine slots with repeats")
     program = program_of(source)
     costs = costs_of(request, program, fine_times(source).slot)
     trial, least = Trial.of(program, costs), least_cycles(program, costs)

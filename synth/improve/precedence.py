@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.rebooking import cells_of
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.rules.contention import claims
@@ -29,21 +30,21 @@ class Precedence:
         """The constraints under which the rows of a valid schedule in steps of one round, without a period, mean the same with that
         `delay`, whatever their slots.
 
-        In each cell (node and chunk) what had landed when a transfer left still has, what had not still has not, and a copy keeps
-        its place among the arrivals; then by induction over the slots every transfer carries what it carried. UnsupportedError for
+        In each cell (node, chunk and buffer) what had landed when a transfer left still has, what had not still has not, and a copy
+        keeps its place among the arrivals; then by induction over the slots every transfer carries what it carried. With several
+        buffers nothing leaves a cell, and no copy is sent to it, while something is on its way there. UnsupportedError for
         more than MAX_ROWS rows or MAX_CONSTRAINTS constraints. O(rows log rows + constraints).
         """
         rows = schedule.transfers
         if rows > MAX_ROWS:
             raise UnsupportedError(f"{rows} transfers; slots are searched for up to {MAX_ROWS}")
-        arrivals: dict[tuple[int, int], list[int]] = defaultdict(list)
-        departures: dict[tuple[int, int], list[int]] = defaultdict(list)
+        arrivals: dict[int, list[int]] = defaultdict(list)
+        departures: dict[int, list[int]] = defaultdict(list)
         step = schedule.step.tolist()
-        for row, (chunk, src, dst) in enumerate(
-            zip(schedule.chunk.tolist(), schedule.src.tolist(), schedule.dst.tolist(), strict=True)
-        ):
-            arrivals[dst, chunk].append(row)
-            departures[src, chunk].append(row)
+        several = schedule.buffers > 1
+        for row, (read, written) in enumerate(zip(*(cells.tolist() for cells in cells_of(schedule)), strict=True)):
+            arrivals[written].append(row)
+            departures[read].append(row)
         is_copy = (schedule.op == Op.COPY).tolist()
         found: dict[tuple[int, int], int] = {}
 
@@ -58,12 +59,13 @@ class Precedence:
                     if step[arrival] + schedule.delay <= step[departure]:
                         order(arrival, departure, delay)
                     else:
-                        order(departure, arrival, 1 - delay)
+                        order(departure, arrival, 0 if several else 1 - delay)
             for copy in landing:
                 if is_copy[copy]:
                     for other in landing:
                         if step[other] != step[copy]:
-                            order(min(copy, other, key=step.__getitem__), max(copy, other, key=step.__getitem__), 1)
+                            first, second = sorted((copy, other), key=step.__getitem__)
+                            order(first, second, delay if several else 1)
         before: list[list[tuple[int, int]]] = [[] for _ in range(rows)]
         after: list[list[tuple[int, int]]] = [[] for _ in range(rows)]
         for (first, second), gap in found.items():

@@ -90,7 +90,7 @@ class Chunks:
 
 
 class Run(Protocol):
-    """What a run of a program moved; `layout` counts chunks as the run does, `sizes` are those of chunks that are not of one size."""
+    """What a run of a program moved; `layout` counts chunks as the run does. `sizes`: of chunks that differ, else empty."""
 
     layout: Layout
     in_place: bool
