@@ -18,6 +18,14 @@ PARTS = {
     "rounded_rate": "described used: rational\nlinks: count",
     "method": "method verdict: text\npoint better?: [count]?",
     "place": "rank chunk: count",
+    "order": """
+        orders ties: count
+        same_at_all_ranks: bool
+        fixed_by: text
+        nested: bool?
+        expression: text?
+        differs tied: [count]?
+        """,
     "packet": "id: count\nhead tail: count?",
     "others": "packets arrived longest_latency: count",
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
@@ -57,7 +65,8 @@ DOCUMENTS = {
         time_bound_cycles_any_shares?: count?
         shares: text?
         witness_any_shares?: bound
-        compared? time_unknown?: text
+        compared? time_unknown? order_unknown?: text
+        order?: order?
         router_effect?: text?
         violations?: [violation]
         violation_counts?: {count}

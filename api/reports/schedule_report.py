@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from certree.api.reports.order_report import order_of, order_words
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
@@ -95,6 +96,7 @@ def schedule_report(
         "router_effect": agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None,
         "message_bytes": message_bytes,
         "machine": machine.name,
+        **(order_of(schedule) if verdict.valid else {}),
     }
     document |= over_bounds(document["time_cycles"], document)
     if not verdict.valid:
@@ -212,6 +214,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     if report.get("skew_tolerance_cycles") is not None:
         skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
+    lines += order_words(report)
     lines += rounded_words(report)
     lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in report.get("left_out", {}).items()]
     least = report.get("least_slot_cycles")

@@ -84,16 +84,5 @@ def test_one_scale_is_another_machine():
     assert 1.9 < ratio < 2.1
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [("cost ring:4,capacity=1/2 --methods ring", "a cost model")],
-)  # fmt: skip
-def test_models_without_parts(line, what):
-    told = certree(*line.split())
-    assert told.code == 2 or "links of a part of the full speed" in told.err, told
-    assert f"has links of a part of the full speed; {what}" in told.err
-    assert "Traceback" not in told.err
-
-
 def test_scale_of_the_network():
     assert parse_topology(NETWORK).scale == 2

@@ -1,11 +1,17 @@
 // Python bindings of what checkers need to be fast.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
 
+#include <array>
 #include <limits>
+#include <span>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "additions.hpp"
 #include "known_units.hpp"
 #include "rup_checker.hpp"
 
@@ -76,15 +82,73 @@ Table known(Column<int64_t> source, Column<int64_t> place, Column<int64_t> low, 
   return Table(found->data(), {count, static_cast<size_t>(nodes)}, owner);
 }
 
+using Numbers = nb::ndarray<nb::numpy, int32_t, nb::ndim<1>, nb::c_contig>;
+
+Numbers given(std::vector<int32_t> values) {
+  auto* kept = new std::vector<int32_t>(std::move(values));
+  const nb::capsule owner(kept, [](void* data) noexcept { delete static_cast<std::vector<int32_t>*>(data); });
+  return Numbers(kept->data(), {kept->size()}, owner);
+}
+
+// Columns of one length, or empty where they may be, with entries from 0 on.
+template <typename T>
+std::span<const T> checked(const Column<T>& column, size_t rows, int64_t limit, bool may_be_empty) {
+  const std::span<const T> values(column.data(), column.size());
+  if (values.size() != rows && !(may_be_empty && values.empty()))
+    throw std::invalid_argument("columns of transfers differ in length");
+  for (const T value : values) {
+    if (value < 0 || value >= limit) throw std::invalid_argument("a column of transfers is out of range");
+  }
+  return values;
+}
+
+std::tuple<Numbers, Numbers, Numbers, int64_t, int64_t> added_up(const std::array<Column<int32_t>, 6>& columns, Column<int8_t> op,
+                                                                 const std::array<Column<int64_t>, 2>& times,
+                                                                 const std::array<Column<int64_t>, 2>& orders, Column<int32_t> held,
+                                                                 const std::array<int64_t, 5>& sizes) {
+  const auto [chunks, buffers, delay, ranks, apart] = sizes;
+  const size_t rows = op.size();
+  if (chunks < 1 || buffers < 1 || delay < 0 || ranks < 0 || ranks > std::numeric_limits<int32_t>::max()) {
+    throw std::invalid_argument("sizes of a schedule are out of range");
+  }
+  const int64_t nodes = static_cast<int64_t>(held.size()) / (chunks * buffers), end = std::numeric_limits<int64_t>::max();
+  const auto count = static_cast<int64_t>(rows);
+  const CarriedRows carried{checked(columns[0], rows, nodes, false),
+                            checked(columns[1], rows, nodes, false),
+                            checked(columns[2], rows, chunks, false),
+                            checked(columns[3], rows, buffers, true),
+                            checked(columns[4], rows, buffers, true),
+                            checked(columns[5], rows, end, false),
+                            checked(op, rows, 2, false),
+                            checked(times[0], rows, end, true),
+                            checked(times[1], rows, end, true),
+                            checked(orders[0], rows, count, true),
+                            checked(orders[1], rows, count, true),
+                            chunks,
+                            buffers,
+                            delay};
+  AddedUp found;
+  {
+    nb::gil_scoped_release release;
+    found = add_up(carried, copy(held), static_cast<int32_t>(ranks), apart);
+  }
+  return {given(std::move(found.held)), given(std::move(found.left)), given(std::move(found.right)), found.tied, found.ties};
+}
+
 }  // namespace
 }  // namespace certree
 
 NB_MODULE(_proofs, m) {
-  m.doc() = "Checking refutations, and chains of waits.";
+  m.doc() = "Checking refutations, chains of waits, and orders of additions.";
   m.def("check_rup", &certree::check, "variables"_a, "formula"_a, "proof"_a, "deletes"_a,
         "most_steps"_a = std::numeric_limits<uint64_t>::max(),
         "Whether lines refute a formula, each clause derived from those before it by unit propagation: (number of a RupResult, "
         "line, clauses visited).");
   m.def("known_units", &certree::known, "source"_a, "place"_a, "low"_a, "high"_a, "arrivals"_a, "nodes"_a,
         "How many units of each node have fired, as each unit knows: int32 of shape (units, nodes); see known_units.hpp.");
+  m.def(
+      "add_up", &certree::added_up, "columns"_a, "op"_a, "times"_a, "orders"_a, "held"_a, "sizes"_a,
+      "(expression of each cell at the end, left and right operands of sums, a row that comes together with another one or -1, "
+      "how many do). `columns`: src, dst, chunk, src_buffer, dst_buffer, step; `times`: lands, comes; `orders`: leaving, landing; "
+      "`sizes`: chunks, buffers, delay, ranks, apart; see additions.hpp.");
 }

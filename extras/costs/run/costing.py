@@ -167,7 +167,7 @@ class Costing:
         cell: dict[str, Any] = {
             "method": method if isinstance(method, str) else None,
             "topology": schedule.topology.name,
-            "collective": str(schedule.collective.kind),
+            "collective": schedule.collective.name,
             "root": schedule.collective.root,
             "valid": verdict.valid,
         }

@@ -86,7 +86,6 @@ def test_scratch_read_too_early(tmp_path):
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        ("cost", "cost models"),
         ("endpoints", "endpoints with engines"),
         ("aggregate", "reducing switches"),
     ],
@@ -119,10 +118,10 @@ def test_retime_refuses_it(tmp_path):
     assert "trees: not supported for schedules that use buffers (version 2)" in outcome.err
 
 
-def test_improve_keeps_it(tmp_path):
+def test_improve_takes_it(tmp_path):
+    """There is no faster order of these transfers."""
     asked = ("--topology", "ring:5", "--collective", "all-reduce")
     assert certree("certify", csv_file(tmp_path, ring_of_five()), *asked, "-o", tmp_path / "made.json").code == 0
     outcome = certree("improve", tmp_path / "made.json", "-o", tmp_path / "better.json")
-    assert outcome.code == 0
-    assert "kept as it is: improving: not supported for schedules that use buffers (version 2)" in outcome.err
+    assert (outcome.code, "kept as it is" in outcome.err) == (0, False)
     assert load_schedule(tmp_path / "better.json").digest == load_schedule(tmp_path / "made.json").digest

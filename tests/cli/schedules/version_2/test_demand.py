@@ -90,7 +90,6 @@ def test_verify_needs_the_network(demand, tmp_path):
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
     ],
 )

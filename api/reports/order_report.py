@@ -1,0 +1,40 @@
+"""The order of additions in reports: key `order`, and its line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from certree.api.reports.text import counted
+from certree.models.common.errors import InputError
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.verify.order.additions import additions_of
+
+
+def order_of(schedule: AnySchedule) -> dict[str, Any]:
+    """`order` of a report on a valid schedule; nothing for a collective that does not add, and `order_unknown`, the reason, where
+    it is too large to be examined."""
+    try:
+        found = additions_of(schedule)
+    except InputError as error:
+        return {"order": None, "order_unknown": str(error)}
+    return {} if found is None else {"order": found.document()}
+
+
+def order_words(report: Mapping[str, Any]) -> list[str]:
+    """The line of a report, if it has one."""
+    if "order_unknown" in report:
+        return [f"  order of additions: unknown: {report['order_unknown']}"]
+    order = report.get("order")
+    if order is None:
+        return []
+    words = "one for all chunks" if order["orders"] == 1 else f"{order['orders']:,} for {counted(report['chunks'], 'chunks')}"
+    if order["nested"]:
+        words += ", nested"
+    agreed = "the same at all ranks"
+    if not order["same_at_all_ranks"]:
+        rank, chunk = order["differs"]
+        agreed = f"rank {rank} has another one of chunk {chunk}"
+    fixed = "fixed by the steps"
+    if order["tied"] is not None:
+        node, chunk = order["tied"]
+        fixed = f"not fixed: {counted(order['ties'], 'operands')} come together with others, as of chunk {chunk} at node {node}"
+    return [f"  order of additions: {words}; {agreed}; {fixed}"]

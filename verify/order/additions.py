@@ -1,0 +1,164 @@
+"""The order in which a schedule adds: for each chunk an expression over ranks, such as ((0,1),(2,3)).
+
+Sums of floating-point numbers depend on it. An expression is binary, as every addition rounds, and its operands have no order, as
+additions commute bit for bit. A copy takes over what its source holds, and a reduce adds it to what its destination holds. Equal
+expressions are one, across chunks and nodes, so that orders are compared by number.
+
+Operands that come to a cell together have no order by themselves: of reduces sent in one step, or fewer than `delay` steps apart,
+and with fine slots of those that arrive in one cycle. Here they are added in the order of rows; the order is then *stated*, and
+holds where interfaces add in the order of rows. The first two operands of an empty cell, as of a switch, need no order.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.budget import hold
+from certree.models.common.columns import is_sorted
+from certree.models.fine.slots import fine_times
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.verify._proofs import add_up
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+MOST_WRITTEN = 1 << 10  # ranks of an expression in words
+
+
+@dataclass(frozen=True)
+class Additions:
+    """The orders in which the chunks of a valid schedule are added.
+
+    `orders`: how many expressions the chunks end in; `differs`: (rank, chunk) of a sum that is another one than at the first
+    member, None where all ranks have the same; `tied`: (node, chunk) where operands come together, None where nowhere do, and
+    `ties` how many do; `expression`: the one of all chunks, None where there are several, or more than MOST_WRITTEN ranks;
+    `is_nested`: whether that expression has those of the first 1, 2, 4, ... members as its parts, None where there are several.
+    """
+
+    orders: int
+    differs: tuple[int, int] | None
+    tied: tuple[int, int] | None
+    ties: int
+    expression: str | None
+    is_nested: bool | None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether no operands come to a cell together, so that the steps of the schedule fix the order."""
+        return self.tied is None
+
+    def document(self) -> dict[str, object]:
+        """The key `order` of reports."""
+        named = {name: None if value is None else list(value) for name, value in (("differs", self.differs), ("tied", self.tied))}
+        return {
+            "orders": self.orders,
+            "same_at_all_ranks": self.differs is None,
+            "fixed_by": "steps" if self.is_fixed else "rows",
+            "nested": self.is_nested,
+            "expression": self.expression,
+            "ties": self.ties,
+            **named,
+        }
+
+
+def additions_of(schedule: AnySchedule) -> Additions | None:
+    """The orders of a valid schedule; None for a collective that does not add.
+
+    UnsupportedError for a symmetric schedule that is too large to be written out. O(rows log rows) where rows are not in the order
+    of their steps, else O(rows) time, and O(rows + cells) memory.
+    """
+    if not schedule.collective.reduces:
+        return None
+    plan = written_out(schedule)
+    members = np.asarray(plan.collective.members_of(plan.topology), np.int64)
+    start = np.full(len(plan.topology.kind) * plan.chunks * plan.buffers, -1, np.int32)
+    hold(24 * len(start) + 40 * plan.transfers, f"the sums of {plan.chunks:,} chunks")
+    chunk = np.arange(plan.chunks)
+    own = _cells(plan, members[:, None], chunk)
+    start[own] = plan.topology.rank[members][:, None]
+    held, left, right, tied, ties = _added_up(plan, start)
+    due = own if plan.collective.gathers else _cells(plan, plan.chunk_root.astype(np.int64), chunk)[None]
+    ends = held[due]
+    other = np.argwhere(ends != ends[0])
+    orders = np.unique(ends)
+    is_one = len(orders) == 1
+    sums = _Sums(members, plan.topology.rank, left, right)
+    return Additions(
+        orders=len(orders),
+        differs=(int(plan.topology.rank[members[other[0][0]]]), int(other[0][1])) if len(other) else None,
+        tied=(int(plan.dst[tied]), int(plan.chunk[tied])) if ties else None,
+        ties=ties,
+        expression=sums.words(int(orders[0])) if is_one and len(members) <= MOST_WRITTEN else None,
+        is_nested=sums.is_nested(int(orders[0])) if is_one else None,
+    )
+
+
+def _cells(plan: Schedule, node: Int64, chunk: Int64) -> Int64:
+    return (node * plan.chunks + chunk) * plan.buffers
+
+
+def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, int]:
+    """What `add_up` says of the transfers of a plan."""
+    none, number = np.zeros(0, np.int64), np.arange(plan.transfers if plan.has_fine_slots else 0)
+    leaving = none if is_sorted([plan.step]) else np.argsort(plan.step, kind="stable").astype(np.int64)
+    lands, comes, landing, apart = none, none, leaving, plan.delay
+    if plan.has_fine_slots:
+        times = fine_times(plan)
+        lands, comes, apart = times.landing_slot, times.fire + times.latency + times.length, 1
+        landing = np.lexsort((number, comes, lands))
+    buffers = [np.zeros(0, np.int32) if column is None else column for column in (plan.src_buffer, plan.dst_buffer)]
+    return add_up(
+        columns=[plan.src, plan.dst, plan.chunk, *buffers, plan.step],
+        op=plan.op,
+        times=[lands, comes],
+        orders=[leaving, landing],
+        held=start,
+        sizes=[plan.chunks, plan.buffers, plan.delay, len(plan.topology.endpoints), apart],
+    )
+
+
+class _Sums:
+    """Expressions by number: a rank is one of its own, a sum is the number of ranks and its place in `left` and `right`."""
+
+    def __init__(self, members: Int64, rank: Int32, left: Int32, right: Int32) -> None:
+        self._ranks, self._left, self._right = int(rank.max()) + 1, left, right
+        self._place = {int(rank[node]): place for place, node in enumerate(members.tolist())}
+
+    def _parts(self, sum_: int) -> tuple[int, int] | None:
+        """The operands of a sum; None for a rank."""
+        if sum_ < self._ranks:
+            return None
+        return int(self._left[sum_ - self._ranks]), int(self._right[sum_ - self._ranks])
+
+    def _below(self, top: int) -> list[int]:
+        """All expressions in one, each after its operands: these have lower numbers."""
+        found, left = {top}, [top]
+        while left:
+            for part in self._parts(left.pop()) or ():
+                if part not in found:
+                    found.add(part)
+                    left.append(part)
+        return sorted(found)
+
+    def words(self, top: int) -> str:
+        """An expression in words, of two operands that with the lowest rank first."""
+        words: dict[int, tuple[int, str]] = {}
+        for one in self._below(top):
+            parts = self._parts(one)
+            first, second = (one, str(one)), None
+            if parts is not None:
+                first, second = sorted((words[part] for part in parts), key=lambda word: word[0])
+            words[one] = first if second is None else (first[0], f"({first[1]},{second[1]})")
+        return words[top][1]
+
+    def is_nested(self, top: int) -> bool:
+        """Whether the first 1, 2, 4, ... members have an expression of their own in it."""
+        size, last = dict[int, int](), dict[int, int]()
+        for one in self._below(top):
+            parts = self._parts(one)
+            size[one] = 1 if parts is None else sum(size[part] for part in parts)
+            last[one] = self._place[one] if parts is None else max(last[part] for part in parts)
+        whole = {size[one] for one in size if last[one] == size[one] - 1}  # as many as the places up to its last: the first ones
+        return all(1 << power in whole for power in range(len(self._place).bit_length()) if 1 << power <= len(self._place))
