@@ -12,12 +12,13 @@ MAX_DEPTH, MAX_ELEMENTS = 64, 1 << 17
 
 @dataclass
 class Element:
-    """A tag with its attributes, its children and the line it starts in."""
+    """A tag with its attributes, its children, the line it starts in, and the text directly in it."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list["Element"] = field(default_factory=list)
+    text: str = ""
 
 
 def refuse_document_types(data: bytes, where: str, fault: Callable[[str], InputError] = InputError) -> None:
@@ -53,7 +54,13 @@ def parse_elements(data: bytes, where: str, fault: Callable[[str], InputError] =
         stack.append(Element(tag, attributes, parser.CurrentLineNumber))
         stack[-2].children.append(stack[-1])
 
+    def add_text(text: str) -> None:
+        if not text.isspace():
+            stack[-1].text += text
+
+    parser.buffer_text = True
     parser.StartElementHandler = start
+    parser.CharacterDataHandler = add_text
     parser.EndElementHandler = lambda _tag: stack.pop()
     parser.StartDoctypeDeclHandler = _refusing(parser, where, fault)
     try:

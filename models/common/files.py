@@ -20,7 +20,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.folders.replacing import replacing_file, replacing_folder
 
 _PIECE = 1 << 20  # bytes that are unzipped at a time
-_START = 1 << 12  # bytes that show the kind of a file
+_START = 1 << 16  # bytes that show the kind of a file
 _FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([a-z-]+)"')
 _OTHER_KEY = re.compile(rb'\s*\{\s*"')
 _UNREADABLE = (OSError, EOFError, zlib.error)  # OSError includes gzip.BadGzipFile

@@ -79,11 +79,14 @@ def starts_as_network(start: bytes) -> bool:
 
 
 def format_of(file: Opened) -> NetworkFormat | None:
-    """The format of a file by the end of its name, and where several have it by how the file begins; None for another name."""
+    """The format of a file by how it begins; where no format begins so, by the end of its name. None for a file of no format."""
+    return next((one for one in _formats() if one.matches(file.start)), None) or _by_name(file)
+
+
+def _by_name(file: Opened) -> NetworkFormat | None:
+    """The format whose files have such names; certree's own where several have."""
     named = [one for one in _formats() if file.path.name.lower().endswith(one.suffixes)]
-    if len(named) < 2:
-        return named[0] if named else None
-    return next((one for one in named if one.matches(file.start)), named[0])
+    return next((one for one in named if one in _writers()), named[0] if named else None)
 
 
 def load_topology(path: Path, options: Given = ()) -> Topology:
@@ -91,8 +94,13 @@ def load_topology(path: Path, options: Given = ()) -> Topology:
     file = Opened(path)
     found = format_of(file)
     if found is None:
-        raise TopologyError(f"{path}: the name of a network file must end in {', '.join(network_suffixes())}")
+        raise TopologyError(unknown_file(path))
     return found.read(file, options)
+
+
+def unknown_file(path: Path) -> str:
+    """What is said of a file that is no network file."""
+    return f"{path}: its contents are those of no kind of network file; known: {', '.join(load_network_formats())}"
 
 
 def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:

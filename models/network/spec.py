@@ -13,7 +13,7 @@ from certree.models.common.files import Opened
 from certree.models.common.registry import Registry
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
-from certree.models.network.network_files import Given, NetworkFormat, format_of, network_suffixes
+from certree.models.network.network_files import Given, NetworkFormat, format_of, network_suffixes, unknown_file
 from certree.models.network.rates import Rates
 from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, NodeKind, Topology
 
@@ -26,7 +26,7 @@ def parse_topology(token: str | Opened) -> Topology:
     spec = str(token)
     head, *modifiers = spec.split(",")
     file = token if isinstance(token, Opened) and not modifiers else Opened(Path(head))
-    kind = format_of(file)
+    kind = None if head.partition(":")[0] in load_families() else format_of(file)
     if kind is not None and kind.options:
         base = dataclasses.replace(kind.read(file, _options(modifiers, kind)), name=spec)
         modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in kind.options]
@@ -74,6 +74,8 @@ def _family(head: str) -> Topology:
     families = load_families()
     if family in families:
         return families[family](arguments)
+    if Path(head).is_file():
+        raise TopologyError(unknown_file(Path(head)))
     allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
     raise TopologyError(
         f"unknown topology {head!r}{_suggestion(head, families)} allowed: {allowed},"

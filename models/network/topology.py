@@ -64,6 +64,7 @@ class Topology(Shown):
     clock: int | None = None  # Hz, where the file states it
     scale: int | Fraction = 1
     rates: Rates | None = None
+    notes: tuple[str, ...] = ()  # how a description by another tool was understood, a sentence each
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__

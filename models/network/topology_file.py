@@ -67,7 +67,9 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
         topology = Topology(
             name=document.text("name"),
             kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
-            **columns,
+            src=columns["src"],
+            dst=columns["dst"],
+            capacity=columns["capacity"],
             latency=_latencies(links, size),
             reducing=reducing,
             coordinates=_coordinates(nodes, count),

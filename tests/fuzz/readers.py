@@ -33,6 +33,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.traces.aggregation_traces import load_aggregation_trace
 from certree.models.traces.flits import load_flit_trace
 from certree.verify.tla.traces.interfaces import load_trace
+from tests.extras.clusters.imports.test_edits import SUBJECTS
 from tests.fuzz import forms
 from tests.fuzz.mutations import damaged
 from tests.fuzz.worker import OUTCOMES, Reader, Worker
@@ -146,8 +147,10 @@ def _inputs() -> Iterator[Subject]:
             ct.save(ct.topology("fattree:2x2"), file)
             yield Subject(f"network.{suffix[1:]}", suffix, file.read_bytes(), _showing)
     yield Subject("network.node-link", ".json", forms.node_link(), _showing)
-    for name in ("dgx1.txt", "dgx1.xml"):
-        yield Subject(f"network.{name[-3:]}", name[-4:], (IMPORTS / name).read_bytes(), _importing)
+    yield Subject("network.xml", ".xml", (IMPORTS / "dgx1.xml").read_bytes(), _importing("speed=NV:25GB/s;links=nvlink"))
+    for name, (options, _) in SUBJECTS.items():
+        file = IMPORTS / "files" / name
+        yield Subject(f"network-{file.suffix[1:]}.{file.stem}", file.suffix, file.read_bytes(), _importing(options))
     machine = (ROOT / "models/machine/presets/booksim2.toml").read_bytes()
     yield Subject("machine.toml", ".toml", machine, lambda path: load_machine(str(path)))
     for form in ("repeats", "algorithm"):
@@ -184,8 +187,8 @@ def _showing(path: Path) -> int:
     return certree("topology", "show", path)
 
 
-def _importing(path: Path) -> int:
-    return certree("topology", "show", f"{path},speed=NV:25GB/s,links=nvlink")
+def _importing(options: str) -> Reader:
+    return lambda path: certree("topology", "show", ",".join([str(path), *filter(None, options.split(";"))]))
 
 
 def _verifying(*options: object) -> Reader:

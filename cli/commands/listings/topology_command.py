@@ -108,9 +108,14 @@ def list_families(family: str | None, as_json: bool) -> None:
     "--fabric", metavar="switch|rails", help="Imports: boxes are joined by one switch, or by one for each interface of a box."
 )
 @click.option(
-    "--nvlinks", metavar="direct|switched", help="Imports: NVLinks between all GPUs are direct, or pass through switches."
+    "--nvlinks", metavar="direct|switched|degraded|none|...", help="Imports: NVLinks are direct, pass through switches, ..."
 )
 @click.option("--nvlink-only", is_flag=True, help="Imports: leave out PCIe and sockets.")
+@click.option("--host", metavar="NAME", help="Imports: the host to take of several in a file.")
+@click.option("--nics", metavar="NAME+NAME", help="Imports: the interfaces or adapters to take; * stands for any text.")
+@click.option("--switches", metavar="NAME+NAME", help="Edge lists: the nodes that are no endpoints; * stands for any text.")
+@click.option("--rows", "links", metavar="cables|directed", help="Edge lists: what a row is.")
+@click.option("--assume", metavar="MACHINE", help="Imports: take what a file does not state from a machine, such as h100.")
 def convert(
     network: str,
     output: Path,
@@ -121,14 +126,18 @@ def convert(
 ) -> None:
     """Write any network, named or from a file, as certree JSON or GraphML (by suffix).
 
-    Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). certree asks for the rest.
+    What other tools write is read by its contents: `certree topology list` names the formats. Told is what was taken, assumed and
+    left out; asked is what a file does not state.
     """
     check_output(output, force=force, suffixes=network_suffixes(written=True), what="a network file")
     typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
     typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
-    typed += ["links=nvlink"] * nvlink_only
+    if nvlink_only and options["links"] is None:
+        typed.append("links=nvlink")
     spec = ",".join([network, *typed])
     topology = parse_topology(spec)
     save_topology(topology, output, force=force)
+    for line in topology.notes:
+        note(line)
     _note_units(topology)
     note(f"wrote {output}")

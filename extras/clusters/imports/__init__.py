@@ -1,8 +1,13 @@
-"""Machine descriptions by other tools: one file for each format, registered by the suffix of its files."""
+"""Descriptions of machines and fabrics by other tools: one file for each format.
+
+`boxes/` has servers with accelerators, `fabrics/` what joins servers, `simulators/` the networks of simulators and synthesizers.
+`options.py` is what users state, `box.py` makes the network, `texts.py` reads what was copied from a terminal.
+"""
 
 from collections.abc import Callable
 
-from certree.extras.clusters.imports.box import OPTION_HELP, Box, Options, compose, read_options
+from certree.extras.clusters.imports.box import Box, compose
+from certree.extras.clusters.imports.options import OPTION_HELP, Options, read_options
 from certree.models.common.errors import TopologyError
 from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
@@ -11,18 +16,18 @@ from certree.models.network.topology import Topology
 
 MAX_BYTES = 1 << 24  # of a description: thousands of times what a large machine needs
 
-#: reader of a box from the bytes of a file; raises TopologyError naming the option that is missing
-Reader = Callable[[bytes, Options, str], Box]
+#: reader of a box or a fabric from a file; raises TopologyError naming what is wrong and where
+Reader = Callable[[Opened, Options], Box]
 IMPORTS: Registry[Reader] = Registry("import format")
 
 
 class Description(NetworkFormat):
-    """A box of accelerators as another tool describes it, or several of them joined by a fabric."""
+    """A machine or a fabric as another tool describes it, or several boxes joined by a fabric."""
 
     options = OPTION_HELP
 
-    def __init__(self, reader: Reader, suffix: str, matches: Callable[[bytes], bool]) -> None:
-        self.suffixes = (suffix,)  # type: ignore[misc]
+    def __init__(self, reader: Reader, matches: Callable[[bytes], bool], suffixes: tuple[str, ...]) -> None:
+        self.suffixes = suffixes  # type: ignore[misc]
         self._reader, self._matches = reader, matches
         self.__doc__ = reader.__doc__
 
@@ -31,23 +36,21 @@ class Description(NetworkFormat):
         return self._matches(start)
 
     def read(self, file: Opened, options: Given) -> Topology:
-        """The network of the box or boxes; an error says what is wrong, or which option must supply what the file does not
+        """The network of the box or boxes; an error says what is wrong, or which options must supply what the file does not
         state."""
-        return compose(*self._box(file, options), str(file))
-
-    def _box(self, file: Opened, options: Given) -> tuple[Box, Options]:
         if file.path.is_file() and file.path.stat().st_size > MAX_BYTES:
             raise TopologyError(f"{file}: {file.path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
         read = read_options(options, str(file))
-        return self._reader(file.data(), read, str(file)), read
+        return compose(self._reader(file, read), read, str(file))
 
 
-def description(name: str, suffix: str, matches: Callable[[bytes], bool]) -> Callable[[Reader], Reader]:
-    """Register the decorated reader; `matches`: whether a file that begins with these bytes is such a description."""
+def description(name: str, matches: Callable[[bytes], bool], *suffixes: str) -> Callable[[Reader], Reader]:
+    """Register the decorated reader; `matches`: whether a file that begins with these bytes is such a description. `suffixes`: ends
+    of names of which a file is taken for one when its contents show no format."""
 
     def add(reader: Reader) -> Reader:
-        NETWORK_FORMATS.register(name)(Description(reader, suffix, matches))
-        return IMPORTS.register(suffix)(reader)
+        NETWORK_FORMATS.register(name)(Description(reader, matches, suffixes))
+        return IMPORTS.register(name)(reader)
 
     return add
 

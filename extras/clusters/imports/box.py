@@ -1,4 +1,4 @@
-"""A box of accelerators from its description, and the network of one or several of them.
+"""A box of accelerators or a fabric from its description, and the network of one or several of them.
 
 The network has the exact rates of the description. Schedules count them in units, rounded down: in the common measure of all lanes
 if no link then has more than MAX_UNITS of them, and otherwise in the slowest lane. A full link is a unit if that is a whole number
@@ -7,127 +7,80 @@ description lacks a value, an error names the option that supplies it; nothing i
 """
 
 import math
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
+from certree.extras.clusters.imports.options import Options, matching
 from certree.models.common.errors import TopologyError
-from certree.models.common.quantities import parse_bandwidth
 from certree.models.network.capacities import in_units
 from certree.models.network.rates import Rates, require_near
-from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.topology import MAX_CAPACITY, MAX_EXACT, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
-FABRICS = ("switch", "rails")
-NVLINKS = ("direct", "switched")
-LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # where PCIe paths meet, from near to far
-KINDS = ("NV", "XGMI", "PCIE", *LEVELS, "NET")  # of links whose speed can be given
-MAX_BOXES = 4096
 MAX_UNITS = 64  # of the widest link, up to which the unit is chosen so that no capacity is rounded
-
-
-@dataclass(frozen=True)
-class Options:
-    """The user's options for a file. Speeds by kind of link, in bytes per second; see `OPTION_HELP`."""
-
-    speeds: Mapping[str, Fraction] = field(default_factory=dict)
-    unit: Fraction | None = None
-    boxes: int = 1
-    fabric: str | None = None
-    nvlinks: str | None = None
-    nvlink_only: bool = False
-
-    def speed(self, kind: str, where: str, what: str) -> Fraction:
-        """The speed of a kind of link; TopologyError names the option when it was not given."""
-        if kind not in self.speeds:
-            raise TopologyError(
-                f"{where} does not say how fast {what} is; give speed={kind}:BANDWIDTH, such as speed={kind}:25GB/s"
-            )
-        return self.speeds[kind]
-
-
-#: name -> help text of the options that may follow the name of an imported file
-OPTION_HELP = {
-    "speed": "speed=KIND:BANDWIDTH, such as NV:25GB/s (one NVLink), NET:200Gb/s; may repeat",
-    "unit": "unit=BANDWIDTH in which schedules count link rates, rounded down; every method has this option, too",
-    "boxes": "boxes=N composes N boxes with a fabric between their network interfaces",
-    "fabric": "fabric=switch joins all network interfaces, fabric=rails those of the same number, one switch each",
-    "nvlinks": "nvlinks=direct or switched, where every two GPUs show the same number of NVLinks",
-    "links": "links=nvlink leaves out PCIe and sockets",
-}
-
-
-def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
-    """Options from (name, value) pairs; TopologyError names a wrong one and what is allowed."""
-    speeds: dict[str, Fraction] = {}
-    values: dict[str, str] = {}
-    for name, value in pairs:
-        if name == "speed":
-            kind, colon, text = value.partition(":")
-            if not (kind and colon) or kind in speeds:
-                raise TopologyError(f"{where}: speed={value!r}: expected KIND:BANDWIDTH, once for each kind")
-            if kind not in KINDS:
-                raise TopologyError(f"{where}: speed of {kind!r}; allowed: {', '.join(KINDS)}")
-            speeds[kind] = parse_bandwidth(text, f"{where}: speed={kind}", TopologyError)
-            if speeds[kind] < 1:
-                raise TopologyError(f"{where}: speed={kind}: bandwidth {text!r}; allowed: from 1B/s")
-        elif name in values:
-            raise TopologyError(f"{where}: option {name} is given twice")
-        else:
-            values[name] = value
-    for name, allowed in (("fabric", FABRICS), ("nvlinks", NVLINKS), ("links", ("nvlink",))):
-        if values.get(name, allowed[0]) not in allowed:
-            raise TopologyError(f"{where}: {name}={values[name]!r}; allowed: {', '.join(allowed)}")
-    boxes = values.get("boxes", "1")
-    if not re.fullmatch("[0-9]{1,5}", boxes) or not 1 <= int(boxes) <= MAX_BOXES:
-        raise TopologyError(f"{where}: boxes={boxes!r}; allowed: whole numbers from 1 to {MAX_BOXES}")
-    return Options(
-        speeds=speeds,
-        unit=parse_bandwidth(values["unit"], f"{where}: unit", TopologyError) if "unit" in values else None,
-        boxes=int(boxes),
-        fabric=values.get("fabric"),
-        nvlinks=values.get("nvlinks"),
-        nvlink_only="links" in values,
-    )
+_CYCLES = 10**9  # a second: about as many cycles has the clock of a network that states latencies
 
 
 @dataclass(frozen=True)
 class Cable:
-    """A full-duplex cable between nodes `a` and `b` with `lanes` lanes of speed `lane`, in bytes per second and direction."""
+    """A cable between nodes `a` and `b` with `lanes` lanes of speed `lane`, in bytes per second and direction. `latency`: seconds,
+    or cycles in a box without bandwidth, where it is stated. `one_way`: a link from `a` to `b` only."""
 
     a: int
     b: int
     lane: Fraction
     lanes: int = 1
+    latency: Fraction | None = None
+    one_way: bool = False
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a network interface: its node, bytes per second, and the names by which it can be chosen."""
+
+    node: int
+    rate: Fraction
+    names: tuple[str, ...] = ()
 
 
 @dataclass
 class Box:
-    """GPUs 0 .. gpus - 1, then switches (NVSwitches, PCIe bridges, sockets, network interfaces), joined by full-duplex cables."""
+    """Endpoints 0 .. gpus - 1, then switches (NVSwitches, PCIe bridges, sockets, network interfaces), joined by cables.
+
+    `names`: of the endpoints. `is_relative`: lanes are parts of a full link, whose bandwidth nothing states.
+    """
 
     gpus: int
     switches: list[str] = field(default_factory=list)  # names
-    cables: list["Cable"] = field(default_factory=list)
-    ports: list[tuple[int, Fraction]] = field(default_factory=list)  # node of a network interface, bytes per second of its port
+    cables: list[Cable] = field(default_factory=list)
+    ports: list[Port] = field(default_factory=list)
+    names: list[str] | None = None
+    is_relative: bool = False
 
     def add_switch(self, name: str) -> int:
         """The number of a new switch."""
         self.switches.append(name)
         return self.gpus + len(self.switches) - 1
 
-    def join(self, a: int, b: int, lane: Fraction, lanes: int = 1) -> None:
-        """Add a cable."""
-        self.cables.append(Cable(a, b, lane, lanes))
+    def join(self, a: int, b: int, lane: Fraction, lanes: int = 1, latency: Fraction | None = None) -> None:
+        """Add a cable with both directions."""
+        self.cables.append(Cable(a, b, lane, lanes, latency))
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the endpoints."""
+        return self.names or [f"gpu{gpu}" for gpu in range(self.gpus)]
 
     def without_dead_ends(self, keep_ports: bool) -> "Box":
         """The box without switches that have a single cable, repeatedly: nothing passes through them. Ports count as cables."""
         cables, kept = list(self.cables), set(range(self.gpus + len(self.switches)))
         while True:
-            ends = Counter(end for cable in cables for end in (cable.a, cable.b))
-            ends.update(node for node, _ in self.ports if keep_ports)
+            ends = Counter(end for cable in cables if not cable.one_way for end in (cable.a, cable.b))
+            ends.update(end for cable in cables if cable.one_way for end in {cable.a, cable.b} for _ in range(2))
+            ends.update(port.node for port in self.ports if keep_ports)
             dead = {node for node in kept if node >= self.gpus and ends[node] < 2}
             if not dead:
                 break
@@ -138,21 +91,45 @@ class Box:
             self.gpus,
             [name for index, name in enumerate(self.switches, start=self.gpus) if index in kept],
             [replace(cable, a=number[cable.a], b=number[cable.b]) for cable in cables],
-            [(number[node], bandwidth) for node, bandwidth in self.ports if node in kept],
+            [replace(port, node=number[port.node]) for port in self.ports if port.node in kept],
+            self.names,
+            self.is_relative,
         )
 
 
 def compose(box: Box, options: Options, where: str) -> Topology:
     """`options.boxes` copies of the box with a fabric between their network interfaces; a single box has none.
 
-    Ranks run box by box; switches follow box by box, those of the fabric last. Labels name every node.
+    Ranks run box by box; switches follow box by box, those of the fabric last. Labels name every node. TopologyError asks for all
+    that the description and the options do not state.
     """
-    boxes = options.boxes
-    box = box.without_dead_ends(keep_ports=boxes > 1)
+    boxes, found = options.boxes, len(box.switches)
+    box = replace(box, ports=_chosen(box, options, where)).without_dead_ends(keep_ports=boxes > 1)
     planes = _planes(box, options, where)
+    options.require_answers(where)
+    if found > len(box.switches):
+        options.tell("left out", f"{found - len(box.switches)} switches, bridges or interfaces with a single cable")
     nodes = boxes * (box.gpus + len(box.switches)) + planes
     if nodes > MAX_NODES:
         raise TopologyError(f"{where}: {nodes} nodes; allowed: up to {MAX_NODES}")
+    prefix = [f"box{copy}/" if boxes > 1 else "" for copy in range(boxes)]
+    labels = [f"{start}{name}" for names in (box.labels, box.switches) for start in prefix for name in names]
+    options.tell("took", f"{boxes * box.gpus} endpoints, {nodes - boxes * box.gpus} switches, {len(box.cables) * boxes} cables")
+    labels += [f"fabric{plane}" for plane in range(planes)]
+    return _network(_all_cables(box, boxes, planes), nodes, boxes * box.gpus, labels, box.is_relative, options, where)
+
+
+def _chosen(box: Box, options: Options, where: str) -> list[Port]:
+    """The ports whose interfaces were chosen."""
+    if not (options.nics and box.ports):
+        return box.ports
+    names = [name for port in box.ports for name in port.names]
+    matches = dict(zip(names, matching(names, options.nics, "nics", where), strict=True))
+    return [port for port in box.ports if any(matches[name] for name in port.names)]
+
+
+def _all_cables(box: Box, boxes: int, planes: int) -> list[Cable]:
+    """The cables of all copies, and those of the fabric."""
 
     def number(copy: int, node: int) -> int:
         if node < box.gpus:
@@ -160,42 +137,59 @@ def compose(box: Box, options: Options, where: str) -> Topology:
         return boxes * box.gpus + copy * len(box.switches) + node - box.gpus
 
     cables = [replace(cable, a=number(copy, cable.a), b=number(copy, cable.b)) for copy in range(boxes) for cable in box.cables]
-    first = nodes - planes
+    first = boxes * (box.gpus + len(box.switches))
     if planes:
         cables += [
-            Cable(number(copy, node), first + index % planes, bandwidth)
+            Cable(number(copy, port.node), first + index % planes, port.rate)
             for copy in range(boxes)
-            for index, (node, bandwidth) in enumerate(box.ports)
+            for index, port in enumerate(box.ports)
         ]
+    return cables
+
+
+def _network(
+    cables: list[Cable], nodes: int, endpoints: int, labels: Sequence[str], is_relative: bool, options: Options, where: str
+) -> Topology:
     full, unit = units_of(cables, options.unit)
-    links = sorted(row for cable in cables for row in _both_ways(cable))
-    rates = [rate for _, _, rate in links]
+    clock = _clock(cables, full, is_relative)
+    links = sorted(row for cable in cables for row in _links(cable, 1 if is_relative else clock))
+    rates = [rate for _, _, rate, _ in links]
     require_near(where, min(rates, default=unit) / full, max(rates, default=unit) / full, MAX_CAPACITY, full)
     capacity, scale = in_units([rate / full for rate in rates], where, MAX_EXACT)
+    if clock is not None and any(latency > MAX_LATENCY for _, _, _, latency in links):
+        raise TopologyError(f"{where}: a latency of more than {MAX_LATENCY} cycles of {clock / 10**9:.6g} GHz")
     kind = np.full(nodes, NodeKind.SWITCH, np.int8)
-    kind[: boxes * box.gpus] = NodeKind.ENDPOINT
-    prefix = [f"box{copy}/" if boxes > 1 else "" for copy in range(boxes)]
-    labels = [f"{start}gpu{gpu}" for start in prefix for gpu in range(box.gpus)]
-    labels += [f"{start}{name}" for start in prefix for name in box.switches]
+    kind[:endpoints] = NodeKind.ENDPOINT
     topology = Topology(
         where,
         kind,
-        np.array([src for src, _, _ in links], np.int32),
-        np.array([dst for _, dst, _ in links], np.int32),
+        np.array([src for src, _, _, _ in links], np.int32),
+        np.array([dst for _, dst, _, _ in links], np.int32),
         np.array(capacity, np.int32),
-        np.full(len(links), UNKNOWN_LATENCY, np.int32),
-        labels=(*labels, *(f"fabric{plane}" for plane in range(planes))),
-        bandwidth=full,
+        np.array([latency for _, _, _, latency in links], np.int32),
+        labels=tuple(labels),
+        bandwidth=None if is_relative else full,
+        clock=None if is_relative else clock,
         scale=scale,
         rates=Rates(np.array(capacity, np.int64), scale),
+        notes=tuple(options.talk.told),
     )
     return topology.in_units_of(unit / full)
 
 
-def _both_ways(cable: Cable) -> list[tuple[int, int, Fraction]]:
-    """(node, node, bytes per second) of the links of a cable."""
+def _clock(cables: Sequence[Cable], full: int, is_relative: bool) -> int | None:
+    """The clock near 1 GHz at which a full link moves a whole number of bytes each cycle; None where no latency is stated."""
+    if is_relative or all(cable.latency is None for cable in cables):
+        return None
+    return full // max(1, round(Fraction(full, _CYCLES)))
+
+
+def _links(cable: Cable, clock: int | None) -> list[tuple[int, int, Fraction, int]]:
+    """(node, node, bytes per second, cycles) of the links of a cable."""
     rate = cable.lane * cable.lanes
-    return [(cable.a, cable.b, rate), (cable.b, cable.a, rate)]
+    latency = UNKNOWN_LATENCY if cable.latency is None or clock is None else round(cable.latency * clock)
+    forth = (cable.a, cable.b, rate, latency)
+    return [forth] if cable.one_way else [forth, (cable.b, cable.a, rate, latency)]
 
 
 def _planes(box: Box, options: Options, where: str) -> int:
@@ -204,11 +198,11 @@ def _planes(box: Box, options: Options, where: str) -> int:
         if options.fabric is not None:
             raise TopologyError(f"{where}: fabric={options.fabric} joins boxes; give boxes=N")
         return 0
-    if options.fabric is None:
-        raise TopologyError(f"{where} does not say how boxes are connected; give fabric=switch or fabric=rails")
     if not box.ports:
         raise TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined")
-    return 1 if options.fabric == "switch" else len(box.ports)
+    if options.fabric is None:
+        options.ask("how boxes are connected; give fabric=switch or fabric=rails")
+    return len(box.ports) if options.fabric == "rails" else 1
 
 
 def units_of(cables: Sequence[Cable], chosen: Fraction | None) -> tuple[int, Fraction]:

@@ -78,7 +78,7 @@ def test_rates_far_apart(options, reason):
         ('count="18"', 'count="-1"', "line 5: count is '-1'; allowed: "),
         ('count="18"', 'count="25GB/s"', "line 5: count is '25GB/s'; allowed: "),
         ("32.0 GT/s PCIe", "0.0 GT/s PCIe", "does not say how fast the PCIe link of 0000:1b:00.0 (line 3) is; give speed=PCIE:"),
-        ("32.0 GT/s PCIe", "-32.0 GT/s PCIe", "does not say how fast the PCIe link of 0000:1b:00.0 (line 3) is; give speed=PCIE:"),
+        ("32.0 GT/s PCIe", "-32.0 GT/s PCIe", "line 3: link_speed is '-32.0 GT/s PCIe'; expected such as 16.0 GT/s PCIe"),
         ("32.0 GT/s PCIe", "32.0", "does not say how fast the PCIe link of 0000:1b:00.0 (line 3) is; give speed=PCIE:"),
     ],
 )

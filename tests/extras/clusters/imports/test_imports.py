@@ -10,7 +10,7 @@ import pytest
 from certree.extras.clusters.imports import MAX_BYTES, load_imports
 from certree.models.common.errors import InputError, TopologyError
 from certree.models.common.quantities import parse_bandwidth
-from certree.models.network.network_files import network_suffixes
+from certree.models.network.network_files import load_network_formats, network_suffixes
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 
@@ -31,9 +31,10 @@ def cables(topology):
     return {pair: c for pair, c in found.items() if pair[0] < pair[1]}
 
 
-def test_suffixes_name_the_formats():
-    assert all(name == name.lower() and name.startswith(".") for name in load_imports())
-    assert not set(load_imports()) & set(network_suffixes(written=True))
+def test_formats_are_known_by_their_contents():
+    formats = load_network_formats()
+    assert set(load_imports()) < set(formats)
+    assert not {end for name in load_imports() for end in formats[name].suffixes} & set(network_suffixes(written=True))
 
 
 @pytest.mark.parametrize("name", ["dgx1.xml", "dgx1.txt"])
@@ -110,16 +111,20 @@ def test_modifiers_work_on_imports():
 @pytest.mark.parametrize(
     ("name", "options", "asked"),
     [
-        ("dgx1.xml", [], "how fast one link of <nvlink> (line 6) is; give speed=NV:BANDWIDTH"),
+        ("dgx1.xml", ["links=nvlink"], "how fast one link of <nvlink> (line 6) is; give speed=NV:BANDWIDTH"),
+        ("dgx1.xml", [], "how fast these are: one link of <nvlink> (line 6) (speed=NV:BANDWIDTH), the link between any two of its 2"
+         " sockets (speed=SYS:BANDWIDTH); give all of them, such as speed=NV:25GB/s"),
+        ("dgx1.xml", ["boxes=2"], "how fast these are: one link of <nvlink> (line 6) (speed=NV:BANDWIDTH), the link between any two"
+         " of its 2 sockets (speed=SYS:BANDWIDTH); give all of them, such as speed=NV:25GB/s; nor how boxes are connected; give"),
         ("dgx1.xml", [NV], "how fast the link between any two of its 2 sockets is; give speed=SYS:"),
         ("dgx1.xml", [NV, SYS, "boxes=2"], "how boxes are connected; give fabric=switch or fabric=rails"),
         ("dgx1.xml", [NV, SYS, "fabric=rails"], "fabric=rails joins boxes; give boxes=N"),
         ("dgx1.xml", [NV, "links=nvlink", "boxes=2", "fabric=rails"], "no network interface that a GPU reaches"),
         ("hopper_vm.xml", [NV], "how fast the PCIe link of 0000:10:00.0 (line 3) is; give speed=PCIE:"),
         ("hopper_vm.xml", [NV, "speed=PCIE:32GB/s", "boxes=2", "fabric=switch"], "the port eth0 (line 28) is; give speed=NET:"),
-        ("dgx1.txt", [], "how fast one NVLink is; give speed=NV:"),
-        ("dgx1.txt", [NV], "how fast a link into the switch where paths of kind PIX meet is; give speed=PIX:"),
-        ("dgx1.txt", [NV, "speed=PIX:1GB/s", "boxes=2", "fabric=rails"], "how fast the port of NIC0 is; give speed=NET:"),
+        ("dgx1.txt", ["links=nvlink"], "how fast one NVLink is; give speed=NV:"),
+        ("dgx1.txt", [NV], "how fast these are: a link into the switch where paths of kind PIX meet (speed=PIX:BANDWIDTH), a link"),
+        ("dgx1.txt", [NV, "speed=PIX:1GB/s", SYS, "boxes=2", "fabric=rails"], "how fast these are: the port of NIC0 (speed=NET:"),
         ("dgx1.txt", [NV, "nvlinks=switched"], "nvlinks=switched, but not every two GPUs show the same number"),
         ("dgx1.xml", [NV, SYS, "unit=100GB/s"], "units of 100 GB/s; allowed: 4.768e-05 to 15.7538"),
         ("dgx1.xml", ["speed=NV"], "expected KIND:BANDWIDTH"),
@@ -167,13 +172,15 @@ def box_xml(*gpus):
         ("<system>" + "<pci/>" * (1 << 17) + "</system>", "more than 131072 elements"),
         ("<system/>", "0 GPU(s); a box has at least 2"),
         ("<system><gpu dev='0'/></system>", "a <gpu> belongs into a <pci>"),
-        ("<system><cpu><c2c bw='1'/></cpu></system>", "<c2c> is not understood; known: cpu, gpu, net, nic"),
+        ("<system><cpu><c2c bw='1'/></cpu></system>", "line 1: a <c2c> belongs into a <gpu>"),
+        ("<system><cpu><ccd/></cpu></system>", "line 1: <ccd> is not understood; known: c2c, cpu, gpu, net, nic"),
         ("<system><cpu host_hash='0x1'/><cpu host_hash='0x2'/></system>", "describes 2 hosts; a box is one host"),
         (box_xml(("a", 0, "b", 1), ("b", 0, "a", 1)), "two GPUs have the same dev"),
         (box_xml(("a", 0, "b", 1), ("a", 1, "a", 1)), "two GPUs have the same busid"),
         (box_xml(("a", 0, "b", 1), ("b", 1, "c", 1)), "the target 'c' is not a GPU of this file"),
         (box_xml(("a", 0, "b", 2), ("b", 1, "a", 1)), "gpu 0 lists 2 NV links to gpu 1, which lists 1 back"),
-        (box_xml(("a", 0, "a", 2), ("b", 1, "a", 1)), "gpu 0 lists 2 NV links to gpu 0"),
+        (box_xml(("a", 0, "a", 2), ("b", 1, "a", 1)), "gpu 1 lists 1 NV links to gpu 0, which lists 0 back"),
+        (box_xml(("a", 0, "a", 2), ("b", 1, "b", 2)), "gpu 0 lists 2 NV links to gpu 0, itself; give nvlinks=none, or the pairs"),
         (box_xml(("a", 0, "b", 0), ("b", 1, "a", 0)), "count is '0'; allowed: whole numbers from 1 to 1024"),
         (box_xml(("a", "x", "b", 1), ("b", 1, "a", 1)), "dev is 'x'; allowed"),
         (box_xml(("", 0, "b", 1), ("b", 1, "a", 1)), "<pci> has no busid"),
@@ -200,7 +207,7 @@ def test_xml_that_is_refused(tmp_path, text, reason):
         ("GPU0 GPU1\nGPU0 NV1 NV1\nGPU1 NV1 X\n", "GPU0 to GPU0 is 'NV1'; allowed: X"),
         ("GPU0 GPU0\nGPU0 X X\n", "a device is named twice"),
         ("GPU0 NIC0\nGPU0 X PIX\nNIC0 PIX X\n", "1 GPU(s); a box has at least 2"),
-        ("GPU0 GPU1 GPU2\nGPU0 X NV1 SYS\nGPU1 NV1 X SYS\nGPU2 SYS SYS X\n", "disconnected"),
+        ("GPU0 GPU1 GPU2\nGPU0 X NV1 SYS\nGPU1 NV1 X SYS\nGPU2 SYS SYS X\n", "GPU2 shows 0 NVLinks, the others up to 1"),
     ],
 )
 def test_matrices_that_are_refused(tmp_path, text, reason):

@@ -1,0 +1,1 @@
+"""What joins servers: listings of InfiniBand subnets, Slurm's topology, edge lists."""
