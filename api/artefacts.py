@@ -28,7 +28,8 @@ _NONE = ("\0",)  # the end of no name
 @dataclass(frozen=True)
 class Asked:
     """What a call states about an artefact: the network and collective that it must be for (`root` where there is no collective to
-    say it), routes of CSV rows, size and machine, and of a bundle what is trusted. `tell` receives a line now and then."""
+    say it), routes of CSV rows, size and machine, of a bundle what is trusted, and of a program the
+    executor whose limits it must keep. `tell` receives a line now and then."""
 
     topology: Topology | None = None
     collective: Collective | None = None
@@ -37,6 +38,7 @@ class Asked:
     size: int | str | None = None
     machine: str | Path | Machine | None = None
     trust: str | None = None
+    executor: str | None = None
     tell: Tell = field(default=silent, compare=False)
 
     def stated(self) -> list[str]:
@@ -83,9 +85,10 @@ class Artefact:
     to this kind. `is_network`: whether it is a network; any other kind is taken where a schedule is asked for, and says so if it
     has none. `is_more`: whether its verdict is on more than a schedule. `needs_network`: whether it is read only with a network and
     a collective; `on_any_network`: whether it becomes a schedule on a network that is given. `in_folders`: whether `verify` looks
-    for it in folders. `imports`: the ends of names of what `certree import` writes of it; empty where it is not imported. `rules`:
-    rules that only its reports have, with their meaning. `endings`: of the names that such files usually have, by which the nearest
-    kind of an unknown file is found; `own_endings`: those that no other files have.
+    for it in folders. `has_executors`: whether executors with limits take it. `imports`: the ends of names of what `certree import`
+    writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their meaning. `endings`: of the
+    names that such files usually have, by which the nearest kind of an unknown file is found; `own_endings`: those that no other
+    files have.
     """
 
     name: ClassVar[str]
@@ -96,6 +99,7 @@ class Artefact:
     needs_network: ClassVar[bool] = False
     on_any_network: ClassVar[bool] = False
     in_folders: ClassVar[bool] = True
+    has_executors: ClassVar[bool] = False
     imports: ClassVar[tuple[str, ...]] = ()
     rules: ClassVar[Mapping[str, str]] = {}
     endings: ClassVar[tuple[str, ...]] = ()
@@ -124,7 +128,8 @@ class Artefact:
 
     def applicable(self, asked: Asked) -> Asked:
         """What is stated without what does not apply to this kind: of several artefacts each takes what is for it."""
-        left_out: dict[str, Any] = dict.fromkeys(set(asked.stated()) & set(self.refuses))
+        refused = set(self.refuses) if self.has_executors else {*self.refuses, "executor"}
+        left_out: dict[str, Any] = dict.fromkeys(set(asked.stated()) & refused)
         return replace(asked, **left_out)
 
     def require_valid(self, checked: Checked) -> AnySchedule:
@@ -136,6 +141,8 @@ class Artefact:
     def require_applicable(self, opened: Opened, asked: Asked) -> None:
         """Raise InputError where something is stated that does not apply to this kind."""
         for name in asked.stated():
+            if name == "executor" and not self.has_executors:
+                raise InputError(f"{opened}: an executor is for programs; this is of the kind {self.name}")
             if name in self.refuses:
                 raise InputError(f"{opened}: {self.refuses[name]}")
 

@@ -46,7 +46,7 @@ def verify(source: AnySchedule | Tables, **asked: Unpack[_Asked]) -> Verdict: ..
 
 
 @overload
-def verify(source: str | Path, *, trust: str | None = None, **asked: Unpack[_Asked]) -> Any: ...
+def verify(source: str | Path, *, trust: str | None = None, executor: str | None = None, **asked: Unpack[_Asked]) -> Any: ...
 
 
 def verify(
@@ -59,6 +59,7 @@ def verify(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     trust: str | None = None,
+    executor: str | None = None,
 ) -> Any:
     """The verdict on a schedule, on tables, or on what a path holds: anything that `certree verify` takes.
 
@@ -68,7 +69,8 @@ def verify(
     was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a FrontierVerdict, a bundle a BundleVerdict,
     whose `items` say what was done about each item, and a program of a runtime a CheckedProgram; each has `valid`. `trust`, for
     bundles: "hashes" (the default) takes the results of TLC on trust once the hashes of tool and modules are right, "none" runs TLC
-    again. An invalid schedule does not raise: its verdict has `valid` False and lists the violations. Raises InputError, or a
+    again. `executor`, for programs: one whose limits it must keep (msccl-0.7.4, rccl, mscclpp-0.9). An
+    invalid schedule does not raise: its verdict has `valid` False and lists the violations. Raises InputError, or a
     subclass, for unreadable input, and ToolMissingError where TLC is to run and is missing.
     Time: `certree.verify.checker.verify_schedule`.
 
@@ -77,8 +79,10 @@ def verify(
     <Verdict valid: bandwidth time 3/4 M/B (bound 3/4), steps 18 (bound 3)>
     """
     if isinstance(source, str | Path):
-        asked = replace(asked_for(topology, collective, root, route), size=size, machine=machine, trust=trust)
+        asked = replace(asked_for(topology, collective, root, route), size=size, machine=machine, trust=trust, executor=executor)
         return verify_artefact(source, asked).verdict
+    if executor is not None:
+        raise InputError(f"executor {executor} is for programs in files")
     if trust is not None:
         raise InputError(f"trust {trust} is for bundles; for anything else everything is recomputed")
     if isinstance(source, Tables):

@@ -83,13 +83,14 @@ def verify_all(
     route: str | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
+    executor: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Batch:
     """Verify files, tables directories, and in other folders every artefact that has a check, sub-folders included.
 
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
     them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
-    deadlock, by default those that each was made for.
+    deadlock, by default those that each was made for. `executor`: one whose limits programs must keep.
     `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one whose check would take
     more steps or memory than the budget of a file has, or is ended by a bug in certree. Raises InputError for a folder with nothing
     to verify.
@@ -99,7 +100,7 @@ def verify_all(
     >>> [(str(one.path), one.valid) for one in ct.verify_all("ring4.json").checked]
     [('ring4.json', True)]
     """
-    stated = replace(asked_for(topology, collective, root, route), size=size, machine=machine)
+    stated = replace(asked_for(topology, collective, root, route), size=size, machine=machine, executor=executor)
     checked, skipped = [], []
     for opened, kind in _all_paths([Path(path) for path in paths]):
         path = opened.path

@@ -15,6 +15,8 @@ DOCUMENTS |= {
         states_data?: bool
         violations?: [violation]
         violation_counts?: {count}
+        limits?: {count}
+        first_limits?: {text}
         """,
     "execute": """
         right exact: bool

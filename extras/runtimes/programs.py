@@ -114,7 +114,10 @@ def _checked(entry: ProgramFormat, path: Path, schedule: Schedule, output: Path)
     """The verdict on what was written for a schedule; DisagreementError where it is wrong."""
     root = schedule.collective.root
     checked = entry.execute(
-        entry.read(Opened(path)), schedule.collective.kind, None if root is None else int(schedule.topology.rank[root])
+        entry.read(Opened(path)),
+        schedule.collective.kind,
+        None if root is None else int(schedule.topology.rank[root]),
+        entry.executor,
     )
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
@@ -131,12 +134,14 @@ def verify_program(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    executor: str | None = None,
 ) -> CheckedProgram:
     """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces) and say what is wrong with it; with `topology`
     also the schedule that it executes there.
 
-    The verdict lists wrong or missing contributions, deadlocks, races between thread blocks, unmatched messages and limits that are
-    exceeded. `collective` and `root`, where given, must be those of the program (root: an endpoint of the network, or without one a
+    The verdict lists wrong or missing contributions, deadlocks, races between thread blocks and unmatched messages, and where an
+    `executor` is named (msccl-0.7.4, rccl, mscclpp-0.9) its limits that are exceeded; `limits` of the verdict has those of
+    all. `collective` and `root`, where given, must be those of the program (root: an endpoint of the network, or without one a
     rank). Raises InputError, one line, for files that cannot be read.
 
     >>> import certree.api as ct
@@ -146,7 +151,7 @@ def verify_program(
     """
     opened, kind = _opened(path)
     network = None if topology is None else parsing.topology(topology)
-    return kind.checked(opened, topology=network, collective=collective, root=root)
+    return kind.checked(opened, topology=network, collective=collective, root=root, executor=executor)
 
 
 def import_program(path: str | Path | Opened, topology: Network, *, root: int | None = None) -> Schedule:

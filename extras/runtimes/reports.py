@@ -26,6 +26,9 @@ def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kin
         report |= _algorithm_sizes(checked.algorithm)
     else:
         report |= _program_sizes(checked.program)
+    if not isinstance(checked, AlgorithmVerdict):
+        report["limits"] = {name: len(found) for name, found in checked.limits.items()}
+        report["first_limits"] = {name: found[0] for name, found in checked.limits.items() if found}
     if not verdict.valid:
         report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
         report["violation_counts"] = dict(verdict.counts)
@@ -110,6 +113,13 @@ def program_words(report: dict[str, Any]) -> str:
         signals = f"{counted(report['messages'], 'signals')} on {counted(report['channels'], 'channels')}"
         multiple = f"chunks are multiples of {report['chunk_multiple_bytes']} bytes"
         size = counted(report["chunks"], "chunks")
-        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}"
+        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}{_limit_words(report)}"
     elements = f"up to {report['most_elements']:,} XML elements per rank ({MOST_ELEMENTS:,} allowed)"
-    return f"valid: {head}, {calls}\n  {size} · {counted(report['messages'], 'messages')}\n  {blocks}, {steps}, {elements}"
+    size = f"{size} · {counted(report['messages'], 'messages')}"
+    return f"valid: {head}, {calls}\n  {size}\n  {blocks}, {steps}, {elements}{_limit_words(report)}"
+
+
+def _limit_words(report: dict[str, Any]) -> str:
+    """A line for each executor whose limits a valid program exceeds."""
+    first = report.get("first_limits", {})
+    return "".join(f"\n  beyond {report['limits'][name]} limits of {name}: {one_line(text)}" for name, text in first.items())

@@ -46,6 +46,7 @@ _UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", 
     type=click.Choice(["hashes", "none"]),
     help="Of a bundle, what is taken on trust: by default results of TLC, by the hashes of tool and modules; none runs TLC again.",
 )
+@click.option("--executor", metavar="NAME", help="Of a program, whose limits it must keep: msccl-0.7.4, rccl or mscclpp-0.9.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit XML report with a test case for each path.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write a SARIF 2.1.0 log with a result for each violation.")
 @click.option("--force", is_flag=True, help="Overwrite the report and the log.")
@@ -59,6 +60,7 @@ def verify_command(
     machine: Machine | None,
     proofs: Path | None,
     trust: str | None,
+    executor: str | None,
     junit: Path | None,
     sarif: Path | None,
     force: bool,
@@ -72,7 +74,8 @@ def verify_command(
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
-    again, or taken on trust. A program of any tool is executed; with --topology its schedule on that network gets bounds and
+    again, or taken on trust. A program of any tool is executed, and its data decide; limits of an
+    executor count where --executor names it. With --topology its schedule on that network gets bounds and
     times. Exit code 0: valid; 1: invalid, with the reasons; 3: undecided, since
     the check would take more steps or memory than the budget of a file has.
     """
@@ -84,7 +87,9 @@ def verify_command(
         if trust is not None:
             raise InputError("--trust is for a single bundle")
         with working("verifying"):
-            batch = verify_all(*paths, topology=topology, collective=collective, route=route, size=size, machine=machine)
+            batch = verify_all(
+                *paths, topology=topology, collective=collective, route=route, size=size, machine=machine, executor=executor
+            )
         for file, written in ((junit, reports.junit), (sarif, reports.sarif)):
             if file is not None:
                 write_atomically(file, written(batch), force=force)
@@ -97,7 +102,7 @@ def verify_command(
         check_output(proofs, force=False, folder=True)
     root = None if collective is None else collective.root
     with working(f"verifying {paths[0]}") as tell:
-        asked = Asked(topology, collective, root, route, size, machine, trust, tell)
+        asked = Asked(topology, collective, root, route, size, machine, trust, executor, tell)
         kind.require_applicable(opened, asked)
         checked = kind.verify(opened, asked)
     if proofs is not None and checked.valid:

@@ -6,9 +6,10 @@ rank that needs a contribution can have it: over a chain of messages, each sent 
 
 from dataclasses import dataclass
 
-from certree.extras.runtimes.check.algorithm_run import AlgorithmRun, Place, act_words, executed, message_edges, predecessors
+from certree.extras.runtimes.check.algorithm_run import AlgorithmRun, act_words, executed, predecessors
 from certree.extras.runtimes.check.checker import possible_layouts, wrong_places
 from certree.extras.runtimes.check.execution import cell_words
+from certree.extras.runtimes.check.message_order import Place, message_edges
 from certree.extras.runtimes.model.algorithm import Algorithm
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.budget import PYTHON, budgeted, spend
@@ -48,7 +49,7 @@ def verify_algorithm(algorithm: Algorithm, kind: CollectiveKind | None = None, r
     Rules: `unmatched`, `deadlock-in-program`, `no-chain`; with data also `race`, `input-changed`, `wrong-data`. InputError where
     the collective is neither stated nor given, or another one. O(nodes²) bits.
     """
-    stated = algorithm.layout
+    stated, kind = algorithm.layout, kind or algorithm.kind
     if stated is None:
         if kind is None:
             raise InputError("the traces do not state their collective; give it with --collective")

@@ -5,41 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from certree.extras.runtimes.check.execution import Arrival, Value, added, cell_words
+from certree.extras.runtimes.check.message_order import Place, message_edges
 from certree.extras.runtimes.model.algorithm import Act, Algorithm
 from certree.extras.runtimes.model.chakra import NodeType
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.program import Buffer
 from certree.models.common.budget import PYTHON, hold, spend
 from certree.verify.verdict import Findings
-
-#: (rank, place of the node in its file)
-Place = tuple[int, int]
-
-
-def message_edges(algorithm: Algorithm, findings: Findings) -> dict[Place, Place]:
-    """Of each receiving node the sending one. Rule `unmatched` for messages that only one side knows, or whose sizes differ."""
-    sent: defaultdict[tuple[int, int, int], list[Place]] = defaultdict(list)
-    received: defaultdict[tuple[int, int, int], list[Place]] = defaultdict(list)
-    for rank, acts in enumerate(algorithm.ranks):
-        for at, act in enumerate(acts):
-            if act.type is NodeType.SEND:
-                sent[rank, act.peer, act.tag].append((rank, at))
-            elif act.type is NodeType.RECEIVE:
-                received[act.peer, rank, act.tag].append((rank, at))
-    found: dict[Place, Place] = {}
-    for key in sorted({*sent, *received}):
-        words = f"from rank {key[0]} to rank {key[1]} with tag {key[2]}"
-        out, into = sent[key], received[key]
-        if len(out) != len(into):
-            findings.add("unmatched", 0, (), f"{words}: {len(out)} sent, {len(into)} received")
-        elif len(out) > 1:
-            findings.add("unmatched", 0, (), f"{words}: {len(out)} messages with one tag; which is which is open")
-        else:
-            sizes = [algorithm.ranks[rank][at].bytes for (rank, at) in (out[0], into[0])]
-            if sizes[0] != sizes[1]:
-                findings.add("unmatched", 0, (), f"{words}: {sizes[0]} bytes sent, {sizes[1]} received")
-            found[into[0]] = out[0]
-    return found
 
 
 def predecessors(algorithm: Algorithm, edges: dict[Place, Place], by_id: list[dict[int, int]], place: Place) -> Iterator[Place]:

@@ -1,13 +1,13 @@
 """`verify_program`: a program in, a verdict out. The program is executed for each layout of the caller's buffers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from certree.extras.runtimes.check.execution import Execution, Value, cell_words, step_words
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
-from certree.extras.runtimes.model.limits import MOST_STEPS, limits
+from certree.extras.runtimes.model.limits import EXECUTORS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, StepType
 from certree.extras.runtimes.model.roles import EVERYONE, Roles
 from certree.models.common.budget import PYTHON, budgeted, spend
@@ -34,11 +34,13 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class ProgramVerdict:
-    """The verdict on a program, and its layout: with the root that the data show, where the collective has one."""
+    """The verdict on a program, and its layout: with the root that the data show, where the collective has one. `limits`: by
+    executor a sentence for each limit that the program exceeds."""
 
     program: Program
     layout: Layout
     verdict: Verdict
+    limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def valid(self) -> bool:
@@ -51,15 +53,16 @@ class ProgramVerdict:
 
 
 @budgeted()
-def verify_program(program: Program, root: int | None = None, *, most_steps: int = MOST_STEPS) -> ProgramVerdict:
-    """The verdict on a program.
+def verify_program(program: Program, root: int | None = None, executor: str | None = None) -> ProgramVerdict:
+    """The verdict on a program: on its data, and where an `executor` is named also on its limits.
 
     `root`: of a broadcast, reduce, gather or scatter, which a file does not state; by default the rank for which the data are
-    right, or else the fewest are wrong. `most_steps`: of a thread block. O(ranks) executions where the root has to be found, else
+    right, or else the fewest are wrong. O(ranks) executions where the root has to be found, else
     one for each layout of the buffers.
     """
     findings = Findings()
-    _check_limits(program, most_steps, findings)
+    exceeded = {name: tuple(limits(program, steps)) for name, steps in EXECUTORS.items()}
+    check_limits(exceeded, executor, findings)
     _check_connections(program, findings)
     _check_waits(program, findings)
     layout = layout_of(program, root)
@@ -68,7 +71,7 @@ def verify_program(program: Program, root: int | None = None, *, most_steps: int
             _check_execution(Execution(program, layout, in_place, FIFO_SLOTS), findings)
             if findings.rules - {"limit"}:
                 break
-    return ProgramVerdict(program, layout, findings.verdict())
+    return ProgramVerdict(program, layout, findings.verdict(), exceeded)
 
 
 def layout_of(program: Program, root: int | None = None) -> Layout:
@@ -91,9 +94,14 @@ def possible_layouts(kind: CollectiveKind, count: int, chunks: int, root: int | 
     return [Layout(kind, count, chunks, one, roles) for one in candidates]
 
 
-@rule("limit", "a program exceeds a limit of the runtime that executes it", _EXAMPLE, Subject.PROGRAMS)
-def _check_limits(program: Program, most_steps: int, findings: Findings) -> None:
-    for sentence in limits(program, most_steps):
+@rule("limit", "a program exceeds a limit of the executor that was named", _EXAMPLE, Subject.PROGRAMS)
+def check_limits(exceeded: Mapping[str, tuple[str, ...]], executor: str | None, findings: Findings) -> None:
+    """Add the limits of the executor that was named; InputError for one that does not execute such programs."""
+    if executor is None:
+        return
+    if executor not in exceeded:
+        raise InputError(f"executor {executor} does not execute such a program; those that do: {', '.join(exceeded) or 'none'}")
+    for sentence in exceeded[executor]:
         findings.add("limit", 0, (), sentence)
 
 

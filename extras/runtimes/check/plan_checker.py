@@ -1,15 +1,15 @@
 """`verify_plan`: a plan of MSCCL++ in, a verdict out."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from certree.extras.runtimes.check.checker import possible_layouts, wrong_places
+from certree.extras.runtimes.check.checker import check_limits, possible_layouts, wrong_places
 from certree.extras.runtimes.check.execution import Block, cell_words
 from certree.extras.runtimes.check.plan_execution import STARTED, PlanExecution
 from certree.extras.runtimes.check.plan_operations import channel_words, op_words, signals_of, unrolled
 from certree.extras.runtimes.model.layout import Layout
-from certree.extras.runtimes.model.limits import plan_limits
+from certree.extras.runtimes.model.limits import PLAN_EXECUTOR, plan_limits
 from certree.extras.runtimes.model.plan import Plan
 from certree.models.common.budget import budgeted
 from certree.models.common.errors import UnsupportedError
@@ -22,11 +22,12 @@ _EXAMPLE = "tests/extras/runtimes/check/test_plan_rules.py"
 
 @dataclass(frozen=True)
 class PlanVerdict:
-    """The verdict on a plan, and its layout: with the root that the data show, where the collective has one."""
+    """The verdict on a plan, and its layout: with the root that the data show, where it has one. `limits`: by executor."""
 
     plan: Plan
     layout: Layout
     verdict: Verdict
+    limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def valid(self) -> bool:
@@ -42,15 +43,15 @@ class PlanVerdict:
 
 
 @budgeted()
-def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
-    """The verdict on a plan; `root` as in `checker.verify_program`.
+def verify_plan(plan: Plan, root: int | None = None, executor: str | None = None) -> PlanVerdict:
+    """The verdict on a plan; `root` and `executor` as in `checker.verify_program`.
 
     Rules of its own: `not-started`, `left-early`; shared with other programs: `limit`, `connection`, `unmatched`,
     `deadlock-in-program`, `race`, `input-changed`, `wrong-data`. O(operations · blocks), for each possible root.
     """
     findings = Findings()
-    for sentence in plan_limits(plan):
-        findings.add("limit", 0, (), sentence)
+    exceeded = {PLAN_EXECUTOR: tuple(plan_limits(plan))}
+    check_limits(exceeded, executor, findings)
     _check_signals(plan, findings)
     _check_groups(plan, findings)
     layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root, plan.roles)
@@ -58,7 +59,7 @@ def verify_plan(plan: Plan, root: int | None = None) -> PlanVerdict:
     run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
     if not findings.rules - {"limit"}:
         _check_run(run, findings)
-    return PlanVerdict(plan, run.chunk_layout, findings.verdict())
+    return PlanVerdict(plan, run.chunk_layout, findings.verdict(), exceeded)
 
 
 def _check_signals(plan: Plan, findings: Findings) -> None:

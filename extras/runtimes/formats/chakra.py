@@ -5,6 +5,7 @@ from certree.extras.runtimes.formats.program_format import ProgramFormat, progra
 from certree.extras.runtimes.make.algorithms import lower_to_algorithm, simulator_files
 from certree.extras.runtimes.model.algorithm import Algorithm, read_algorithm, written_algorithm
 from certree.extras.runtimes.model.chakra import SUFFIX
+from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
@@ -27,8 +28,12 @@ class ChakraTraces(ProgramFormat):
         """The traces of all ranks: a folder, or NAME.et for the files NAME.RANK.et."""
         return read_algorithm(opened.path)
 
-    def execute(self, program: Algorithm, collective: CollectiveKind | None, root: int | None) -> AlgorithmVerdict:
-        """The nodes of all ranks are executed."""
+    def execute(
+        self, program: Algorithm, collective: CollectiveKind | None, root: int | None, executor: str | None = None
+    ) -> AlgorithmVerdict:
+        """The nodes of all ranks are executed; ASTRA-sim has no limits."""
+        if executor is not None:
+            raise InputError(f"executor {executor} does not execute Chakra traces")
         return verify_algorithm(program, collective, root)
 
     def write_folder(self, schedule: Schedule, message_bytes: int, machine: Machine, path: str) -> dict[str, bytes]:

@@ -20,6 +20,7 @@ class MscclXml(ProgramFormat):
     no_end = MAX_MESSAGE
     most_bytes = MAX_BYTES
     endings = (SUFFIX,)
+    executor = "rccl"
 
     def matches(self, opened: Opened) -> bool:
         """Whether the root element is `algo`."""
@@ -29,9 +30,11 @@ class MscclXml(ProgramFormat):
         """The program in an XML file."""
         return read_msccl(file.data(), str(file))
 
-    def execute(self, program: Program, collective: CollectiveKind | None, root: int | None) -> ProgramVerdict:
+    def execute(
+        self, program: Program, collective: CollectiveKind | None, root: int | None, executor: str | None = None
+    ) -> ProgramVerdict:
         """All thread blocks of all ranks are executed."""
-        return verify_program(program, root)
+        return verify_program(program, root, executor)
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
         """One iteration of the schedule."""

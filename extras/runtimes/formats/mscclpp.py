@@ -5,6 +5,7 @@ from dataclasses import replace
 from certree.extras.runtimes.check.plan_checker import PlanVerdict, verify_plan
 from certree.extras.runtimes.formats.program_format import ProgramFormat, Sizes, program_format
 from certree.extras.runtimes.make.plans import lower_to_plan
+from certree.extras.runtimes.model.limits import PLAN_EXECUTOR
 from certree.extras.runtimes.model.plan import Plan
 from certree.extras.runtimes.model.plan_file import MAX_BYTES, MAX_MESSAGE, SUFFIX, is_plan, plan_of
 from certree.extras.runtimes.model.plan_writer import written_plan
@@ -20,6 +21,7 @@ class MscclppPlan(ProgramFormat):
     suffix = SUFFIX
     no_end = MAX_MESSAGE
     most_bytes = MAX_BYTES
+    executor = PLAN_EXECUTOR
 
     def matches(self, opened: Opened) -> bool:
         """Whether the keys are those of a plan."""
@@ -29,9 +31,11 @@ class MscclppPlan(ProgramFormat):
         """The plan in a JSON file."""
         return plan_of(file.document(), str(file))
 
-    def execute(self, program: Plan, collective: CollectiveKind | None, root: int | None) -> PlanVerdict:
+    def execute(
+        self, program: Plan, collective: CollectiveKind | None, root: int | None, executor: str | None = None
+    ) -> PlanVerdict:
         """All operations of all ranks are executed."""
-        return verify_plan(program, root)
+        return verify_plan(program, root, executor)
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
         """A plan with a loop of all iterations."""

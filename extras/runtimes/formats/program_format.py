@@ -61,13 +61,16 @@ class ProgramFormat(Artefact):
 
     `suffix`: the end of the name of a file that `export` writes, or empty where it writes a folder, for one size of message and
     one machine. `no_end`: of files, how the largest size of message says that there is none. `most_bytes`: of a file that is read.
+    `executor`: the one within whose limits programs are written.
     """
 
     suffix: ClassVar[str]
     no_end: ClassVar[int] = 0
     most_bytes: ClassVar[int] = 0
+    executor: ClassVar[str | None] = None
 
     is_more = True
+    has_executors = True
     on_any_network = True
     imports = SUFFIXES
     refuses: ClassVar[Mapping[str, str]] = {
@@ -86,8 +89,9 @@ class ProgramFormat(Artefact):
             raise InputError(f"{path}: {path.stat().st_size} bytes; allowed: up to {self.most_bytes}")
         return self.parse(opened)
 
-    def execute(self, program: Any, collective: CollectiveKind | None, root: int | None) -> AnyVerdict:
-        """What the program does: the verdict on it; `collective` where one is given, `root` a rank."""
+    def execute(self, program: Any, collective: CollectiveKind | None, root: int | None, executor: str | None = None) -> AnyVerdict:
+        """What the program does: the verdict on it; `collective` where one is given, `root` a rank, `executor` one whose limits it
+        must keep."""
         raise NotImplementedError
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
@@ -117,7 +121,9 @@ class ProgramFormat(Artefact):
         """What it does when it is executed; with a network also the schedule that it executes there."""
         if asked.topology is None and (asked.size is not None or asked.machine is not None):
             raise InputError(f"{opened}: times need a network; give --topology with --size and --params")
-        checked = self.checked(opened, topology=asked.topology, collective=asked.collective, root=asked.root)
+        checked = self.checked(
+            opened, topology=asked.topology, collective=asked.collective, root=asked.root, executor=asked.executor
+        )
         report = program_report(checked.program, self.name)
         if checked.schedule is None or checked.verdict is None:
             then = ("verify", opened.path, "--topology", "NETWORK") if asked.topology is None else ()
@@ -131,6 +137,7 @@ class ProgramFormat(Artefact):
         topology: Topology | None = None,
         collective: str | Collective | None = None,
         root: int | None = None,
+        executor: str | None = None,
     ) -> CheckedProgram:
         """What a program does and, on a network, the schedule that it executes there, with the verdicts on both."""
         program = self.read(opened)
@@ -142,7 +149,7 @@ class ProgramFormat(Artefact):
         if root is not None and topology is not None:
             Collective(program.kind, root).require_fits(topology)
             root = int(topology.rank[root])
-        found = self.execute(program, None if asked is None else asked.kind, root)
+        found = self.execute(program, None if asked is None else asked.kind, root, executor)
         if asked is not None:
             with located(str(opened)):
                 require_roles(found, asked, topology)

@@ -23,6 +23,7 @@ MAX_CHUNKS = 1 << 20
 _ROWS = re.compile(r"[0-9]{1,7}(?:[,;][0-9]{1,7})*", re.ASCII)
 MAX_TAG = (1 << 31) - 1
 NAME = "algorithm"  # of the files that certree writes: algorithm.RANK.et
+FOREIGN = {str(kind).replace("-", ""): kind for kind in CollectiveKind if "-" in str(kind)}  # the collective, as ASTRA-sim has it
 _CELL = r"[ios]\[[0-9]{1,7}\]"
 _DATA = re.compile(rf"({_CELL}(?:\+{_CELL})*>)?({_CELL})", re.ASCII)
 
@@ -44,15 +45,17 @@ class Act:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """The nodes of all ranks. `layout`: of the data, None where the files do not state them."""
+    """The nodes of all ranks. `layout`: of the data, None where the files do not state them. `named`: the collective of which
+    other tools state the name only."""
 
     ranks: tuple[tuple[Act, ...], ...]
     layout: Layout | None = None
+    named: CollectiveKind | None = None
 
     @property
     def kind(self) -> CollectiveKind | None:
         """The collective, where the files state it."""
-        return None if self.layout is None else self.layout.kind
+        return self.named if self.layout is None else self.layout.kind
 
     @property
     def messages(self) -> int:
@@ -78,12 +81,12 @@ def algorithm_of(files: dict[str, bytes], where: str) -> Algorithm:
         tuple(_act(node, rank, len(traces), name, stated=layouts[0] is not None) for node in _known(trace, name))
         for rank, (trace, name) in enumerate(zip(traces, names, strict=True))
     )
-    return Algorithm(ranks, layouts[0])
+    return Algorithm(ranks, layouts[0], None if layouts[0] is not None else _named(traces, names))
 
 
 def _layout(trace: Trace, ranks: int, where: str) -> Layout | None:
     stated = trace.attributes
-    if "collective" not in stated:
+    if "collective" not in stated or _is_foreign(trace):
         return None
     kinds = {str(kind): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
     name, chunks, root = stated["collective"], stated.get("chunks"), stated.get("root", -1)
@@ -107,6 +110,19 @@ def _rows(text: object, where: str) -> tuple[tuple[int, ...], ...]:
     if not isinstance(text, str) or _ROWS.fullmatch(text) is None:
         raise InputError(f"{where}: members or blocks are {short(text)}; expected rows of numbers such as 0,2;1,0")
     return tuple(tuple(map(int, row.split(","))) for row in text.split(";"))
+
+
+def _is_foreign(trace: Trace) -> bool:
+    """Whether a trace has the collective as other tools name it, such as `allreduce`, and says nothing of its data."""
+    return trace.attributes["collective"] in FOREIGN and "chunks" not in trace.attributes
+
+
+def _named(traces: list[Trace], names: list[str]) -> CollectiveKind | None:
+    """The collective that all traces name."""
+    found = {str(trace.attributes.get("collective")): name for trace, name in zip(traces, names, strict=True)}
+    if len(found) > 1:
+        raise InputError(f"{names[0]}: ranks state different collectives: {', '.join(sorted(found))}")
+    return FOREIGN.get(next(iter(found)))
 
 
 def _known(trace: Trace, where: str) -> list[Node]:

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.plan import MEMORY, PORT, Operation, OpName, Plan
-from certree.extras.runtimes.model.program import Program
+from certree.extras.runtimes.model.program import Program, StepType
 
-MOST_STEPS = 64  # of a thread block; 256 in microsoft/msccl
+MOST_STEPS = 64  # of a thread block
+MORE_STEPS = 256  # in microsoft/msccl
+#: executors of programs in MSCCL's XML, and the steps of a thread block that each takes
+EXECUTORS = {"msccl-0.7.4": MORE_STEPS, "rccl": MOST_STEPS}
+PLAN_EXECUTOR = "mscclpp-0.9"
 MOST_COUNT = 72  # chunks of a step are fewer
 MOST_CHANNELS = 32
 MOST_ELEMENTS = 4096  # that a rank reads: all gpus, and its own thread blocks and steps
@@ -25,6 +29,8 @@ MOST_OPERATION_SEMAPHORES = 16
 
 def limits(program: Program, most_steps: int = MOST_STEPS) -> Iterator[str]:
     """A sentence for every limit that a program exceeds, with the limit and the number. O(steps)."""
+    if most_steps == MOST_STEPS:
+        yield from program.lacks
     if program.channels > MOST_CHANNELS:
         yield f"{program.channels} channels; the executor has {MOST_CHANNELS}"
     for rank, owner in enumerate(program.ranks):
@@ -44,7 +50,7 @@ def limits(program: Program, most_steps: int = MOST_STEPS) -> Iterator[str]:
             if len(block.steps) > most_steps:
                 yield f"{where}: {len(block.steps)} steps; the executor takes {most_steps}"
             for index, step in enumerate(block.steps):
-                if not 1 <= step.count < MOST_COUNT:
+                if step.type is not StepType.NOTHING and not 1 <= step.count < MOST_COUNT:
                     yield f"{where}, step {index}: {step.count} chunks; the executor takes 1 to {MOST_COUNT - 1}"
                 if step.waits_for is not None and step.waits_for[0] >= MOST_AWAITED:
                     yield f"{where}, step {index}: waits for thread block {step.waits_for[0]}; numbers are below {MOST_AWAITED}"

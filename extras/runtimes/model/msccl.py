@@ -38,10 +38,11 @@ def read_msccl(data: bytes, where: str) -> Program:
     """
     if len(data) > MAX_BYTES:
         raise InputError(f"{where}: {len(data)} bytes; allowed: up to {MAX_BYTES}")
+    reader = _Reader(where)
     if (quoted := _SINGLE_QUOTES.search(data)) is not None:
         line = data.count(b"\n", 0, quoted.end()) + 1
-        raise InputError(f"{where}: line {line}: an attribute in single quotes; the executor reads double quotes")
-    return _Reader(where).program(parse_elements(data, where))
+        reader.lacks.append(f"line {line}: an attribute in single quotes; the executor reads double quotes")
+    return reader.program(parse_elements(data, where))
 
 
 class _Reader:
@@ -49,6 +50,7 @@ class _Reader:
 
     def __init__(self, where: str) -> None:
         self.where = where
+        self.lacks: list[str] = []
 
     def program(self, algo: Element) -> Program:
         self._require_tag(algo, "algo")
@@ -65,7 +67,8 @@ class _Reader:
             Layout(kind, count, chunks, roles=Roles(members, blocks))
         except InputError as error:
             self._refuse(algo, f"nchunksperloop, members and blocks: {error}")
-        in_place, out_of_place = (bool(self._whole(algo, name, 0, 1)) for name in ("inplace", "outofplace"))
+        in_place = bool(self._whole(algo, "inplace", 0, 1))
+        out_of_place = bool(self._optional(algo, "outofplace", 1, default=int(not in_place)))
         if not (in_place or out_of_place):
             self._refuse(algo, "inplace and outofplace are 0: it is for no call at all")
         return Program(
@@ -76,10 +79,11 @@ class _Reader:
             chunks_per_loop=chunks,
             in_place=in_place,
             out_of_place=out_of_place,
-            min_bytes=self._whole(algo, "minBytes", 0, MAX_MESSAGE),
-            max_bytes=self._whole(algo, "maxBytes", 0, MAX_MESSAGE),
+            min_bytes=self._optional(algo, "minBytes", MAX_MESSAGE, default=0),
+            max_bytes=self._optional(algo, "maxBytes", MAX_MESSAGE, default=0),
             ranks=tuple(self._rank(gpus[rank], count) for rank in range(count)),
             roles=Roles(members, blocks),
+            lacks=tuple(self.lacks),
         )
 
     def _rank(self, gpu: Element, count: int) -> Rank:
@@ -144,6 +148,13 @@ class _Reader:
             self._refuse(element, f"{name} is {short(text)}; expected numbers such as 0,2,5")
         return tuple(map(int, text.split(",")))
 
+    def _optional(self, element: Element, name: str, high: int, *, default: int) -> int:
+        """A number that only the executor requires."""
+        if name in element.attributes:
+            return self._whole(element, name, 0, high)
+        self.lacks.append(f"line {element.line}: {name} is missing; the executor requires it")
+        return default
+
     def _choice(self, element: Element, name: str, known: Iterable[str]) -> str:
         text = self._text(element, name)
         if text not in list(known):
@@ -153,8 +164,7 @@ class _Reader:
     def _text(self, element: Element, name: str, default: str | None = None) -> str:
         text = element.attributes.get(name, default)
         if text is None:
-            hint = "; the executor requires it" if name in ("outofplace", "minBytes", "maxBytes") else ""
-            self._refuse(element, f"{name} is missing{hint}")
+            self._refuse(element, f"{name} is missing")
         return text
 
     def _require_tag(self, element: Element, tag: str) -> None:

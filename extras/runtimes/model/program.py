@@ -106,7 +106,8 @@ class Program:
     """A collective of all ranks, or as `roles` say. Messages between two ranks on one channel stay in order.
 
     The runtime executes it once for each piece of `chunks_per_loop` parts, one after the other, with every part of a message of
-    `min_bytes` to `max_bytes` (0: no limit). `in_place`, `out_of_place`: how the caller's buffers may lie (`layout`).
+    `min_bytes` to `max_bytes` (0: no limit). `in_place`, `out_of_place`: how the caller's buffers may lie (`layout`). `lacks`: what
+    a file leaves out, or writes otherwise, that its executor requires and its meaning does not need, a sentence each.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Program:
     max_bytes: int
     ranks: tuple[Rank, ...]
     roles: Roles = EVERYONE
+    lacks: tuple[str, ...] = ()
 
     @property
     def modes(self) -> tuple[bool, ...]:

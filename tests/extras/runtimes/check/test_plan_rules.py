@@ -72,7 +72,7 @@ OTHERS = {"input-changed": {"race", "wrong-data"}, "limit": {"race"}, "race": se
 
 
 def broken(document):
-    return set(verify_plan(plan_of(document, "x.json")).verdict.counts)
+    return set(verify_plan(plan_of(document, "x.json"), executor="mscclpp-0.9").verdict.counts)
 
 
 def test_the_right_one_is_right() -> None:
@@ -88,12 +88,12 @@ def test_rule(rule) -> None:
 
 
 def test_limits_name_the_number() -> None:
-    verdict = verify_plan(plan_of(FAULTS["limit"], "x")).verdict
+    verdict = verify_plan(plan_of(FAULTS["limit"], "x"), executor="mscclpp-0.9").verdict
     assert "rank 0, thread block 0: 69 operations; the executor takes 64" in [one.message for one in verdict.violations]
     get = {"name": "get", "src_buff": [on("s", 0, far=True)], "dst_buff": [on("s", 1)], "channel_type": "memory"}
     loop = {"name": "pipeline", "iter_context": {"unit_size": 17, "num_chunks": 1}, "ops": [NOP]}
     wide = plan([*OPS, get, loop], scratch=2, collective="allreduce")
-    messages = [one.message for one in verify_plan(plan_of(wide, "x")).verdict.violations]
+    messages = [one.message for one in verify_plan(plan_of(wide, "x"), executor="mscclpp-0.9").verdict.violations]
     assert "rank 0, thread block 0, operation 9 (get): from one offset to another one; the executor exchanges the two" in messages
     assert "rank 0, thread block 0, operation 10 (pipeline): 17 bytes at a time; expected a multiple of 16" in messages
 

@@ -9,14 +9,11 @@ from tests.extras.runtimes.check.foreign import ring
 RIGHT = ring(2)
 FAULTS = [
     ('coll="allreduce" ', "", "line 1: <algo>: coll is missing"),
-    ('outofplace="0" ', "", "<algo>: outofplace is missing; the executor requires it"),
-    ('maxBytes="0"', "", "<algo>: maxBytes is missing; the executor requires it"),
     ('coll="allreduce"', 'coll="allsum"', "<algo>: unknown coll 'allsum'; known: allreduce"),
     ('coll="allreduce"', 'coll="all-reduce"', "did you mean 'allreduce'"),
     ('ngpus="2"', 'ngpus="3"', "2 gpu elements with 2 different ids; ngpus is 3"),
     ('ngpus="2"', 'ngpus="99999999999999999999"', "ngpus is '99999999999999999999'; allowed: 2 to 4096"),
     ('inplace="1"', 'inplace="0"', "inplace and outofplace are 0"),
-    ('proto="Simple"', "proto='Simple'", "line 1: an attribute in single quotes"),
     ('<gpu id="1"', '<gpu id="7"', "<gpu>: id is '7'; allowed: 0 to 1"),
     ('<gpu id="1"', '<gpu id="0"', "different ids"),
     ('send="1"', 'send="0"', "<tb>: send is 0, the rank itself"),
