@@ -9,6 +9,8 @@ from certree.api.checks.checking import Bounds as Bounds
 from certree.api.checks.checking import bound as bound
 from certree.api.checks.checking import certify as certify
 from certree.api.checks.checking import verify as verify
+from certree.api.checks.exactness import Exactness as Exactness
+from certree.api.checks.exactness import certify_exact as certify_exact
 from certree.api.checks.path_verdicts import verify_all as verify_all
 from certree.api.checks.reports import junit as junit
 from certree.api.checks.reports import sarif as sarif

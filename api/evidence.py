@@ -21,7 +21,7 @@ from certree.verify.bounds.classes import is_general
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, make_bound
-from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest
+from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_claims
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Findings, Verdict
@@ -35,15 +35,15 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
     The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
     schedule but an all-to-all needs no others: where all nodes look the same, bounds at one node and the count of all messages are
     as strong.
-    A proof of the fewest steps that came with the schedule is kept if it is valid. A schedule that records what it was made for
-    gets a bound on the time of a run, too. `enough`: of a schedule for a demand only a few quick bounds are tried, until one proves
-    that it takes at most that many times the least time, unless all of them are far from it.
+    Proofs of the fewest steps and of an optimum that came with the schedule are kept if they are valid. A schedule that records
+    what it was made for gets a bound on the time of a run, too. `enough`: of a schedule for a demand only a few quick bounds are
+    tried, until one proves that it takes at most that many times the least time, unless all of them are far from it.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)
     if not verdict.valid:
         return schedule, verdict
-    fewest = None if schedule.certificate is None else proved_fewest(schedule)
+    proved = proved_claims(schedule)
     quick = _quick_bounds(bare, verdict, enough) if search and enough is not None and isinstance(bare, Schedule) else None
     is_simple = isinstance(bare, SymmetricSchedule) and not bare.collective.has_targets
     bounds = found_bounds(bare) if search and quick is None and not is_simple else []
@@ -56,7 +56,7 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
         best = best_of_each_class(instance, sorted(known, key=lambda bound: -Fraction(bound["value"])))
         found = found_time_bounds(instance, best, bare.made_for.message_bytes, bare.made_for.machine)
         time_bounds = best_of_each_class(instance, found)
-    certified = bare.with_certificate(make_certificate(bare, bounds, fewest, time_bounds))
+    certified = bare.with_certificate(make_certificate(bare, bounds, time_bounds=time_bounds, **proved))
     findings = Findings()
     quality = check_certificate(certified, findings)
     return certified, findings.verdict(quality)

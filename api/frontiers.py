@@ -4,18 +4,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from certree.api import parsing
 from certree.api.api_errors import DisagreementError, SearchInterrupted
+from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.workers import Workers
+from certree.models.common.errors import InputError
 from certree.models.common.extras import provided
 from certree.models.common.files import write_atomically
 from certree.models.common.shown import Shown
 from certree.models.schedule.collective import Collective
-from certree.verify.exact.question import Point
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import schedule_from_document
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.tables.tables import Tables
+from certree.verify.certificates.optimum import CLAIMED, question_of, require_delay_1
+from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.proof_formats import foreign_files
+from certree.verify.frontier.answers import why_not
 from certree.verify.frontier.document import FrontierVerdict, check_frontier
 
 if TYPE_CHECKING:
@@ -43,6 +52,13 @@ class FoundFrontier(Shown):
         """(chunks per endpoint, steps, rounds) of the best schedules, fewest chunks first."""
         return [tuple(entry["point"]) for entry in self.verdict.document["points"]]
 
+    def schedule(self, point: Point) -> Schedule:
+        """The schedule of a point; InputError where there is no such point."""
+        for entry in self.verdict.document["points"]:
+            if tuple(entry["point"]) == tuple(point):
+                return schedule_from_document(entry["schedule"], f"point {point}")
+        raise InputError(f"the frontier has no point {tuple(point)}; it has {', '.join(map(str, self.points)) or 'none'}")
+
     @property
     def complete(self) -> bool:
         """Whether every other candidate up to the number of chunks asked for is ruled out by a proof."""
@@ -60,6 +76,7 @@ def frontier(
     memory: int | None = None,
     scratch: int | None = None,
     unaided: bool = False,
+    schedules: Mapping[str, str | Path | AnySchedule | Tables] = MappingProxyType({}),
     workers: int | Workers = 1,
     progress: Callable[[str], None] | None = None,
 ) -> FoundFrontier:
@@ -69,6 +86,7 @@ def frontier(
     budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
     endpoint can store; `scratch`: extra buffers of one chunk per endpoint. `unaided`: do not start from
     the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
+    `schedules`: others to start from, by name; `methods` of the result has their points.
     `workers` answer the questions to the solver, with the same result whatever their number.
     `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
     proofs, checked as `verify` checks them.
@@ -87,6 +105,8 @@ def frontier(
     wanted.require_everyone("frontiers")
     monitor = parsing.monitor(time_limit, progress)
     known = {} if unaided else known_schedules(topology, wanted, monitor)
+    for name, source in schedules.items():
+        known[name] = _rated(name, source, Question(topology, wanted, 1, 1, 1, memory, scratch), max_chunks)
     seeds = [] if unaided else list(symmetric_schedules(topology, wanted, max_chunks, monitor))
     interrupted = False
     if not unaided and (other := mirrored(topology, wanted)) is not None and memory is scratch is None:
@@ -111,6 +131,17 @@ def frontier(
     if interrupted:
         raise SearchInterrupted(found)
     return found
+
+
+def _rated(name: str, source: str | Path | AnySchedule | Tables, question: Question, max_chunks: int) -> Schedule:
+    """A schedule that a frontier names; InputError where the machine of the question cannot run it."""
+    schedule = CLAIMED.lowered(schedule_of(source))
+    require_delay_1(schedule)
+    point = question_of(schedule).point
+    reason = f"it has {point[0]} chunks, more than {max_chunks}" if point[0] > max_chunks else why_not(question.at(point), schedule)
+    if reason is not None:
+        raise InputError(f"{name}: {reason}")
+    return schedule
 
 
 def _run(search: "FrontierSearch", monitor: "Monitor", workers: Workers) -> None:

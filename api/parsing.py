@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
 from certree.models.common.quantities import parse_duration, read_size
 from certree.models.demand import Demand, demand_of_bytes, load_demand
 from certree.models.machine.machine import Machine, load_machine
@@ -148,6 +148,14 @@ class Entry:
     text: str
     method: str
     options: dict[str, str]
+
+
+def parse_point(text: str) -> tuple[int, int, int]:
+    """(chunks, steps, rounds), read from C,S,R; InputError for anything else."""
+    numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0 for word in text.split(",")]
+    if len(numbers) != 3 or 0 in numbers:
+        raise InputError(f"{short(text)} is not a point; expected C,S,R: chunks, steps and rounds, such as 4,3,3")
+    return numbers[0], numbers[1], numbers[2]
 
 
 def parse_entry(text: str) -> Entry:

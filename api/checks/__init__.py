@@ -1,5 +1,5 @@
 """Checks of schedules and of everything that is on a path.
 
-- `checking`: verify, certify, bound; `verdicts`: outcomes of the check of a schedule
+- `checking`: verify, certify, bound; `exactness`: against the best that exists; `verdicts`: outcomes of the check of a schedule
 - `path_verdicts`: verify_all, many files at once; `reports`: its results for other programs
 """

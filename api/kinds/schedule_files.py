@@ -16,7 +16,9 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 _ARCHIVE = b"PK\x03\x04"  # .npz files are archives of arrays
 
 
-class _ScheduleFile(Artefact):
+class ScheduleOnPath(Artefact):
+    """A path that holds a schedule with its network."""
+
     refuses: ClassVar[Mapping[str, str]] = {
         "route": "routes are asked for, which only a CSV may leave open; other schedules state theirs",
         "trust": NO_TRUST,
@@ -37,7 +39,7 @@ class _ScheduleFile(Artefact):
 
 
 @artefact("schedule")
-class ScheduleFile(_ScheduleFile):
+class ScheduleFile(ScheduleOnPath):
     """A schedule: JSON, JSON compressed by gzip, or .npz."""
 
     format = "certree-schedule"
@@ -50,7 +52,7 @@ class ScheduleFile(_ScheduleFile):
 
 
 @artefact("symmetric-schedule")
-class SymmetricScheduleFile(_ScheduleFile):
+class SymmetricScheduleFile(ScheduleOnPath):
     """A symmetric schedule: base transfers and a group, as JSON."""
 
     format = "certree-symmetric-schedule"

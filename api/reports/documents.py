@@ -68,6 +68,13 @@ DOCUMENTS = {
         compared? time_unknown? order_unknown?: text
         order?: order?
         router_effect?: text?
+        exact: text?
+        exact_point: [count]?
+        better? better_exact?: text?
+        better_point?: [count]?
+        simulated_cycles? better_cycles?: count?
+        cycles_saved?: number?
+        tried?: [text]
         violations?: [violation]
         violation_counts?: {count}
         """,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from certree.api.reports.exact_report import exact_keys, exact_words, gap_answer
 from certree.api.reports.order_report import order_of, order_words
 from certree.api.reports.text import (
     QUANTITIES,
@@ -85,6 +86,7 @@ def schedule_report(
         **_stored(schedule, verdict, machine),
         "shares": None if verdict.quality is None else shares_term(Instance.of(schedule)),
         **_quality(verdict.quality),
+        **exact_keys(verdict.quality),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
         **_left_out(schedule),
         **(
@@ -186,7 +188,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     ):
         if bound is None:
             continue
-        answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
+        answer = "optimal" if name in report["optimal_in"] else gap_answer(report, name)
         lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
     if own:
         any_shares = Fraction(report["bandwidth_bound_any_shares"])
@@ -201,6 +203,7 @@ def schedule_words(report: dict[str, Any]) -> str:
         )
         said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
         lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}{said}")
+    lines += exact_words(report)
     if report["time_cycles"] is None:
         lines.append(f"  time: unknown: {report['time_unknown']}")
     else:

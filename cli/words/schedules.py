@@ -1,6 +1,8 @@
 """Output of a schedule with its verdict, shared by most commands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from certree.api.artefacts import Checked
 from certree.api.reports.schedule_report import schedule_report, schedule_words
@@ -19,10 +21,11 @@ def show_schedule(
     *,
     as_json: bool,
     then: Sequence[object] = (),
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Show the report of a schedule, timed for the size and machine `used`. Returns the exit code, 1 where it is invalid. `then`:
-    the command that usually follows a valid one."""
-    report = schedule_report(schedule, verdict, used.message_bytes, used.machine)
+    the command that usually follows a valid one; `more`: keys that are added or replaced."""
+    report = {**schedule_report(schedule, verdict, used.message_bytes, used.machine), **more}
     show(report, schedule_words, kind=SCHEDULE, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1
 

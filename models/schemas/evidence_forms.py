@@ -48,6 +48,17 @@ class _Fewest(TypedDict):
     proof: dict[str, Any]
 
 
+class _Refuted(TypedDict):
+    point: list[int]
+    proof: dict[str, Any]
+
+
+class _Optimum(TypedDict):
+    point: list[int]
+    machine: Any
+    refuted: list[_Refuted]
+
+
 @form("certificate")
 class Certificate(TypedDict):
     """Certificate.
@@ -60,6 +71,9 @@ class Certificate(TypedDict):
     bounds: list[_Bound]
     claim: _Claim
     fewest_steps: NotRequired[Annotated[_Fewest, "no schedule of as many chunks has fewer steps, with its proof"]]
+    optimum: NotRequired[
+        Annotated[_Optimum, "no other schedule has as few chunks, steps and rounds per chunk, with a proof for each point"]
+    ]
     time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
 
 

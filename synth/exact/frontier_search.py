@@ -80,11 +80,12 @@ class FrontierSearch:
         self._max_chunks, self._monitor, self._effort = max_chunks, monitor, effort
         self._refuter = Refuter(self.question)
         self._start: dict[Point, Schedule] = {}
-        self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
-        for name, point in sorted(self.known.items()):
-            self._start.setdefault(point, known[name])
+        placed = {name: place(self.question, schedule, max_chunks) for name, schedule in known.items()}
+        self.known = {name: point for name, point in placed.items() if point is not None}
+        for name, at in sorted(self.known.items()):
+            self._start.setdefault(at, known[name])
         for schedule in seeds:
-            if (point := self._place(schedule)) is not None:
+            if (point := place(self.question, schedule, max_chunks)) is not None:
                 self._start.setdefault(point, schedule)
         self._here = Here(self.question, monitor)
         self._begin(self._here)
@@ -119,15 +120,6 @@ class FrontierSearch:
             if reached != kept:
                 target = min(kept - reached)
                 raise UnsupportedError(f"a chunk from {demand.source} to {target} must pass others; scratch is 0")
-
-    def _place(self, schedule: Schedule) -> Point | None:
-        """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the frontier cannot run."""
-        each = 1 if self.question.is_sum else len(self.question.sources)
-        rounds = rounds_of(schedule)
-        if schedule.chunks % each or schedule.chunks > each * self._max_chunks or rounds < schedule.steps:
-            return None
-        question = self.question.at((schedule.chunks // each, schedule.steps, rounds))
-        return question.point if why_not(question, schedule) is None else None
 
     def run(self, answers: Mapping[Ask, Answer] | None = None) -> None:
         """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule;
@@ -252,3 +244,13 @@ class FrontierSearch:
             if priced is not None and self._refuter.rate_bound < priced[0] == best_rate(self._found, self._max_chunks, steps):
                 met[priced[0]] = steps, priced[1]
         return dict(sorted(met.values()))
+
+
+def place(question: Question, schedule: Schedule, max_chunks: int) -> Point | None:
+    """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the question cannot run."""
+    each = 1 if question.is_sum else len(question.demands)
+    rounds = rounds_of(schedule)
+    if schedule.chunks % each or schedule.chunks > each * max_chunks or rounds < schedule.steps:
+        return None
+    asked = question.at((schedule.chunks // each, schedule.steps, rounds))
+    return asked.point if why_not(asked, schedule) is None else None

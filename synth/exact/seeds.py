@@ -3,16 +3,18 @@ symmetric ones, and sums as copies backwards in time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import Op
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.monitor import Monitor
@@ -115,3 +117,21 @@ def backwards(schedule: Schedule, topology: Topology, collective: Collective) ->
         routes=tuple(tuple(int(number[link]) for link in reversed(route)) for route in schedule.routes),
         certificate=None,
     )
+
+
+def composed(gather: Schedule) -> list[Schedule]:
+    """An all-reduce: the reversed all-gather, then the all-gather. None without links in both directions, and for routes."""
+    topology = gather.topology
+    if not topology.is_full_duplex or (gather.route != DIRECT).any():
+        return []
+    steps = gather.steps
+    columns: dict[str, NDArray[Any]] = {
+        "chunk": np.concatenate((gather.chunk, gather.chunk)),
+        "op": np.concatenate((np.full(gather.transfers, Op.REDUCE), np.full(gather.transfers, Op.COPY))).astype(np.int8),
+        "step": np.concatenate((steps - 1 - gather.step, steps + gather.step)),
+        "src": np.concatenate((gather.dst, gather.src)),
+        "dst": np.concatenate((gather.src, gather.dst)),
+    }
+    rounds = np.concatenate((gather.rounds[::-1], gather.rounds))
+    collective = Collective(CollectiveKind.ALL_REDUCE)
+    return [make_schedule(topology, collective, [NO_ROOT] * gather.chunks, columns, rounds=rounds)]

@@ -9,21 +9,15 @@ trees. Larger all-reduces are rated by bounds and by the better schedules known.
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
-from certree.models.schedule.schedule import Schedule, make_schedule
-from certree.models.schedule.schedule_columns import NO_ROOT, Op
+from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.exact.refuter import Refuter
-from certree.synth.exact.seeds import known_schedules
+from certree.synth.exact.seeds import composed, known_schedules
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question
@@ -161,24 +155,6 @@ def numbers(search: FrontierSearch, schedule: Schedule) -> Point | None:
     if schedule.delay != 1 or schedule.period is not None or schedule.chunks % each:
         return None
     return schedule.chunks // each, schedule.steps, rounds_of(schedule)
-
-
-def composed(gather: Schedule) -> list[Schedule]:
-    """An all-reduce: the reversed all-gather, then the all-gather. Needs links in both directions and no routes; otherwise None."""
-    topology = gather.topology
-    if not topology.is_full_duplex or (gather.route != DIRECT).any():
-        return []
-    steps = gather.steps
-    columns: dict[str, NDArray[Any]] = {
-        "chunk": np.concatenate((gather.chunk, gather.chunk)),
-        "op": np.concatenate((np.full(gather.transfers, Op.REDUCE), np.full(gather.transfers, Op.COPY))).astype(np.int8),
-        "step": np.concatenate((steps - 1 - gather.step, steps + gather.step)),
-        "src": np.concatenate((gather.dst, gather.src)),
-        "dst": np.concatenate((gather.src, gather.dst)),
-    }
-    rounds = np.concatenate((gather.rounds[::-1], gather.rounds))
-    collective = Collective(CollectiveKind.ALL_REDUCE)
-    return [make_schedule(topology, collective, [NO_ROOT] * gather.chunks, columns, rounds=rounds)]
 
 
 def told(point: Point) -> str:

@@ -1,1 +1,2 @@
-"""Proofs about one schedule: its quality, the certificate that states it, the claim of fewest steps, time bounds."""
+"""Proofs about one schedule: its quality, the certificate that states it, the claims of fewest steps and of an optimum, time
+bounds."""

@@ -9,7 +9,8 @@ values. In an all-gather or reduce-scatter `bound_cycles_any_shares` is the larg
 missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_general_time, best_time
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, malformed, with_class
 from certree.verify.certificates.fewest_steps import check_fewest
+from certree.verify.certificates.optimum import check_optimum
 from certree.verify.certificates.quality import quality_of
 from certree.verify.exact.rup import ProofError
 from certree.verify.rule import Subject, rule
@@ -28,8 +30,13 @@ from certree.verify.verdict import Findings, ProvedTime, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-_FEWEST, TIME = "fewest_steps", "time"  # may be there too
+_FEWEST, _OPTIMUM, TIME = "fewest_steps", "optimum", "time"  # may be there too
 _ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
+#: claims with proofs of infeasibility: the field of Quality for what the check returns
+_PROOFS: dict[str, tuple[str, Callable[[AnySchedule, Any], Any]]] = {
+    _FEWEST: ("fewest_steps", check_fewest),
+    _OPTIMUM: ("optimum", check_optimum),
+}
 _TIME_KEYS, TIME_ANY_SHARES = ("message_bytes", "machine", "bound_cycles", "bounds"), "bound_cycles_any_shares"
 
 
@@ -38,10 +45,12 @@ def make_certificate(
     bounds: Sequence[Bound],
     fewest: Mapping[str, Any] | None = None,
     time_bounds: Sequence[Bound] = (),
+    optimum: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
     the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`); `time_bounds`: bounds on the
-    time of a run, for the message size and the machine that the schedule was made for (`time`).
+    time of a run, for the message size and the machine that the schedule was made for (`time`); `optimum`: the claim, with its
+    proofs, that no schedule has as few chunks, steps and rounds per chunk (`optimum`).
 
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.
@@ -58,6 +67,7 @@ def make_certificate(
         "bounds": used,
         "claim": claim_document(quality),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
+        **({} if optimum is None else {_OPTIMUM: dict(optimum)}),
         **(
             {TIME: time_document(instance, schedule.made_for, time_bounds)} if time_bounds and schedule.made_for is not None else {}
         ),
@@ -90,8 +100,8 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     """Re-check the certificate, if there is one; returns the quality by its proved bounds and the cheap ones.
 
     Rules: `certificate` (not a certificate), `certificate-topology`, `certificate-schedule` (for another topology or schedule),
-    `witness-...` (a bound is not proved), `proof-...` (its steps are not proved to be the fewest), `certificate-claim` (a claim
-    overstates or understates what follows).
+    `witness-...` (a bound is not proved), `proof-...` and `optimum-open` (its steps are not proved to be the fewest, or it is not
+    proved to be optimal), `certificate-claim` (a claim overstates or understates what follows).
     """
     document = schedule.certificate
     if document is None:
@@ -118,11 +128,12 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     if schedule.has_fine_slots and document["claim"].get("latency_bound") is not None:
         true = claim_document(quality_of(schedule, proved, counts_steps=True))  # earlier versions counted fine slots as steps
     _check_claim(document["claim"], true, end, findings)
-    if _FEWEST in document:
-        try:
-            quality = replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
-        except (ProofError, WitnessError) as error:
-            findings.add(error.rule, end, (), f"certificate: {_FEWEST}: {error.message}")
+    for name, (field, check) in _PROOFS.items():
+        if name in document:
+            try:
+                quality = replace(quality, **{field: check(schedule, document[name])})
+            except (ProofError, WitnessError) as error:
+                findings.add(error.rule, end, (), f"certificate: {name}: {error.message}")
     if TIME in document:
         try:
             quality = replace(quality, time=check_time(instance, document[TIME]))
@@ -131,18 +142,21 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     return quality
 
 
-def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
-    """The claim in a schedule's certificate that it has the fewest steps, if that is proved."""
-    claim = (schedule.certificate or {}).get(_FEWEST)
-    try:
-        return None if claim is None or not check_fewest(schedule, claim) else claim
-    except (ProofError, WitnessError):
-        return None
+def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
+    """The claims of `fewest` steps and of an `optimum` in a schedule's certificate that are proved, as `make_certificate` takes
+    them."""
+    found = {}
+    for argument, name in (("fewest", _FEWEST), ("optimum", _OPTIMUM)):
+        with suppress(ProofError, WitnessError):
+            if (claim := (schedule.certificate or {}).get(name)) is not None:
+                _PROOFS[name][1](schedule, claim)
+                found[argument] = claim
+    return found
 
 
 def _check_form(document: Any) -> None:
     """Raise InputError unless the document has all fields of a certificate, with the right types."""
-    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST, TIME])
+    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[*_PROOFS, TIME])
     for name in ("topology", "schedule"):
         fields.text(name)
     fields.entries("bounds", empty=True)

@@ -9,7 +9,6 @@
 A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list with another refutation (`Question.implies`).
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from certree.models.common.budget import budgeted
-from certree.models.common.errors import CertreeError, InputError, short
+from certree.models.common.errors import CertreeError, short
 from certree.models.common.fields import Fields
 from certree.models.common.shown import Shown
 from certree.models.network.topology import Topology
@@ -29,7 +28,8 @@ from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import MAX_STEPS, Rows, rounds_per_chunk
-from certree.verify.exact.refutations.refutation import Document, check_refutation
+from certree.verify.exact.refutations.refutation import Document
+from certree.verify.exact.refutations.refuted_points import MAX_NUMBER, read_point, sound_refutations
 from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.answers import rounds_of, why_not
 from certree.verify.frontier.points import covers, covers_all_chunks, obligations
@@ -38,7 +38,7 @@ from certree.verify.verdict import Findings, Violation
 from certree.verify.wording import network_text
 
 FORMAT, VERSION = "certree-frontier", 2
-MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
+MAX_CHUNKS = 1 << 12
 _KEYS = (
     "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
     "bandwidth", "step_bounds", "complete", "all_chunks",
@@ -119,7 +119,7 @@ def read_frontier(document: Any, where: str) -> tuple[Question, Document]:
     max_chunks = fields.whole("max_chunks", 1, MAX_CHUNKS)
     for name, second in (("points", "schedule"), ("refuted", "proof")):
         for entry in fields.tables(name):
-            _point(entry.only("point", second).raw("point"), f"{where}: {name}", max_chunks)
+            read_point(entry.only("point", second).raw("point"), f"{where}: {name}", max_chunks)
     fields.entries("undecided", empty=True)
     bounds = fields.tables("step_bounds")
     if len(bounds) > MAX_STEPS:
@@ -128,19 +128,6 @@ def read_frontier(document: Any, where: str) -> tuple[Question, Document]:
         entry.only("steps", "rounds_per_chunk", "price")
     memory, scratch = (fields.whole_or_none(name, least, MAX_NUMBER) for name, least in (("memory", 1), ("scratch", 0)))
     return Question(topology, collective, 1, 1, 1, memory, scratch), document
-
-
-def _point(value: Any, where: str, max_chunks: int) -> Point:
-    """A (C, S, R); InputError for anything else."""
-    if (
-        not isinstance(value, list)
-        or len(value) != 3
-        or any(type(number) is not int or not 1 <= number <= MAX_NUMBER for number in value)
-    ):
-        raise InputError(f"{where}: {short(value)} is not a point [chunks, steps, rounds]")
-    if value[0] > max_chunks or value[2] < value[1]:
-        raise InputError(f"{where}: point {value} has more chunks than max_chunks, or fewer rounds than steps")
-    return value[0], value[1], value[2]
 
 
 @budgeted()
@@ -166,7 +153,7 @@ def check_frontier(document: Any, where: str, topology: Topology | None = None) 
         for other in points:
             if other != point and covers(other, point):
                 findings.add("frontier-dominated", 0, (), f"point {list(point)} is dominated by {list(other)}")
-    refuted = _sound_refutations(question, document["refuted"], findings)
+    refuted = sound_refutations(question, document["refuted"], lambda rule, message: findings.add(rule, 0, (), message))
     _check_claims(question, document, points, refuted, findings)
     return FrontierVerdict(question, findings.verdict().violations, document)
 
@@ -194,39 +181,6 @@ def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], find
             yield point
         else:
             findings.add("frontier-point", 0, (), f"point {list(point)}: {reason}")
-
-
-def _is_implied(entry: Mapping[str, Any]) -> bool:
-    return isinstance(entry["proof"], dict) and entry["proof"].get("kind") == "implied"
-
-
-@rule(
-    "proof-implied",
-    "the point does not follow from the named one",
-    'refuted.2 = {"point": [2, 1, 4], "proof": {"kind": "implied", "by": [2, 2, 3]}}',
-    Subject.FRONTIERS,
-)
-def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> set[Point]:
-    sound = set[Point]()
-    times = Counter(tuple(entry["point"]) for entry in entries)
-    for twice in sorted(point for point, count in times.items() if count > 1):
-        findings.add("proof-malformed", 0, (), f"point {list(twice)} is refuted {times[twice]} times")
-    for entry in (entry for entry in entries if not _is_implied(entry)):
-        point: Point = tuple(entry["point"])
-        try:
-            check_refutation(question.at(point), entry["proof"])
-            sound.add(point)
-        except (ProofError, WitnessError) as error:
-            findings.add(error.rule, 0, (), f"point {list(point)}: {error.message}")
-    named = {repr(list(point)): point for point in sound}
-    for entry in filter(_is_implied, entries):
-        point, by = tuple(entry["point"]), entry["proof"].get("by")
-        known = named.get(repr(by))
-        if set(entry["proof"]) == {"kind", "by"} and known is not None and question.at(known).implies(point):
-            sound.add(point)
-        else:
-            findings.add("proof-implied", 0, (), f"point {list(point)} does not follow from a refutation of {short(by)}")
-    return sound
 
 
 def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> dict[int, Fraction]:

@@ -22,6 +22,7 @@ from itertools import pairwise
 
 from certree.models.common.errors import UnsupportedError
 from certree.verify.exact.question import Point, Question
+from certree.verify.exact.rivals import unimplied
 
 MAX_CANDIDATES = 1 << 14
 
@@ -71,8 +72,7 @@ def obligations(question: Question, points: Sequence[Point], max_chunks: int) ->
         for steps in range(1, last_steps(question, points, max_chunks) + 2)
         if (rounds := most_uncovered(question, points, chunks, steps)) >= steps
     ]
-    asked = [question.at(point) for point in wanted]
-    return [one.point for one in asked if not any(other is not one and other.implies(one.point) for other in asked)]
+    return unimplied(question, wanted)
 
 
 def levels(points: Iterable[Point]) -> list[tuple[int, Fraction]]:

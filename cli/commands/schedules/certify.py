@@ -1,14 +1,18 @@
 """`certree certify` (check): Add bounds and a certificate to a schedule."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from certree.api.api_errors import InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError, SearchInterrupted
 from certree.api.checks.checking import certify, verify
+from certree.api.checks.exactness import certify_exact
 from certree.api.inputs import schedule_of
 from certree.api.settings import setting
 from certree.cli.words.parameters import (
+    COUNT,
+    DURATION,
     TOPOLOGY,
     check_output,
     option_collective,
@@ -24,8 +28,12 @@ from certree.cli.words.terminal import note
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+
+UNDECIDED, INTERRUPTED = 3, 130
 
 
 @click.command("certify")
@@ -35,6 +43,9 @@ from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
+@click.option("--exact", is_flag=True, help="Look for a better schedule, or prove that there is none (small networks).")
+@click.option("--effort", type=COUNT, help="Of --exact: deterministic search budget, 1 by default.")
+@click.option("--time-limit", type=DURATION, help="Of --exact: wall time, such as 60s; the result then depends on the computer.")
 @option_output("the certified schedule", required=True)
 @option_json()
 def certify_command(
@@ -47,15 +58,24 @@ def certify_command(
     output: Path,
     force: bool,
     as_json: bool,
+    exact: bool,
+    **search: Any,
 ) -> int:
     """Find bounds for any schedule and write it with its certificate. An invalid schedule is not written.
 
-    With --size or --params the file records these as the size and machine that it was made for.
+    With --size or --params the file records these as the size and machine that it was made for. With --exact the certificate proves
+    that no other schedule has as few chunks, steps and rounds per chunk, or a better schedule is written next to it, as
+    NAME.better.json. Exit code of --exact: 3 where neither was found.
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
+    given = {name: value for name, value in search.items() if value is not None}
+    if given and not exact:
+        raise click.UsageError(f"--{next(iter(given)).replace('_', '-')} is an option of --exact")
     source = schedule_of(schedule, topology, collective, route=route)
     used = setting(source, size, machine, note)
     try:
+        if exact:
+            return _exactly(source, used, output, force=force, as_json=as_json, size=size, machine=machine, **given)
         with working("looking for bounds"):
             certified = certify(source, size=size, machine=machine)
     except InvalidScheduleError as error:
@@ -63,3 +83,28 @@ def certify_command(
     save_any_schedule(certified, output, force=force)
     note(f"wrote {output}")
     return show_schedule(certified, verify(certified), used, as_json=as_json, then=("export", output, "-o", "tables"))
+
+
+def _exactly(source: AnySchedule, used: MadeFor, output: Path, *, force: bool, as_json: bool, **asked: Any) -> int:
+    """Certify against the best that exists; write what was found, also after Ctrl-C."""
+    stem = next(output.name.removesuffix(end) for end in sorted(SUFFIXES, key=len, reverse=True) if output.name.endswith(end))
+    beside = output.with_name(f"{stem}.better.json")
+    check_output(beside, force=force)
+    interrupted = False
+    try:
+        with working("looking for a better schedule") as report:
+            found = certify_exact(source, progress=report, **asked)
+    except SearchInterrupted as stopped:
+        interrupted, found = True, stopped.best
+    save_any_schedule(found.schedule, output, force=force)
+    note(f"wrote {output}")
+    if found.better is not None:
+        save_any_schedule(found.better, beside, force=force)
+        note(f"wrote {beside}")
+    answer = found.report(None if found.better is None else str(beside))
+    then = ("export", output, "-o", "tables")
+    show_schedule(found.schedule, found.verdict, used, as_json=as_json, then=then, more=answer)
+    if interrupted:
+        note("error: interrupted; this is what was found so far")
+        return INTERRUPTED
+    return UNDECIDED if found.exact == "open" else 0

@@ -7,11 +7,13 @@ import click
 
 from certree.api.api_errors import SearchInterrupted
 from certree.api.frontiers import frontier
+from certree.api.parsing import parse_point
 from certree.api.reports.frontier_report import frontier_report, frontier_words
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
     WHOLE,
+    Parsed,
     argument_topology,
     check_output,
     option_collective,
@@ -24,7 +26,11 @@ from certree.cli.words.terminal import note, show
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_file import SUFFIXES
+from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.verify.exact.question import Point
 
+POINT = Parsed("point", parse_point)
 UNDECIDED, INTERRUPTED = 3, 130
 DEFAULT_MAX_CHUNKS = 6
 
@@ -45,6 +51,8 @@ DEFAULT_MAX_CHUNKS = 6
     "partial sums of an all-reduce. By default no limit, and none in an all-reduce.",
 )
 @click.option("--unaided", is_flag=True, help="Do not start from the schedules of published algorithms.")
+@click.option("--schedule", "rated", type=click.Path(path_type=Path), multiple=True, help="A schedule to rate as well; repeat.")
+@click.option("--point", type=POINT, metavar="C,S,R", help="Write the schedule of this point, instead of the frontier.")
 @options_workers("points", 1)
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
@@ -54,14 +62,23 @@ def frontier_command(
     output: Path | None,
     force: bool,
     as_json: bool,
+    rated: tuple[Path, ...],
+    point: Point | None,
     **asked: Any,
 ) -> int:
     """Print all Pareto-optimal (C chunks per node, S steps, R rounds), with a checked proof for every candidate ruled out.
 
     Delay 1; endpoints do not forward within a step; a step has 1 round or more. The output has been checked as `certree
-    verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
+    verify` would check the file. Other commands take the schedule of a point as FILE:C,S,R. Exit code 0: the frontier is complete
+    up to --max-chunks; 3: candidates are left undecided.
     """
-    check_output(output, force=force, suffixes=(".json", ".json.gz"), what="a frontier")
+    if point is None:
+        check_output(output, force=force, suffixes=(".json", ".json.gz"), what="a frontier")
+    elif output is None:
+        raise click.UsageError("--point needs --output: the file for its schedule")
+    else:
+        check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
+    asked["schedules"] = {path.name: path for path in rated}
     interrupted = False
     try:
         with working("looking for the frontier") as report:
@@ -69,7 +86,10 @@ def frontier_command(
     except SearchInterrupted as stopped:
         interrupted, found = True, stopped.best
     if output is not None:
-        write_atomically(output, canonical_json(found.verdict.document), force=force)
+        if point is None:
+            write_atomically(output, canonical_json(found.verdict.document), force=force)
+        else:
+            save_any_schedule(found.schedule(point), output, force=force)
         note(f"wrote {output}")
     show(frontier_report(found.verdict, found.methods), frontier_words, as_json=as_json, then=("verify", output) if output else ())
     if interrupted:

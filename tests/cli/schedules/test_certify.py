@@ -2,6 +2,7 @@
 
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
+from certree.synth.exact.optimum_search import OptimumSearch
 from certree.verify.checker import verify_schedule
 from tests.cli.artefacts import schedule_file, with_columns
 from tests.cli.running import certree, json_of
@@ -45,3 +46,67 @@ def test_unequal_shares_are_bounded_too(tmp_path):
     save_schedule(schedule("mesh:3", "all-gather", [0, 0, 0], rows), tmp_path / "shares.json")
     outcome = json_of("certify", tmp_path / "shares.json", "-o", tmp_path / "s.json")
     assert outcome["bandwidth_bound"] == "1"
+
+
+def test_exact_proves_what_no_schedule_beats(tmp_path):
+    file, target = schedule_file(tmp_path, "ring:5", "multitree"), tmp_path / "certified.json"
+    done = certree("certify", file, "--exact", "-o", target)
+    assert done.code == 0
+    assert "100.00 % above this bound; optimal with as few chunks and rounds per chunk" in done.out
+    assert "gap" not in done.out
+    report = json_of("certify", file, "--exact", "-o", target, "--force")
+    assert (report["exact"], report["exact_point"], report["better"]) == ("optimal", [5, 4, 4], None)
+    assert json_of("verify", target)["exact"] == "optimal"
+    assert json_of("verify", file)["exact"] is None
+    assert json_of("certify", target, "-o", tmp_path / "again.json")["exact"] == "optimal"  # the proof is kept
+    assert sorted(path.name for path in tmp_path.glob("*.better.json")) == []
+
+
+def test_exact_writes_what_is_better(tmp_path):
+    file, target = schedule_file(tmp_path, "mesh:2x2", "multitree"), tmp_path / "mesh.json.gz"
+    report = json_of("certify", file, "--exact", "--size", "64KiB", "-o", target)
+    better = tmp_path / "mesh.better.json"
+    assert (report["exact"], report["exact_point"], report["better_point"]) == ("beaten", [4, 4, 4], [4, 3, 3])
+    assert (report["better"], report["better_exact"], json_of("verify", better)["exact"]) == (str(better), "optimal", "optimal")
+    assert json_of("simulate", better)["cycles"] == report["better_cycles"] == report["simulated_cycles"] - report["cycles_saved"]
+    assert report["cycles_saved"] > 0
+    assert json_of("verify", target)["exact"] is None
+    again = certree("certify", file, "--exact", "-o", tmp_path / "mesh.json")
+    assert (again.code, "mesh.better.json exists" in again.err) == (2, True)
+
+
+def test_exact_takes_a_csv_and_tables(tmp_path):
+    (tmp_path / "mine.csv").write_text(CSV)
+    arguments = ["certify", tmp_path / "mine.csv", "--exact", "-o", tmp_path / "s.json", "--json"]
+    report = certree(*arguments, "--topology", "ring:2", "--collective", "all-reduce").document
+    assert (report["exact"], report["better_point"], report["better_exact"]) == ("beaten", [1, 1, 1], "optimal")
+    file = schedule_file(tmp_path, "ring:5", "multitree", name="ring.json")
+    assert certree("export", file, "-o", tmp_path / "tables").code == 0
+    assert json_of("certify", tmp_path / "tables", "--exact", "-o", tmp_path / "t.json")["exact"] == "optimal"
+
+
+def test_exact_is_open_where_nothing_was_decided(tmp_path, monkeypatch):
+    file = schedule_file(tmp_path, "mesh:2x2", "packing", name="mesh.json")
+    done = certree("certify", file, "--exact", "-o", tmp_path / "open.json", "--json")
+    assert (done.code, done.document["exact"], done.document["exact_point"]) == (3, "open", None)
+    assert done.document["tried"] == [
+        "exact optimum: the machine has delay 1 and one step after the other; the schedule has delay 2"
+    ]
+    file = schedule_file(tmp_path, "ring:5", "multitree")
+    out_of_time = certree("certify", file, "--exact", "--time-limit", "0.000001s", "-o", tmp_path / "late.json")
+    assert (out_of_time.code, "  exact: open; tried:" in out_of_time.out) == (3, True)
+    assert "no time left" in out_of_time.out
+    assert certree("verify", tmp_path / "late.json").code == 0
+
+    def interrupted(search) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(OptimumSearch, "run", interrupted)
+    stopped = certree("certify", file, "--exact", "-o", tmp_path / "stopped.json")
+    assert (stopped.code, "interrupted; this is what was found so far" in stopped.err) == (130, True)
+    assert certree("verify", tmp_path / "stopped.json").code == 0
+
+
+def test_options_of_exact_need_it(tmp_path):
+    done = certree("certify", schedule_file(tmp_path), "--effort", "2", "-o", tmp_path / "certified.json")
+    assert (done.code, "--effort is an option of --exact" in done.err) == (2, True)

@@ -6,6 +6,7 @@ import pytest
 
 from certree.cli.commands.schedules.frontier import frontier_command
 from certree.synth.exact import frontier_search as frontier_module
+from tests.cli.artefacts import schedule_file
 from tests.cli.running import certree, json_of
 
 
@@ -120,3 +121,34 @@ def test_formulas_and_proofs_for_other_checkers(tmp_path) -> None:
 
 def test_the_command_says_what_it_assumes() -> None:
     assert "endpoints do not forward within a step" in (frontier_command.help or "")
+
+
+def test_points_are_schedules(tmp_path) -> None:
+    target = tmp_path / "ring.json"
+    assert certree("frontier", "ring:4", "--max-chunks", "4", "-o", target).code == 0
+    assert certree("verify", f"{target}:2,2,2").out.startswith("valid: all-reduce on ring:4\n  2 chunks · 2 steps")
+    report = json_of("certify", f"{target}:4,3,3", "--exact", "-o", tmp_path / "point.json")
+    assert (report["exact"], report["exact_point"]) == ("optimal", [4, 3, 3])
+    assert json_of("simulate", f"{target}:2,2,2")["data_ok"]
+    other = certree("verify", f"{target}:4,4,4")
+    assert (other.code, other.err) == (2, f"error: {target} has no point 4,4,4; it has 1,2,2, 2,2,2, 4,3,3\n")
+    whole = certree("simulate", target)
+    assert whole.code == 2
+    assert f"name the schedule of a point as {target}:C,S,R; its points: 1,2,2, 2,2,2, 4,3,3" in whole.err
+    assert certree("frontier", "ring:4", "--max-chunks", "4", "--point", "4,3,3", "-o", tmp_path / "found.json").code == 0
+    assert json_of("verify", tmp_path / "found.json")["steps"] == 3
+    missing = certree("frontier", "ring:4", "--max-chunks", "1", "--point", "4,3,3", "-o", tmp_path / "none.json")
+    assert (missing.code, missing.err.splitlines()[-1]) == (2, "error: the frontier has no point (4, 3, 3); it has (1, 2, 2)")
+
+
+def test_a_schedule_is_rated_with_the_algorithms(tmp_path) -> None:
+    file = schedule_file(tmp_path, "ring:4", "ring", "mine.json")
+    report = json_of("frontier", "ring:4", "--max-chunks", "4", "--schedule", file)
+    mine = next(entry for entry in report["methods"] if entry["method"] == "mine.json")
+    assert mine == {"method": "mine.json", "point": [4, 6, 6], "verdict": "improved", "better": [2, 2, 2]}
+    for arguments, words in (
+        (("ring:5", "--max-chunks", "4"), "mine.json: the schedule is of all-reduce on ring:4"),
+        (("ring:4", "--max-chunks", "2"), "mine.json: it has 4 chunks, more than 2"),
+    ):
+        done = certree("frontier", *arguments, "--schedule", file)
+        assert (done.code, words in done.err) == (2, True)

@@ -1,0 +1,160 @@
+"""Schedules certified against the best that exists: optimal in (chunks, steps, rounds), beaten by a better schedule, or open."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.api_errors import DisagreementError, SearchInterrupted
+from certree.api.checks.checking import certify, verify
+from certree.api.evidence import certified_or_fail
+from certree.api.parsing import Network
+from certree.api.runs.simulation import simulate
+from certree.api.settings import setting
+from certree.models.common.errors import CertreeError, UnsupportedError
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.tables.tables import Tables
+from certree.verify.certificates.optimum import CLAIMED, require_delay_1
+from certree.verify.exact.question import Point
+from certree.verify.exact.refutations.refutation import Document
+from certree.verify.verdict import Verdict
+
+_SEARCHED = {"method": "exact-search"}  # of schedules that a solver found
+
+
+@dataclass(frozen=True, repr=False)
+class Exactness(Shown):
+    """Result of `certify_exact`.
+
+    `schedule` has its certificate, `verdict` is that of `verify`. `exact`: "optimal" where the certificate proves that no other
+    schedule has at most as many chunks, steps and rounds per chunk; "beaten" where `better` is such a schedule, at `better_point`;
+    "open" otherwise. `point`: (chunks, steps, rounds) of the schedule; None for one that the machine of frontiers cannot run.
+    `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a schedule cannot be run, or is not there.
+    `tried`: what was done, in words.
+    """
+
+    schedule: AnySchedule
+    verdict: Verdict
+    exact: str
+    point: Point | None
+    used: MadeFor
+    better: Schedule | None = None
+    better_point: Point | None = None
+    cycles: int | None = None
+    better_cycles: int | None = None
+    tried: tuple[str, ...] = ()
+
+    def title(self) -> str:
+        """The collective, the network, and the answer."""
+        return f"{self.schedule.collective.words} on {self.schedule.topology.name}, {self.exact}"
+
+    def facts(self) -> dict[str, object]:
+        """The points and the simulated cycles."""
+        known = {
+            "point": self.point,
+            "better": self.better_point,
+            "cycles": self.cycles,
+            "cycles of the better one": self.better_cycles,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def report(self, better: str | None) -> dict[str, Any]:
+        """The keys that `certify --exact` adds to those of a schedule, or replaces; `better`: the file of the better schedule."""
+        known = self.cycles is not None and self.better_cycles is not None
+        certificate = {} if self.better is None else self.better.certificate or {}
+        return {
+            "exact": self.exact,
+            "exact_point": None if self.point is None else list(self.point),
+            "better": better,
+            "better_point": None if self.better_point is None else list(self.better_point),
+            "better_exact": "optimal" if "optimum" in certificate else None,
+            "simulated_cycles": self.cycles,
+            "better_cycles": self.better_cycles,
+            "cycles_saved": (self.cycles or 0) - (self.better_cycles or 0) if known else None,
+            "tried": list(self.tried),
+        }
+
+
+def certify_exact(
+    source: str | Path | AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    effort: int = 1,
+    time_limit: str | float | Fraction | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Exactness:
+    """A valid schedule of a small network with its certificate, and whether any schedule has fewer chunks, steps or rounds per
+    chunk, and none of these more.
+
+    The machine is that of frontiers: delay 1, and endpoints do not forward within a step. `topology`, `collective`, `root`,
+    `route`, `size` and `machine` as in `certify`. `effort`: deterministic search budget; `time_limit` (seconds, or a text such as
+    "60s") makes the result depend on the computer. `progress` receives a line now and then. Raises InvalidScheduleError for a
+    schedule that breaks rules, and SearchInterrupted with what was found so far on Ctrl-C.
+
+    >>> import certree.api as ct
+    >>> ct.certify_exact(ct.synthesize("ring:5", method="multitree"))
+    <Exactness all-reduce on ring:5, optimal: point (5, 4, 4)>
+    """
+    from certree.synth.exact.optimum_search import OptimumSearch
+
+    certified = certify(source, topology=topology, collective=collective, root=root, route=route, size=size, machine=machine)
+    used, monitor = setting(certified, size, machine), parsing.monitor(time_limit, progress)
+    try:
+        schedule = CLAIMED.lowered(certified)
+        require_delay_1(schedule)
+        search = OptimumSearch(schedule, effort, monitor, partial(_cost, used))
+    except UnsupportedError as error:
+        return Exactness(certified, verify(certified), "open", None, used, tried=(str(error),))
+    interrupted = False
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    found = search.result
+    if found.claim is not None:
+        certified = _claiming(schedule, found.claim)
+    result = Exactness(certified, verify(certified), found.status, found.question.point, used, tried=tuple(found.tried))
+    if found.better is not None:
+        noted = replace(found.better, made_for=certified.made_for, provenance=found.better.provenance or _SEARCHED)
+        better = _claiming(noted, found.better_claim)
+        cycles, better_cycles = _cycles(certified, used), _cycles(better, used)
+        result = replace(result, better=better, better_point=found.better_point, cycles=cycles, better_cycles=better_cycles)
+    if interrupted:
+        raise SearchInterrupted(result)
+    return result
+
+
+def _claiming(schedule: Schedule, claim: Document | None) -> Schedule:
+    """The schedule with a certificate, in which the claim of its optimum stands with its proofs."""
+    certified, verdict = certified_or_fail(schedule.with_certificate(None if claim is None else {"optimum": claim}))
+    if claim is not None and (verdict.quality is None or verdict.quality.optimum is None):
+        raise DisagreementError("the proof of an optimum that was found is not valid")
+    assert isinstance(certified, Schedule)
+    return certified
+
+
+def _cost(used: MadeFor, schedule: Schedule) -> tuple[bool, int]:
+    """Of better schedules the fastest is kept, before those that cannot be run."""
+    cycles = _cycles(schedule, used)
+    return cycles is None, cycles or 0
+
+
+def _cycles(schedule: AnySchedule, used: MadeFor) -> int | None:
+    """The cycles of a slotted run; None where there is none."""
+    try:
+        return simulate(schedule, size=used.message_bytes, machine=used.machine).cycles
+    except CertreeError:
+        return None
