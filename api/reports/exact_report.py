@@ -34,8 +34,8 @@ def exact_words(report: dict[str, Any]) -> list[str]:
         ]
         if own is None or other is None:
             return [*lines, "  simulated: one of the two cannot be run as tables"]
-        more = f": {gap_words(str(Fraction(own, other) - 1))} more" if own > other else ", for this size and machine"
-        return [*lines, f"  simulated: {own:,} cycles, the better one {other:,}{more}"]
+        slower = f": {gap_words(str(Fraction(own, other) - 1))} more" if own > other else ", for this size and machine"
+        return [*lines, f"  simulated: {own:,} cycles, the better one {other:,}{slower}"]
     tried = report["tried"]
     more = [f"    and {len(tried) - LISTED} more"] if len(tried) > LISTED else []
     return ["  exact: open; tried:", *(f"    {line}" for line in tried[-LISTED:]), *more]
