@@ -77,6 +77,7 @@ def frontier(
     scratch: int | None = None,
     unaided: bool = False,
     schedules: Mapping[str, str | Path | AnySchedule | Tables] = MappingProxyType({}),
+    solver: str = "auto",
     workers: int | Workers = 1,
     progress: Callable[[str], None] | None = None,
 ) -> FoundFrontier:
@@ -86,7 +87,8 @@ def frontier(
     budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
     endpoint can store; `scratch`: extra buffers of one chunk per endpoint. `unaided`: do not start from
     the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
-    `schedules`: others to start from, by name; `methods` of the result has their points.
+    `schedules`: others to start from, by name; `methods` of the result has their points. `solver`: "auto", "cadical", "cp-sat" or
+    "z3"; what it calls impossible counts only with a proof, which CaDiCaL writes.
     `workers` answer the questions to the solver, with the same result whatever their number.
     `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
     proofs, checked as `verify` checks them.
@@ -103,7 +105,7 @@ def frontier(
     topology, wanted = parsing.topology(network), parsing.collective(collective, root)
     wanted.require_fits(topology)
     wanted.require_everyone("frontiers")
-    monitor = parsing.monitor(time_limit, progress)
+    monitor, asked = parsing.monitor(time_limit, progress), parsing.solver(solver)
     known = {} if unaided else known_schedules(topology, wanted, monitor)
     for name, source in schedules.items():
         known[name] = _rated(name, source, Question(topology, wanted, 1, 1, 1, memory, scratch), max_chunks)
@@ -111,13 +113,13 @@ def frontier(
     interrupted = False
     if not unaided and (other := mirrored(topology, wanted)) is not None and memory is scratch is None:
         starts = symmetric_schedules(*other, max_chunks, monitor)
-        copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor), seeds=starts)
+        copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor), seeds=starts, solver=asked)
         try:
             _run(copying, monitor, Workers.of(workers))
         except KeyboardInterrupt:
             interrupted = True
         seeds += [backwards(schedule, topology, wanted) for schedule in copying.result.points.values()]
-    search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch, seeds)
+    search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch, seeds, asked)
     try:
         if not interrupted:
             _run(search, monitor, Workers.of(workers))

@@ -14,6 +14,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.synth.monitor import Monitor
+from certree.synth.solvers.back_end import back_end
 
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 
@@ -156,6 +157,17 @@ def parse_point(text: str) -> tuple[int, int, int]:
     if len(numbers) != 3 or 0 in numbers:
         raise InputError(f"{short(text)} is not a point; expected C,S,R: chunks, steps and rounds, such as 4,3,3")
     return numbers[0], numbers[1], numbers[2]
+
+
+def solver(name: str) -> str:
+    """The name of a back end of formulas; InputError names those that there are.
+
+    >>> import certree.api.parsing
+    >>> certree.api.parsing.solver("z3")
+    'z3'
+    """
+    back_end(name)
+    return name
 
 
 def parse_entry(text: str) -> Entry:

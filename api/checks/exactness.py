@@ -94,6 +94,7 @@ def certify_exact(
     machine: str | Path | Machine | None = None,
     effort: int = 1,
     time_limit: str | float | Fraction | None = None,
+    solver: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Exactness:
     """A valid schedule of a small network with its certificate, and whether any schedule has fewer chunks, steps or rounds per
@@ -101,7 +102,8 @@ def certify_exact(
 
     The machine is that of frontiers: delay 1, and endpoints do not forward within a step. `topology`, `collective`, `root`,
     `route`, `size` and `machine` as in `certify`. `effort`: deterministic search budget; `time_limit` (seconds, or a text such as
-    "60s") makes the result depend on the computer. `progress` receives a line now and then. Raises InvalidScheduleError for a
+    "60s") makes the result depend on the computer. `solver`: "auto", "cadical", "cp-sat" or "z3"; what it calls impossible counts
+    only with a proof, which CaDiCaL writes. `progress` receives a line now and then. Raises InvalidScheduleError for a
     schedule that breaks rules, and SearchInterrupted with what was found so far on Ctrl-C.
 
     >>> import certree.api as ct
@@ -115,7 +117,7 @@ def certify_exact(
     try:
         schedule = CLAIMED.lowered(certified)
         require_delay_1(schedule)
-        search = OptimumSearch(schedule, effort, monitor, partial(_cost, used))
+        search = OptimumSearch(schedule, effort, monitor, partial(_cost, used), parsing.solver(solver))
     except UnsupportedError as error:
         return Exactness(certified, verify(certified), "open", None, used, tried=(str(error),))
     interrupted = False

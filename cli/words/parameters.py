@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
+from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE, solver
 from certree.api.workers import CLUSTERS, Cluster, Workers
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, require_suffix
@@ -19,6 +19,7 @@ from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
 from certree.models.schedule.schedule_csv import CSV_ROUTINGS
+from certree.synth.solvers.back_end import solver_names
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -160,6 +161,12 @@ def options_search() -> Decorator:
         click.option("--seed", type=WHOLE, default=0, show_default=True),
     )
     return lambda function: functools.reduce(lambda inner, option: option(inner), reversed(options), function)
+
+
+def option_solver(default: str | None = None) -> Decorator:
+    """--solver of searches by formula."""
+    help_text = "Back end of formulas: auto, cadical, cp-sat or z3. What it calls impossible counts only with a proof of CaDiCaL."
+    return click.option("--solver", type=Parsed("solver", solver, solver_names), default=default, metavar="NAME", help=help_text)
 
 
 def options_workers(what: str, default: int | None = None) -> Decorator:

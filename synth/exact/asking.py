@@ -5,7 +5,7 @@ An answer depends on the ask alone, so that any process can give it and the sear
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.exact.refuter import formula_proof
 from certree.synth.monitor import Monitor
+from certree.synth.solvers.back_end import AUTO
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import Group, free_groups
 from certree.verify.exact.question import Point, Question
@@ -26,12 +27,13 @@ NO_GROUP = -1
 
 @dataclass(frozen=True, order=True)
 class Ask:
-    """Whether a point has a schedule, within `most` conflicts; `group`: only schedules that this group of symmetries maps to
-    themselves are looked for, which finds them fast and refutes nothing."""
+    """Whether a point has a schedule, within `most` conflicts of the back end `solver`; `group`: only schedules that this group of
+    symmetries maps to themselves are looked for, which finds them fast and refutes nothing."""
 
     point: Point
     most: int
     group: int = NO_GROUP
+    solver: str = AUTO
 
     @property
     def is_symmetric(self) -> bool:
@@ -85,7 +87,11 @@ class Here:
         """Encode and solve."""
         self.monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*ask.point))
         question, budget = self.question.at(ask.point), Budget(ask.most)
-        asking = SymmetricClauses(question, self.groups[ask.group]) if ask.is_symmetric else TrustedClauses(question)
+        asking = (
+            SymmetricClauses(question, self.groups[ask.group], ask.solver)
+            if ask.is_symmetric
+            else TrustedClauses(question, ask.solver)
+        )
         asking.accepts(question)
         try:
             asking.encode()
@@ -97,10 +103,22 @@ class Here:
             return Answer(status, spent, schedule=asking.decode())
         if status is not Status.INFEASIBLE or ask.is_symmetric:
             return Answer(Status.UNKNOWN, spent)
+        if not asking.back_end.proves:
+            return self._confirmed(ask, spent)
         try:
             return Answer(status, spent, proof=formula_proof(asking))
         except ProofError as error:
             return Answer(status, spent, why=str(error))
+
+    def _confirmed(self, ask: Ask, spent: float) -> Answer:
+        """The answer where a back end without proofs says that there is no schedule: that of the one that proves, which has as many
+        conflicts again. The first one alone refutes nothing."""
+        found = self.answer(Ask(ask.point, ask.most))
+        why = found.why
+        if found.status is Status.UNKNOWN and why is None:
+            proof = f"no proof was found within {int(found.spent):,} conflicts"
+            why = f"{ask.solver} finds no schedule, which proves nothing, and {proof}"
+        return replace(found, spent=spent + found.spent, why=why)
 
 
 class UnansweredError(Exception):

@@ -20,6 +20,7 @@ from certree.synth.bounds.find import Bound
 from certree.synth.exact.asking import NO_GROUP, Answer, Ask, Asker, Guess, Here, Known, UnansweredError
 from certree.synth.exact.refuter import Refuter
 from certree.synth.monitor import Monitor
+from certree.synth.solvers.back_end import AUTO
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows
@@ -56,6 +57,7 @@ class FrontierSearch:
 
     `known`: schedules by name that the search starts from, so that only better ones are looked for; the attribute `known` then has
     the point of each that the machine can run with at most `max_chunks` chunks; `seeds`: likewise, without names.
+    `solver`: the back end that is asked; only refutations with a proof count.
     UnsupportedError for networks with too many paths between cells, InputError for fewer than one chunk. The budget is `effort`
     times TOTAL_CONFLICTS conflicts; the same effort gives the same result unless the monitor has a deadline.
     """
@@ -71,13 +73,14 @@ class FrontierSearch:
         memory: int | None = None,
         scratch: int | None = None,
         seeds: Iterable[Schedule] = (),
+        solver: str = AUTO,
     ) -> None:
         if max_chunks < 1 or effort < 1:
             raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
         self.question = Question(topology, collective, 1, 1, 1, memory, scratch)
         self._require_memory(memory)
         self._require_scratch()
-        self._max_chunks, self._monitor, self._effort = max_chunks, monitor, effort
+        self._max_chunks, self._monitor, self._effort, self._solver = max_chunks, monitor, effort, solver
         self._refuter = Refuter(self.question)
         self._start: dict[Point, Schedule] = {}
         placed = {name: place(self.question, schedule, max_chunks) for name, schedule in known.items()}
@@ -200,7 +203,7 @@ class FrontierSearch:
     def _ask(self, point: Point, conflicts: int, group: int = NO_GROUP) -> Answer:
         """The answer within the budget; a schedule that is found is kept at its own point, which may have fewer rounds than were
         allowed. UnsupportedError where the formula is too large."""
-        answer = self._asker.answer(Ask(point, min(conflicts * self._effort, int(self._budget.left)), group))
+        answer = self._asker.answer(Ask(point, min(conflicts * self._effort, int(self._budget.left)), group, self._solver))
         self._budget.spend(answer.spent)
         if answer.too_large:
             raise UnsupportedError(answer.why or "")

@@ -15,6 +15,7 @@ from certree.synth.exact.frontier_search import POINT_CONFLICTS, TOTAL_CONFLICTS
 from certree.synth.exact.refuter import Refuter
 from certree.synth.exact.seeds import backwards, composed, known_schedules, mirrored, symmetric_schedules
 from certree.synth.monitor import Monitor
+from certree.synth.solvers.back_end import AUTO
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.certificates.optimum import optimum_claim, question_of
 from certree.verify.exact.question import Point, Question
@@ -48,18 +49,24 @@ class OptimumSearch:
     """Looks for a better schedule, and for refutations; `result` is there at any time, also after Ctrl-C.
 
     `cost`: of several better schedules the one of the least cost is kept; by default it has the fewest rounds per chunk.
+    `solver`: the back end that is asked; only refutations with a proof count.
     UnsupportedError for schedules that the machine cannot run. The budget is `effort` times TOTAL_CONFLICTS conflicts; the same
     effort gives the same result unless the monitor has a deadline.
     """
 
     def __init__(
-        self, schedule: Schedule, effort: int, monitor: Monitor, cost: Callable[[Schedule], Any] = lambda schedule: 0
+        self,
+        schedule: Schedule,
+        effort: int,
+        monitor: Monitor,
+        cost: Callable[[Schedule], Any] = lambda schedule: 0,
+        solver: str = AUTO,
     ) -> None:
         self.result = Optimum(question_of(schedule))
         self._question, self._effort, self._monitor = self.result.question, effort, monitor
         self._refuter = Refuter(self._question)
         self._refuted: dict[Point, Document] = {}
-        self._cost, self._found = cost, dict[Point, tuple[Any, Schedule]]()
+        self._solver, self._cost, self._found = solver, cost, dict[Point, tuple[Any, Schedule]]()
 
     def run(self) -> None:
         """Proofs without search first; then known schedules; then the trusted formula of each rival that is left."""
@@ -157,7 +164,7 @@ class OptimumSearch:
                 self.result.tried.append(f"{point} and larger points: no {'time' if self._monitor.expired else 'budget'} left")
                 return False
             most = QUICK_CONFLICTS if self._found else POINT_CONFLICTS
-            answer = here.answer(Ask(point, min(most * self._effort, int(budget.left))))
+            answer = here.answer(Ask(point, min(most * self._effort, int(budget.left)), solver=self._solver))
             budget.spend(answer.spent)
             refuted &= answer.proof is not None
             if answer.schedule is not None:

@@ -59,9 +59,14 @@ def run(model: cp_model.CpModel, request: Request, budget: Budget, most: float |
 
 
 def solve_model(
-    model: cp_model.CpModel, seed: int, monitor: Monitor, budget: Budget, most: float | None = None
+    model: cp_model.CpModel,
+    seed: int,
+    monitor: Monitor,
+    budget: Budget,
+    most: float | None = None,
+    conflicts: int | None = None,
 ) -> tuple[Status, cp_model.CpSolver]:
-    """Solve `model` within the budget, of which it may use up to `most`.
+    """Solve `model` within the budget, of which it may use up to `most`, and up to that many conflicts.
 
     A wall-clock limit of the monitor holds as well. RuntimeError when CP-SAT refuses the model: a fault of the encoder.
     """
@@ -71,6 +76,8 @@ def solve_model(
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % (1 << 31)
     solver.parameters.max_deterministic_time = budget.left if most is None else min(most, budget.left)
+    if conflicts is not None:
+        solver.parameters.max_number_of_conflicts = conflicts
     if monitor.remaining is not None:
         solver.parameters.max_time_in_seconds = monitor.remaining
     # In a separate thread: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.

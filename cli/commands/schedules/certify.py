@@ -21,6 +21,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_route,
     option_size,
+    option_solver,
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_schedule
@@ -46,6 +47,7 @@ UNDECIDED, INTERRUPTED = 3, 130
 @click.option("--exact", is_flag=True, help="Look for a better schedule, or prove that there is none (small networks).")
 @click.option("--effort", type=COUNT, help="Of --exact: deterministic search budget, 1 by default.")
 @click.option("--time-limit", type=DURATION, help="Of --exact: wall time, such as 60s; the result then depends on the computer.")
+@option_solver()
 @option_output("the certified schedule", required=True)
 @option_json()
 def certify_command(

@@ -19,6 +19,7 @@ from certree.cli.words.parameters import (
     option_collective,
     option_json,
     option_output,
+    option_solver,
     options_workers,
 )
 from certree.cli.words.progress_bar import working
@@ -53,6 +54,7 @@ DEFAULT_MAX_CHUNKS = 6
 @click.option("--unaided", is_flag=True, help="Do not start from the schedules of published algorithms.")
 @click.option("--schedule", "rated", type=click.Path(path_type=Path), multiple=True, help="A schedule to rate as well; repeat.")
 @click.option("--point", type=POINT, metavar="C,S,R", help="Write the schedule of this point, instead of the frontier.")
+@option_solver("auto")
 @options_workers("points", 1)
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()

@@ -64,6 +64,7 @@ class Points:
             "point": list(ask.point),
             "most": ask.most,
             "group": ask.group,
+            "solver": ask.solver,
         }
         return Task(label, point, arguments, time_limit=self.monitor.remaining)
 
@@ -77,7 +78,8 @@ def point(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """On a worker: the fields of an answer."""
     question = Question(*received(arguments), 1, 1, 1, arguments["memory"], arguments["scratch"])
     chunks, steps, rounds = arguments["point"]
-    answer = Here(question, Monitor()).answer(Ask((chunks, steps, rounds), arguments["most"], arguments["group"]))
+    asked = Ask((chunks, steps, rounds), arguments["most"], arguments["group"], arguments["solver"])
+    answer = Here(question, Monitor()).answer(asked)
     schedule = None if answer.schedule is None else schedule_document(answer.schedule)
     return {**vars(answer), "status": answer.status.value, "schedule": schedule}
 

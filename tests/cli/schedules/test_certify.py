@@ -110,3 +110,12 @@ def test_exact_is_open_where_nothing_was_decided(tmp_path, monkeypatch):
 def test_options_of_exact_need_it(tmp_path):
     done = certree("certify", schedule_file(tmp_path), "--effort", "2", "-o", tmp_path / "certified.json")
     assert (done.code, "--effort is an option of --exact" in done.err) == (2, True)
+
+
+def test_exact_by_any_solver(tmp_path):
+    file = schedule_file(tmp_path, "ring:5", "multitree")
+    for solver in ("auto", "cadical", "cp-sat", "z3"):
+        report = json_of("certify", file, "--exact", "--solver", solver, "-o", tmp_path / f"{solver}.json")
+        assert report["exact"] == "optimal"
+    done = certree("certify", file, "--exact", "--solver", "minisat", "-o", tmp_path / "none.json")
+    assert (done.code, "minisat" in done.err, "cadical, cp-sat, z3" in done.err) == (2, True, True)
