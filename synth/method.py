@@ -255,7 +255,7 @@ class Method:
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
     `own_units`: it tries several units of link rates where those of the network do not divide them. `proved_within`: once a
     schedule for a demand is proved to take at most that many times the least time, no better bounds are looked for; nor by a long
-    search before (`api.evidence`).
+    search before (`api.evidence`). `auto_options`: those with which `auto` calls it, where these are not the defaults.
     """
 
     name: str
@@ -275,6 +275,7 @@ class Method:
     takes_demand: bool = False
     own_units: bool = False
     proved_within: Fraction | None = None
+    auto_options: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)

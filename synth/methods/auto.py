@@ -173,7 +173,7 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
         has_variants = not is_huge and not (is_searched and entry.published and entry.tier is not Tier.SMALL)
         variants = [*_variants(entry, request)] if has_variants else []
         yield from (_labelled(entry, options) for options, is_first in variants if is_first)
-        yield entry.name, entry.name, {}
+        yield entry.name, entry.name, dict(entry.auto_options)
         yield from (_labelled(entry, options) for options, is_first in variants if not is_first)
 
 

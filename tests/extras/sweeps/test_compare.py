@@ -42,14 +42,14 @@ def test_what_cannot_be_paced_says_so():
 
 
 def test_methods_that_do_not_apply_give_their_reason():
-    outcome = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", "multitree,exact")
+    outcome = certree("compare", "mesh:4x5", "--size", "16KiB", "--methods", "multitree,exact")
     assert outcome.code == 0
     assert "multitree" in outcome.out
-    assert "exact: exact covers up to 9 endpoints; mesh:4x4 has 16" in outcome.err
+    assert "exact: exact covers up to 16 endpoints; mesh:4x5 has 20" in outcome.err
     assert "exact" not in outcome.out
-    document = json_of("compare", "mesh:4x4", "--size", "16KiB", "--methods", "exact")
+    document = json_of("compare", "mesh:4x5", "--size", "16KiB", "--methods", "exact")
     assert document["cells"] == [
-        {"method": "exact", "message_bytes": 16384, "not_applicable": "exact covers up to 9 endpoints; mesh:4x4 has 16"}
+        {"method": "exact", "message_bytes": 16384, "not_applicable": "exact covers up to 16 endpoints; mesh:4x5 has 20"}
     ]
 
 

@@ -33,6 +33,7 @@ from tests.synth.execution import ask, execute
 
 exact, multitree = load_methods()["exact"], load_methods()["multitree"]
 
+ALONE = {"exchange": "false"}
 SMALL = ["ring:2", "ring:4", "ring:5", "ring:6", "mesh:1x4", "mesh:2x3", "mesh:2x4", "mesh:3x3", "torus:3x3", "hypercube:3"]
 SMALL += ["full:4", "full:9", "torus:3x3,without-link=0-1", "ring:4,capacity=2", "dgx1", "cayley:102+021"]
 MIRRORED = ["ring:5", "mesh:2x3", "torus:3x3,without-link=0-1", "cayley:102+021"]  # a reduce-scatter is a gather backwards
@@ -89,17 +90,62 @@ def test_what_it_makes_runs_from_tables(spec: str) -> None:
 @pytest.mark.parametrize(("spec", "steps"), [("ring:4", 3), ("mesh:2x3", 5), ("torus:3x3", 4), ("hypercube:3", 5), ("full:7", 2)])
 def test_with_exchanges_one_chunk_an_endpoint_meets_the_bandwidth_bound(spec: str, steps: int) -> None:
     nodes, links = len(parse_topology(spec).endpoints), len(parse_topology(spec).src)
-    made = exact(ask(spec, options={"exchange": "true"}))
+    made = exact(ask(spec))
     assert made.steps == steps == ceil(2 * (nodes - 1) * nodes / links)
     assert verify_schedule(made).valid
     execute(made)
 
 
 def test_two_chunks_an_endpoint_when_one_settles_nothing() -> None:
-    assert exact(ask("ring:4")).chunks == 8  # one each: four steps, as MultiTree, where three are not excluded by a bound
-    assert exact(ask("ring:4", chunks=4)).steps == 4
-    assert exact(ask("ring:4", message_bytes=64)).chunks == 4  # fewer steps are faster for so little
-    assert exact(ask("ring:5")).chunks == 5
+    """One each: four steps without exchanges, as MultiTree, where three are not excluded by a bound."""
+    assert exact(ask("ring:4", options=ALONE)).chunks == 8
+    assert exact(ask("ring:4", chunks=4, options=ALONE)).steps == 4
+    assert exact(ask("ring:4", message_bytes=64, options=ALONE)).chunks == 4  # fewer steps are faster for so little
+    assert exact(ask("ring:5", options=ALONE)).chunks == 5
+    assert (exact(ask("ring:4")).chunks, exact(ask("ring:5")).chunks) == (4, 5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "collective", "chunks", "steps"),
+    [
+        ("mesh:2x2", "all-reduce", 4, 3),
+        ("switch:4", "all-reduce", 2, 3),
+        ("fattree:2x2", "reduce-scatter", 4, 3),
+        ("mesh:4x4", "all-gather", 16, 8),
+        ("switch:8", "all-gather", 8, 7),
+    ],
+)
+def test_the_default_is_proved(spec: str, collective: str, chunks: int, steps: int) -> None:
+    """Sums that are exchanged, networks with switches, 16 endpoints."""
+    made = exact(ask(spec, collective, chunks=chunks))
+    assert (made.chunks, made.steps, made.provenance["status"], made.provenance["fewest_steps"]) == (
+        chunks,
+        steps,
+        "optimal",
+        "proved",
+    )
+    assert verify_schedule(made).quality.fewest_steps is not None
+
+
+@pytest.mark.parametrize("solver", ["cadical", "cp-sat", "z3"])
+def test_any_solver_finds_as_few_steps(solver: str) -> None:
+    for collective, chunks, steps in (("all-reduce", 6, 5), ("all-gather", 12, 5), ("reduce-scatter", 6, 3)):
+        made = exact(ask("mesh:2x3", collective, chunks=chunks, options={"solver": solver}))
+        assert (made.steps, made.chunks, made.provenance["status"]) == (steps, chunks, "optimal")
+        assert verify_schedule(made).valid
+        execute(made)
+
+
+def test_what_is_too_large_is_refused() -> None:
+    for spec, options, words in (
+        ("mesh:4x5", {}, "exact covers up to 16 endpoints; mesh:4x5 has 20"),
+        ("mesh:4x4", {"solver": "cp-sat"}, "exact covers up to 9 endpoints; mesh:4x4 has 16"),
+        ("switch:4", {"solver": "cp-sat"}, "exact needs a direct network; switch:4 has switches"),
+    ):
+        with pytest.raises(UnsupportedError, match=words):
+            exact(ask(spec, options=options))
+    with pytest.raises(UnsupportedError, match="exact covers up to 64 chunks; 65 were asked for"):
+        exact(ask("switch:4", chunks=65))
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 7])
@@ -117,8 +163,8 @@ def test_several_chunks_an_endpoint() -> None:
 
 
 def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
-    assert exact(ask("ring:2", chunks=1)).steps == 2
-    made = exact(ask("ring:2", chunks=1, options={"exchange": "true"}))
+    assert exact(ask("ring:2", chunks=1, options=ALONE)).steps == 2
+    made = exact(ask("ring:2", chunks=1))
     assert made.steps == 1
     assert list(zip(made.op.tolist(), made.src.tolist(), made.dst.tolist(), strict=True)) == [(Op.REDUCE, 0, 1), (Op.REDUCE, 1, 0)]
 
@@ -126,9 +172,9 @@ def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
 @pytest.mark.parametrize(("spec", "steps"), [("ring:2", 1), ("ring:4", 3), ("mesh:2x3", 3)])
 def test_exchanges_have_tables(spec: str, steps: int) -> None:
     """Of the profile that counts arrivals; they are valid, and run in the cycles of the closed form."""
-    asked = ask(spec, message_bytes=1 << 12, chunks=1, options={"exchange": "true"})
+    asked = ask(spec, message_bytes=1 << 12, chunks=1)
     made = exact(asked)
-    assert made.steps == steps < exact(ask(spec, message_bytes=1 << 12, chunks=1)).steps
+    assert made.steps == steps < exact(ask(spec, message_bytes=1 << 12, chunks=1, options=ALONE)).steps
     tables = lower(made, asked.message_bytes, asked.machine)
     assert tables.profile is Profile.BUFFERS
     assert verify_tables(tables).valid
@@ -137,9 +183,9 @@ def test_exchanges_have_tables(spec: str, steps: int) -> None:
 
 
 def test_the_step_limit_is_a_boundary() -> None:
-    assert exact(ask("mesh:2x3", steps=6)).steps == 6
+    assert exact(ask("mesh:2x3", steps=6, options=ALONE)).steps == 6
     with pytest.raises(UndecidedError, match=r"at most 5 steps; solver: infeasible at S=5; model: all-reduce"):
-        exact(ask("mesh:2x3", steps=5))
+        exact(ask("mesh:2x3", steps=5, options=ALONE))
     with pytest.raises(UnsupportedError, match="6 chunks take at least 5 steps here by latency and bandwidth; not 4"):
         exact(ask("mesh:2x3", steps=4))
 
@@ -174,7 +220,7 @@ def test_a_passed_deadline_keeps_multitree() -> None:
 
 def test_the_same_input_and_seed_give_the_same_schedule() -> None:
     lines: list[str] = []
-    first, second = (exact(ask("mesh:2x3", seed=5, monitor=Monitor(sink=lines.append))) for _ in range(2))
+    first, second = (exact(ask("mesh:2x3", seed=5, options=ALONE, monitor=Monitor(sink=lines.append))) for _ in range(2))
     assert (first.digest, first.provenance) == (second.digest, second.provenance)
     looked = [f"exact: looking for a schedule of {steps} steps" for steps in (5, 6)]
     assert lines == 2 * [*looked, "exact: looking for a proof that 5 steps do not suffice"]
