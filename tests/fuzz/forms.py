@@ -88,6 +88,7 @@ FORMS: dict[str, Callable[[], AnySchedule]] = {
     "scatter": _made("mesh:1x3", "scatter", root=1),
     "reduce-scatter": _made("ring:4", "reduce-scatter", method="ring"),
     "proof": _made("ring:4", "all-gather", method="exact"),
+    "optimum": lambda: ct.certify_exact(ct.synthesize("full:4", method="multitree", size="1KiB")).schedule,
     "switches": _made("fattree:2x2", method="packing"),
 }
 SCALE_SIM = "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,\n"

@@ -1,1 +1,1 @@
-"""Kinds of evidence: `certified` (schedule, bounds, fewest steps), `tables`, `deadlock`, `runs`, `tla`, `frontier`."""
+"""Kinds of evidence: `certified` (schedule, bounds, fewest steps, optimum), `tables`, `deadlock`, `runs`, `tla`, `frontier`."""

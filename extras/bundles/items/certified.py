@@ -1,7 +1,8 @@
-"""The schedule, its bounds, and the proof that no schedule has fewer steps: one file, and one verdict of the checker."""
+"""The schedule, its bounds, and the proofs that no schedule has fewer steps or is better: one file, one verdict of the checker."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import ClassVar
 
 from certree.api.reports.text import counted, gap_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
@@ -60,37 +61,63 @@ class BoundsEvidence(Evidence):
         yield _result(name, found, told or "each witness shows the bound that is stated")
 
 
-@EVIDENCE.register("fewest-steps")
-class FewestEvidence(Evidence):
-    """no schedule with as many chunks has fewer steps, on the machine that the claim describes (steps of one round, delay 1)"""
+class _ProofEvidence(Evidence):
+    """A claim in the certificate with its proofs."""
 
-    by_hand = "`fewest_steps` of the certificate in schedule.json: a refutation of one step less, checked line by line"
+    claim: ClassVar[str]  # its key
 
     def collect(self, source: Source) -> Mapping[str, bytes]:
         """No members of its own: the claim and its proof are in the certificate."""
-        if not _claims_fewest(source.given):
+        if not self._is_claimed(source.given):
             raise absent("no such claim is made")
         return {}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By its proof, without a solver."""
-        found, quality = _violations(opened, PROOFS), opened.verdict.quality
-        if not found and not _claims_fewest(opened.bundle.schedule):
+        """By its proofs, without a solver."""
+        start, quality = f"certificate: {self.claim}: ", opened.verdict.quality
+        found = [one for one in opened.verdict.violations if one.message.startswith(start)]
+        if not found and not self._is_claimed(opened.bundle.schedule):
             yield ItemResult(name, Status.FAILED, "the certificate makes no such claim")
             return
-        kind = "" if quality is None else f" ({quality.fewest_steps})"
-        yield _result(name, found, f"{counted(opened.bundle.schedule.steps, 'steps')}: the proof of one step less is right{kind}")
+        yield _result(name, found, "" if quality is None else self.told(opened.bundle.schedule, quality))
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:
         """The certificate must make no such claim."""
-        if _claims_fewest(opened.bundle.schedule):
+        if self._is_claimed(opened.bundle.schedule):
             yield ItemResult(name, Status.FAILED, "the certificate claims it, although the bundle says that it does not")
         else:
             yield from super().recheck_absence(name, item, opened)
 
+    def told(self, schedule: AnySchedule, quality: Quality) -> str:
+        """What was proved, in words."""
+        raise NotImplementedError
 
-def _claims_fewest(schedule: AnySchedule) -> bool:
-    return schedule.certificate is not None and "fewest_steps" in schedule.certificate
+    def _is_claimed(self, schedule: AnySchedule) -> bool:
+        return schedule.certificate is not None and self.claim in schedule.certificate
+
+
+@EVIDENCE.register("fewest-steps")
+class FewestEvidence(_ProofEvidence):
+    """no schedule with as many chunks has fewer steps, on the machine that the claim describes (steps of one round, delay 1)"""
+
+    claim = "fewest_steps"
+    by_hand = "`fewest_steps` of the certificate in schedule.json: a refutation of one step less, checked line by line"
+
+    def told(self, schedule: AnySchedule, quality: Quality) -> str:
+        """The steps and the kind of proof."""
+        return f"{counted(schedule.steps, 'steps')}: the proof of one step less is right ({quality.fewest_steps})"
+
+
+@EVIDENCE.register("optimum")
+class OptimumEvidence(_ProofEvidence):
+    """no other schedule has as few chunks, steps and rounds per chunk, on the machine that the claim describes (delay 1)"""
+
+    claim = "optimum"
+    by_hand = "`optimum` of the certificate in schedule.json: a refutation of every point that could be as good"
+
+    def told(self, schedule: AnySchedule, quality: Quality) -> str:
+        """The point."""
+        return f"{quality.optimum} (chunks, steps, rounds): the proofs against all points that could be as good are right"
 
 
 def _violations(opened: Opened, about: tuple[Subject, ...]) -> list[Violation]:

@@ -97,6 +97,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(ring) == {
         **whole,
         "fewest-steps": "absent",
+        "optimum": "absent",
         "runs: slotted": "re-ran",
         "tla: models": "trusted",
         "tla: tables": "trusted",
@@ -106,6 +107,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(plain) == {
         **whole,
         "fewest-steps": "re-checked",
+        "optimum": "absent",
         "runs: slotted": "re-ran",
         "runs: paced": "re-ran",
         "tla": "absent",
@@ -313,6 +315,16 @@ def test_evidence_of_another_schedule(ring, folder) -> None:
     assert wrong(json_changed(ring, SCHEDULE, swap)) == ["bounds"]
 
 
+def test_the_proof_of_an_optimum_is_checked(tmp_path) -> None:
+    certified = ct.certify_exact(ct.synthesize("ring:5", method="multitree", size="4KiB")).schedule
+    right = ct.bundle(certified, tmp_path / "ring.certree", tla=False).bundle
+    told = {item.name: item for item in ct_verify(right).items}
+    assert told["optimum"].text.startswith("(5, 4, 4) (chunks, steps, rounds): the proofs")
+    assert wrong(json_changed(right, SCHEDULE, lambda d: d["certificate"]["optimum"]["refuted"].pop())) == ["optimum"]
+    assert wrong(json_changed(right, SCHEDULE, lambda d: d["certificate"].pop("optimum"))) == ["optimum"]
+    assert wrong(absent(right, "optimum")) == ["optimum", PAGE]
+
+
 def absent(bundle: Bundle, name: str, reason: str = "lost") -> Bundle:
     """Without an item, as the manifest says."""
     gone = {member: None for item in bundle.items if item.name == name for member in item.members}
@@ -341,6 +353,7 @@ def test_what_needs_a_wrong_item_is_skipped(plain) -> None:
     assert {name for name, status in found.items() if status == "skipped"} == {
         "bounds",
         "fewest-steps",
+        "optimum",
         "time-bound",
         "tables",
         "deadlock",

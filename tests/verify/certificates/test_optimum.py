@@ -6,10 +6,12 @@ from functools import cache
 
 import pytest
 
+from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import sha256
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.synth.exact.optimum_search import OptimumSearch
 from certree.synth.method import load_methods
 from certree.synth.monitor import Monitor
@@ -19,11 +21,13 @@ from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import pack, unpack
 from certree.verify.exact.rivals import rivals
 from certree.verify.frontier.points import covers
+from tests.models.examples import schedule as schedule_example
 from tests.synth.execution import ask
+from tests.verify.certificates.test_fewest_steps import passing_broadcast
 
 
-def made(network: str, method: str, **asked) -> Schedule:
-    return load_methods()[method](ask(network, **asked))
+def made(network: str, method: str, *asked, **more) -> Schedule:
+    return load_methods()[method](ask(network, *asked, **more))
 
 
 @cache
@@ -51,6 +55,8 @@ def test_a_claim_is_checked_with_the_schedule() -> None:
     assert verify_schedule(schedule.with_certificate(make_certificate(schedule, []))).quality.optimum is None
     more = [*claim["refuted"], {"point": [5, 3, 3], "proof": {"kind": "implied", "by": [5, 3, 4]}}]
     assert verdict(schedule, {**claim, "refuted": more}).valid
+    more[-1]["proof"]["note"] = "trust me"
+    assert rules(schedule, {**claim, "refuted": more}) == {"proof-implied"}
 
 
 def test_every_dominating_point_follows_from_the_rivals() -> None:
@@ -59,6 +65,7 @@ def test_every_dominating_point_follows_from_the_rivals() -> None:
         ("ring:5", "all-reduce", (5, 4, 4)),
         ("mesh:2x3", "all-gather", (3, 4, 7)),
         ("ring:4", "all-reduce", (4, 5, 7)),
+        ("ring:4", "all-reduce", (2, 3, 6)),
     ):
         question = Question(parse_topology(spec), parse_collective(kind), *point)
         asked = [question.at(rival) for rival in rivals(question)]
@@ -69,7 +76,7 @@ def test_every_dominating_point_follows_from_the_rivals() -> None:
             for r in range(s, point[2] + 1)
             if (c, s, r) != point and covers((c, s, r), point)
         ]
-        assert len(others) > len(asked) > 1
+        assert len(others) > len(asked) > 0
         for other in others:
             assert other[1] < question.least_steps[0] or any(one.implies(other) for one in asked), other
         for one in asked:
@@ -138,3 +145,32 @@ def test_the_claim_of_another_schedule_is_refused() -> None:
     assert rules(replace(schedule, rounds=[1, 1, 1, 2]), claim) == {"proof-foreign"}  # (5, 4, 5)
     assert rules(replace(schedule, certificate=None, buffers=2), claim) >= {"proof-foreign"}
     assert rules(made("mesh:2x2", "packing"), claim) == {"proof-foreign"}  # steps overlap
+
+
+def claimed(schedule: Schedule, point, refuted=()) -> set[str]:
+    return rules(schedule, {"point": list(point), "machine": ring()[1]["machine"], "refuted": list(refuted)})
+
+
+def test_what_the_machine_cannot_run_is_not_claimed() -> None:
+    """Each of these is valid and has a point without rivals, or that of a valid claim."""
+    schedule, claim = ring()
+    overlapping = replace(schedule, period=schedule.steps, repeats=1)
+    assert verify_schedule(overlapping).valid
+    assert rules(overlapping, claim) == {"proof-foreign"}
+    at_once = made("full:3", "direct", "all-gather")
+    assert claimed(at_once, (1, 1, 1)) == set()
+    assert claimed(replace(at_once, delay=2), (1, 1, 1)) == {"proof-foreign"}
+    stepwise, passing = (passing_broadcast([(0, 1)], [(1, 2)], [last]) for last in ((2, 3), (1, 2, 3)))
+    assert claimed(stepwise, (1, 3, 3)) == set()
+    assert claimed(passing, (1, 3, 3)) == {"proof-foreign"}
+
+
+def test_unequal_shares_are_not_claimed() -> None:
+    """All three chunks of an all-gather start at one endpoint."""
+    rows = [(chunk, Op.COPY, chunk + hop, hop, hop + 1) for chunk in range(3) for hop in range(2)]
+    assert claimed(schedule_example("mesh:3", "all-gather", [0, 0, 0], rows), (1, 4, 4)) == {"proof-foreign"}
+
+
+def test_too_many_rivals_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="2000 chunks and 4 steps have more than 2048 rivals"):
+        rivals(Question(parse_topology("ring:4"), parse_collective("all-reduce"), 2000, 4, 4000))
