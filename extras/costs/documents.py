@@ -11,6 +11,8 @@ PARTS |= {
         method: text?
         not_applicable? refuted? topology? collective?: text
         root?: count?
+        blocks? granules?: count
+        members?: [count]
         valid?: bool
         seconds? links? additions? accesses?: rational
         terms?: [any]

@@ -12,6 +12,7 @@ from certree.api.checks.checking import verify
 from certree.api.checks.verdicts import checked_source, schedule_outcome
 from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Entry, parse_entry
+from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import size_words
 from certree.api.settings import machine_for, message_size
 from certree.extras.costs.model.cost_model import CostModel, load_parameters, model_name
@@ -169,6 +170,7 @@ class Costing:
             "topology": schedule.topology.name,
             "collective": schedule.collective.name,
             "root": schedule.collective.root,
+            **members_of(schedule.collective),
             "valid": verdict.valid,
         }
         if not verdict.valid:

@@ -15,6 +15,7 @@ from certree.extras.costs.model.formulas.genmodel import load_genmodel
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.checker import verify_schedule
+from tests.cli.running import certree, json_of
 from tests.fuzz import forms as by_hand
 from tests.synth.flows.demands import zipf
 
@@ -120,3 +121,13 @@ def test_one_slow_link_of_a_full_network() -> None:
     wide = ct.synthesize("ring:4", method="multitree", size="4KiB")
     plain, slow = (schedule_time(one, GENMODEL, Fraction(1 << 18), Reading()).transfer for one in (wide, made))
     assert plain < slow
+
+
+@pytest.mark.parametrize("form", MADE)
+def test_priced(form: str, tmp_path) -> None:
+    """The command says which collective it is."""
+    made = MADE[form]()
+    ct.save(made, tmp_path / "s.json")
+    document = json_of("cost", tmp_path / "s.json", "--size", "1MiB")
+    assert document["cells"][0]["collective"] == made.collective.name
+    assert made.collective.name in certree("cost", tmp_path / "s.json", "--size", "1MiB").out
