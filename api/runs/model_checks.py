@@ -8,7 +8,7 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.deadlocks import require_free, require_in_time
-from certree.api.runs.runnable import made_tables, tables_to_run
+from certree.api.runs.runnable import made_tables, sent_by, source_to_run, tables_to_run
 from certree.api.runs.trace_kinds import added_kind
 from certree.api.settings import Tell, machine_for, silent
 from certree.hw.engines.runs import Options
@@ -85,9 +85,9 @@ def model_check(
 
         return check_invariant(progress)
     if schedule is not None:
-        given = tables_to_run(schedule, size, machine, tell)
         if routers:
-            return [model_check_routers(given, flow, limit)]
+            return [model_check_routers(sent_by(source_to_run(schedule, size, machine, tell)), flow, limit)]
+        given = tables_to_run(schedule, size, machine, tell)
         if trace is not None and is_flit_trace(Path(trace)):
             return [check_schedule_flits(load_flit_trace(Path(trace)), given, flow, Path(trace), time_limit=limit)]
         require_free(given)

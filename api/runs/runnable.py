@@ -17,6 +17,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.synth.method import Form
+from certree.verify.tla.routers.sent_messages import Sent
 
 #: flits of the message at all endpoints up to which candidates are compared by exact runs: through routers about a second each
 MOST_COMPARED_EXACTLY = 1 << 20
@@ -78,6 +79,13 @@ def source_to_run(
         return tables_to_run(taken, size, machine, tell)
     used = setting(taken, size, machine, tell)
     return tables_or_plan(taken, used.message_bytes, used.machine)
+
+
+def sent_by(source: Tables | SimulatedSchedule) -> Sent:
+    """The messages of tables, or of the transfers of a schedule without any."""
+    if isinstance(source, Tables):
+        return Sent.of_tables(source)
+    return Sent.of_schedule(source.schedule, source.machine, source.chunk_bytes)
 
 
 def tables_to_run(

@@ -1,6 +1,7 @@
 """Messages in routers, flit by flit: TLC finds the deadlocks that `verify/deadlock` refuses, and none where it finds none."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -9,15 +10,18 @@ import numpy as np
 import pytest
 
 import certree.api as ct
+from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import Machine
-from certree.models.network.topology import Topology
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import deadlock_of_schedule
-from certree.verify.tla.routers.model import model_check_routers
-from certree.verify.tla.routers.waiting_packets import packets_of
+from certree.verify.tla.model_runs import ModelResult
+from certree.verify.tla.routers import model, waiting_packets
+from certree.verify.tla.routers.sent_messages import Sent
+from certree.verify.tla.routers.waiting_packets import Packet
 from certree.verify.tla.tlc import Result
 from tests.verify.deadlock.drawn import circles, drawn_cabling
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
@@ -26,6 +30,14 @@ from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
 def tables_of(topology: Topology | str, machine: Machine, size: int) -> Tables:
     """All endpoints send to all others."""
     return lower(direct(topology, machine, size, "all-gather"), size, machine)
+
+
+def model_check_routers(tables: Tables, **options: float) -> ModelResult:
+    return model.model_check_routers(Sent.of_tables(tables), **options)
+
+
+def packets_of(tables: Tables, framing: str) -> list[Packet]:
+    return waiting_packets.packets_of(Sent.of_tables(tables), framing)
 
 
 def test_two_layers_are_free_and_one_is_not() -> None:
@@ -165,3 +177,36 @@ def test_what_the_specification_does_not_have() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ct.InputError, match="routers: it is about the messages of a schedule"):
         ct.model_check(routers=True)
+
+
+@pytest.mark.parametrize("switches", [3, 5])
+def test_transfers_send_what_tables_command(switches: int) -> None:
+    """The same packets, whether a schedule has tables or not."""
+    for topology in (switch_ring(switches), wide_ring(switches)):
+        tables = tables_of(topology, small(2, 8), 16 * switches)
+        transfers = Sent.of_schedule(tables.schedule, tables.machine, tables.chunk_bytes)
+        assert Counter(waiting_packets.packets_of(transfers, "packet")) == Counter(packets_of(tables, "packet"))
+
+
+@pytest.mark.parametrize(
+    ("network", "method"), [("switch:4,reducing=switches", "in-switch"), ("fattree:2x2,reducing=switches", "netreduce")]
+)
+def test_messages_of_switches_that_add(network: str, method: str) -> None:
+    """They have no tables; the deadlock checker has the same answer."""
+    machine = load_machine("multitree")
+    made = ct.synthesize(network, method=method, size="1KiB")
+    (checked,) = ct.model_check(schedule=made, routers=True)
+    assert checked.result is Result.SUCCESS
+    assert deadlock_of_schedule(made, machine, KIB).free
+
+
+def test_messages_of_switches_that_add_may_wait_in_a_circle() -> None:
+    """Nodes 3 to 5 of a ring are switches that add; each node sends over two of their links, and some wait for each other."""
+    ring = switch_ring(3)
+    adding = replace(ring, reducing=ring.kind == NodeKind.SWITCH)
+    for machine, result in ((small(1, 1), Result.DEADLOCK), (small(2, 1), Result.SUCCESS)):
+        made = replace(direct(adding, machine, 64, "all-gather"), topology=adding)
+        plan = SimulatedSchedule.of(made, 64, machine)
+        checked = model.model_check_routers(Sent.of_schedule(plan.schedule, machine, plan.chunk_bytes))
+        assert checked.result is result
+        assert deadlock_of_schedule(made, machine, 64).free == (result is Result.SUCCESS)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from certree.models.machine.machine import Machine
-from certree.models.tables.tables import Tables
 from certree.verify.tla.generated import Generated, function, members, sequence, string
 from certree.verify.tla.model_runs import ModelResult
+from certree.verify.tla.routers.sent_messages import Sent
 from certree.verify.tla.routers.waiting_packets import Packet, groups_of, is_small, longest_run, packets_of, places_of
 from certree.verify.tla.tlc import Result, Simulation, State, TlcRun
 
@@ -24,27 +24,27 @@ _OF_EMPTY = (
 _INVARIANTS = ("TypeOK", "NoOverflow", "CreditsConserved", "FlitsConserved", "OneVcEach", "FirstHasRoom")
 
 
-def model_check_routers(tables: Tables, framing: str = "message", time_limit: float = 300.0, seed: int = 0) -> ModelResult:
-    """Whether the messages of tables can deadlock in the routers of their machine: all states of their flits or, of more flits,
+def model_check_routers(sent: Sent, framing: str = "message", time_limit: float = 300.0, seed: int = 0) -> ModelResult:
+    """Whether the messages of a schedule can deadlock in the routers of their machine: all states of their flits or, of more flits,
     random runs.
 
     `framing`: of chunks, "message" or "packet". `mode` is `exhaustive` or `simulation`, which finds deadlocks but proves nothing.
-    Of a table that repeats, the messages of all iterations. The result is `unknown` when `time_limit` seconds do not suffice.
+    Of a schedule that repeats, the messages of all iterations. The result is `unknown` when `time_limit` seconds do not suffice.
     Raises UnsupportedError for more flits than TLC can handle, ToolMissingError without Java or TLC.
     """
-    packets = packets_of(tables, framing)
+    packets = packets_of(sent, framing)
     groups = sorted(groups_of(packets), key=places_of)
     runs: list[TlcRun] = []
     for group in groups:
         simulation = None if is_small(group) else Simulation(SIMULATION_RUNS, longest_run(group), seed)
         left = max(1.0, time_limit - sum(run.seconds for run in runs))
-        runs.append(_model(group, tables.machine).run(time_limit=left, simulation=simulation))
+        runs.append(_model(group, sent.machine).run(time_limit=left, simulation=simulation))
         if runs[-1].result is not Result.SUCCESS:
             break
     result = runs[-1].result if runs else Result.SUCCESS
     is_exhaustive = all(run.distinct_states is not None for run in runs)
     return ModelResult(
-        name=f"messages of {tables.topology.name} {tables.collective.kind} in routers",
+        name=f"messages of {sent.schedule.topology.name} {sent.schedule.collective.kind} in routers",
         expected=Result.SUCCESS,
         result=result,
         distinct_states=sum(run.distinct_states or 0 for run in runs) if is_exhaustive else None,

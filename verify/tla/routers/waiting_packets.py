@@ -14,11 +14,11 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
-from certree.models.routers.lanes import fixed_lanes, messages_of_tables
+from certree.models.routers.lanes import fixed_lanes
 from certree.models.routers.transparency import has_routers
 from certree.models.schedule.timing import packet_lengths
-from certree.models.tables.tables import Tables
 from certree.verify.deadlock.walks import Walks, schedule_vcs, schedule_walks
+from certree.verify.tla.routers.sent_messages import Sent
 
 # All states are checked of groups whose flits can be on their routes in at most so many ways; random runs beyond.
 # There are about eight times as many states.
@@ -45,12 +45,12 @@ class Packet:
         return comb(len(self.kinds) + len(self.channels) + 1, len(self.channels) + 1) * prod(map(len, self.vcs))
 
 
-def packets_of(tables: Tables, framing: str) -> list[Packet]:
+def packets_of(sent: Sent, framing: str) -> list[Packet]:
     """All packets with their whole routes. UnsupportedError for what the specification does not have."""
-    schedule, machine = tables.schedule, tables.machine
+    schedule, machine = sent.schedule, sent.machine
     if not has_routers(machine):
         raise UnsupportedError(f"machine {machine.name} has no routers in which messages could wait")
-    lengths = packet_lengths(tables.chunk_bytes, machine, framing)
+    lengths = packet_lengths(sent.chunk_bytes, machine, framing)
     if min(lengths) < 2:
         raise UnsupportedError("model checks of routers: not supported for messages of one flit, head and tail at once")
     sub_message = machine.router.sub_message_flits if len(lengths) == 1 else 0  # of a chunk in one packet, as in runs
@@ -69,7 +69,7 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
             f"and credits; allowed: {MOST_STEPS}; take a smaller message or network"
         )
     found = []
-    for walk, chosen, messages in messages_on_lanes(tables, walks):
+    for walk, chosen, messages in messages_on_lanes(sent, walks):
         lanes = chosen or (0,)  # one to a neighbour, whichever: there it holds up nobody
         hops = range(int(walks.begin[walk]), int(walks.begin[walk + 1]))
         channels = tuple(_channel(schedule.topology, int(walks.pair[hop]), lane) for hop, lane in zip(hops, lanes, strict=True))
@@ -86,23 +86,21 @@ def packets_of(tables: Tables, framing: str) -> list[Packet]:
     return found
 
 
-def messages_on_lanes(tables: Tables, walks: Walks) -> list[tuple[int, tuple[int, ...] | None, int]]:
+def messages_on_lanes(sent: Sent, walks: Walks) -> list[tuple[int, tuple[int, ...] | None, int]]:
     """(walk, number of the lane on each hop, messages) of the messages of all iterations, as routers have it (`fixed_lanes`): no
-    numbers where any lane to a neighbour will do. `walks`: of the schedule of the tables, with one flit for each message."""
-    _, sent = messages_of_tables(tables)
-    period = tables.period or int(tables.step.max(initial=0)) + 1
-    fixed = fixed_lanes(tables.schedule, sent, period)
+    numbers where any lane to a neighbour will do. `walks`: of the schedule, with one flit for each message."""
+    columns = sent.columns
+    fixed = fixed_lanes(sent.schedule, columns, sent.period)
     if fixed is None:
         return [(walk, None, int(walks.flits[walk])) for walk in range(walks.count)]
-    neighbours = tables.topology.pair_index(sent["src"], sent["dst"])
-    ends = sent["src"] != sent["dst"]
-    is_direct = sent["route"] == DIRECT
-    pairs, routes = np.unique(neighbours[ends & is_direct]), np.unique(sent["route"][~is_direct])
-    walk_of = np.where(
-        is_direct, np.searchsorted(pairs, neighbours), len(pairs) + np.searchsorted(routes, np.where(is_direct, 0, sent["route"]))
-    )
+    neighbours = sent.schedule.topology.pair_index(columns["src"], columns["dst"])
+    ends = columns["src"] != columns["dst"]
+    is_direct = columns["route"] == DIRECT
+    pairs, routes = np.unique(neighbours[ends & is_direct]), np.unique(columns["route"][~is_direct])
+    route = np.where(is_direct, 0, columns["route"])
+    walk_of = np.where(is_direct, np.searchsorted(pairs, neighbours), len(pairs) + np.searchsorted(routes, route))
     counts = Counter((walk, tuple(lanes.tolist())) for walk, (_, lanes) in zip(walk_of[ends].tolist(), fixed, strict=True))
-    return [(walk, lanes, number * tables.repeats) for (walk, lanes), number in sorted(counts.items())]
+    return [(walk, lanes, number * sent.schedule.repeats) for (walk, lanes), number in sorted(counts.items())]
 
 
 def _channel(topology: Topology, pair: int, lane: int) -> tuple[int, ...]:

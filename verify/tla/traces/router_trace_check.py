@@ -23,6 +23,7 @@ from certree.models.traces.flits import INTERFACE, TracedFlits
 from certree.verify.deadlock.walks import Walks, packet_walks, schedule_vcs, schedule_walks
 from certree.verify.tla.generated import Generated, function, members, record, sequence, string
 from certree.verify.tla.model_runs import ModelResult
+from certree.verify.tla.routers.sent_messages import Sent
 from certree.verify.tla.routers.waiting_packets import kinds_of, messages_on_lanes
 from certree.verify.tla.traces.traced_steps import check_steps, log_text
 
@@ -80,7 +81,7 @@ def check_schedule_flits(
     walks = schedule_walks(schedule, machine, vcs, 1)
     kinds = [kinds_of(flits, machine.router.sub_message_flits if framing == "message" else 0) for flits in lengths]
     due = []
-    for walk, lanes, messages in messages_on_lanes(tables, walks):
+    for walk, lanes, messages in messages_on_lanes(Sent.of_tables(tables), walks):
         nodes = walks.nodes(walk)
         hops = _hops(walks, walk, vcs, machine)
         due += [_Due((nodes[0], nodes[-1]), *hops, kind, lanes) for kind in kinds] * messages
