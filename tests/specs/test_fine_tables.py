@@ -12,7 +12,11 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
+from certree.verify.tla import table_constants
+from certree.verify.tla.model_runs import ModelResult
+from certree.verify.tla.table_constants import plan_of
 from certree.verify.tla.table_model import model_check_tables
+from tests.fuzz.forms import FORMS
 from tests.hw.counted import exchanges
 from tests.hw.trees import MULTITREE
 from tests.verify.build import build
@@ -65,8 +69,55 @@ def test_a_cycle_earlier_is_late():
     assert found.message.startswith("NoLateRow")
 
 
+def different_sums(collective: str, rows: str) -> Tables:
+    """Two sums that come together, and one that comes alone: in slots that are just long enough, taken for fine ones."""
+    rooted = {"roots": [0], "collective_root": 0} if collective == "reduce" else {}
+    return replace(lower(build("full:4", collective, rows, **rooted), 4096, MULTITREE), fine_slots=True)
+
+
 def test_sums_of_different_times():
-    """Two sums that come together, and one that comes alone: the model has one time for all."""
-    late = build("full:4", "reduce", "1+0 2+0; 3+0", roots=[0], collective_root=0)
-    with pytest.raises(UnsupportedError, match="model checks: sums take"):
-        model_check_tables(replace(lower(late, 4096, MULTITREE), fine_slots=True))
+    tables = different_sums("reduce", "1+0 2+0; 3+0")
+    plan = plan_of(tables)
+    assert len(set(plan.sums.values())) == 2
+    found = model_check_tables(tables)
+    assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
+
+
+def test_a_sum_that_takes_longer_is_late(monkeypatch):
+    """The times of sums are part of what is checked: a root that passes the result on has to wait for the last of them."""
+    tables = different_sums("all-reduce", "3+0; 1+0 2+0; 0>1 0>2 0>3")
+    assert model_check_tables(tables).as_expected
+    right = plan_of(tables).sums
+    monkeypatch.setattr(table_constants, "_sums", lambda _: {message: cycles + 1 for message, cycles in right.items()})
+    found = model_check_tables(tables)
+    assert (found.as_expected, found.message.startswith("NoLateRow")) == (False, True), found.message
+
+
+def waiting() -> Tables:
+    """Tables with planned waits at routers."""
+    made = FORMS["waits"]()
+    assert made.made_for is not None
+    return lower(made, made.made_for.message_bytes, made.made_for.machine)
+
+
+def test_planned_waits():
+    """Messages wait as long as planned, and no other."""
+    tables = waiting()
+    assert tables.waits is not None
+    found = model_check_tables(tables)
+    assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
+    longest = max((wait, route, at) for route, waits in enumerate(tables.waits) for at, wait in enumerate(waits))
+    for more in (-1, 1):
+        changed = [list(waits) for waits in tables.waits]
+        changed[longest[1]][longest[2]] += more
+        found = _with_waits(tables, tuple(map(tuple, changed)))
+        assert found.message.startswith("NoBusyPort"), found.message
+    assert _with_waits(tables, tuple((0,) * len(waits) for waits in tables.waits)).message.startswith("NoBusyPort")
+
+
+def _with_waits(tables: Tables, waits: tuple[tuple[int, ...], ...]) -> ModelResult:
+    """The check where other waits are stated of the same rows."""
+    plan = replace(plan_of(tables), tables=replace(tables, waits=waits))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("certree.verify.tla.table_model.plan_of", lambda _: plan)
+        return model_check_tables(tables)

@@ -6,12 +6,13 @@ length and arrivals come from the tables; serialization, travel and the worst ca
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.slots import fine_times
+from certree.models.fine.slots import FineTimes, fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.paths import link_cycles, path_latency
@@ -37,7 +38,8 @@ class CheckedTables:
     """The part of the tables that is checked: the first `repeats` iterations, with times in cycles.
 
     `paths`: the links of each connection that a message can take, each link as a pair of nodes; `travel`: for each of these links,
-    the cycles from entering it until the whole message has arrived.
+    the cycles from entering it until the whole message has arrived. `sums`: where they differ, of each message of an iteration
+    that is added, by (node, number of its row, destination), the cycles from its arrival until it is.
     """
 
     tables: Tables
@@ -46,6 +48,7 @@ class CheckedTables:
     travel: Mapping[Connection, Sequence[int]]
     period: int
     repeats: int
+    sums: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
 
     @property
     def slots(self) -> int:
@@ -77,7 +80,7 @@ def plan_of(tables: Tables, *, whole: bool = False) -> CheckedTables:
     meeting = ceil_div(steps, period) + ceil_div(tables.delay, period) + 1
     repeats = tables.repeats if whole else min(tables.repeats, meeting)
     timing, paths = _linked_timing(tables), _paths(tables)
-    plan = CheckedTables(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats)
+    plan = CheckedTables(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats, _sums(tables))
     if plan.counters > MAX_COUNTERS:
         raise UnsupportedError(
             f"{len(tables.topology.endpoints)} nodes, {tables.chunks} chunks and {repeats} iterations are too many for TLC: "
@@ -150,26 +153,43 @@ def _linked_timing(tables: Tables) -> SlotTiming:
 
 
 def _fine_timing(tables: Tables) -> SlotTiming:
-    """The same where slots are fine: the one time that all sums take from their arrival on, by closed form, and slots as they are.
+    """The same where slots are fine: the longest time that a sum takes from its arrival on, by closed form, and slots as they are.
 
-    UnsupportedError where sums take different times, for which the model has no bounds by row, for messages of several sizes, and
-    for planned waits."""
-    if tables.schedule.plans_waits:
-        raise UnsupportedError("model checks: not supported for tables with planned waits, which the model takes for busy ports")
+    UnsupportedError for messages of several sizes."""
     times = fine_times(tables.schedule)
     if int(times.length.min(initial=times.ser)) < times.ser:
         raise UnsupportedError("model checks: not supported for messages of several sizes; the model has one for all")
-    added = (times.landing - times.fire - times.latency - times.ser)[tables.schedule.op == Op.REDUCE]
-    red, shortest = int(added.max(initial=0)), int(added.min(initial=int(added.max(initial=0))))
-    if shortest < red:
-        raise UnsupportedError(
-            f"model checks: sums take {shortest} to {red} cycles in these fine slots; the model has one time for all"
-        )
+    red = int(_added(times).max(initial=0))
     lat, padded = int(times.latency.max(initial=0)), tables.chunk_bytes * tables.chunks * tables.repeats
     return SlotTiming(
         message_bytes=tables.message_bytes, padded_bytes=padded, chunk_bytes=tables.chunk_bytes, ser=times.ser, lat=lat, uneven=0,
         red=red, work=0, stagger=0, slot_cycles=tables.slot_cycles,
     )  # fmt: skip
+
+
+def _added(times: FineTimes) -> NDArray[np.int64]:
+    """By row that adds: cycles from the arrival of the message until its sum is there."""
+    added: NDArray[np.int64] = (times.landing - times.fire - times.latency - times.ser)[times.schedule.op == Op.REDUCE]
+    return added
+
+
+def _sums(tables: Tables) -> dict[tuple[int, int, int], int]:
+    """`CheckedTables.sums`; nothing where slots are not fine, or all sums take the same time."""
+    if not tables.fine_slots:
+        return {}
+    schedule, sent = tables.schedule, tables.transfers()
+    added = _added(fine_times(schedule))
+    if not len(added) or added.min() == added.max():
+        return {}
+    names = [name for name in ("dst_buffer", "src_buffer", "route", "dst", "src", "chunk", "step") if name in schedule.columns]
+    of_schedule, of_tables = np.flatnonzero(schedule.op == Op.REDUCE), np.flatnonzero(sent["op"] == Op.REDUCE)
+    by_cell = np.lexsort([getattr(schedule, name)[of_schedule] for name in names])
+    messages = of_tables[np.lexsort([sent[name][of_tables] for name in names])]
+    number = np.zeros(len(tables.node), np.int64)
+    for node in np.unique(tables.node).tolist():
+        number[tables.node == node] = np.arange(1, 1 + int((tables.node == node).sum()))
+    keys = zip(sent["src"][messages].tolist(), number[sent["row"][messages]].tolist(), sent["dst"][messages].tolist(), strict=True)
+    return dict(zip(keys, added[by_cell].tolist(), strict=True))
 
 
 def _row_text(tables: Tables, row: int) -> str:

@@ -1,8 +1,10 @@
 """Model checks of tables: `specs/NILockstep.tla`, the TLA+ model of the NIs, with generated constants; results in words."""
 
+from collections.abc import Iterator
+
 from certree.models.tables.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
-from certree.verify.tla.generated import Generated
+from certree.verify.tla.generated import Generated, function, sequence
 from certree.verify.tla.model_runs import ModelResult
 from certree.verify.tla.table_constants import CheckedTables, plan_of, values, written
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
@@ -73,10 +75,31 @@ def _model(plan: CheckedTables) -> Generated:
         _INVARIANTS,
         # not for simulations, where each run has the greatest possible length: it ends or deadlocks
         properties=_properties(plan) if _is_small(plan) else (),
-        chosen={"InTurn": "LowestFirst"},
-        # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
-        definitions=(f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",),
+        chosen={"InTurn": "LowestFirst"} | _chosen(plan),
+        definitions=(
+            # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
+            f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",
+            *_definitions(plan),
+        ),
     )
+
+
+def _chosen(plan: CheckedTables) -> dict[str, str]:
+    """The definitions of the specification that tables replace which have a time for each sum, or planned waits."""
+    own = {"Earliest": "AfterOwnSum", "Latest": "AfterOwnSum"} if plan.sums else {}
+    return own if plan.tables.waits is None else own | {"NoBusyPort": "OnlyPlannedWaits"}
+
+
+def _definitions(plan: CheckedTables) -> Iterator[str]:
+    """Those that replace them."""
+    if plan.sums:
+        yield f"OwnSums ==\n  {function((sequence(message), cycles) for message, cycles in plan.sums.items())}"
+        yield 'AfterOwnSum(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN OwnSums[<<m.src, m.row, m.dst>>] ELSE 0'
+    if plan.tables.waits is not None:
+        yield f"OwnWaits ==\n  {function((route, sequence((0, *waits))) for route, waits in enumerate(plan.tables.waits))}"
+        yield "OwnWait(m, k) == LET route == Table[m.src][m.row].route IN IF route = Nil THEN 0 ELSE OwnWaits[route][k]"
+        waits_as_planned = "m.enters[k] = Came(m, k) + OwnWait(m, k)"
+        yield f"OnlyPlannedWaits == \\A m \\in {{f \\in flying : f.src # f.dst}} : \\A k \\in 1..Hop(m) : {waits_as_planned}"
 
 
 def _properties(plan: CheckedTables) -> tuple[str, ...]:
