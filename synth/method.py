@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, suggestion
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import Slots
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -22,7 +22,7 @@ from certree.api.reports.text import (
 from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
 from certree.models.common.errors import InputError
 from certree.models.fine.fine_tolerance import drift_tolerance, skew_tolerance
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule

@@ -10,7 +10,7 @@ from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan, through_files
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

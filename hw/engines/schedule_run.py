@@ -15,7 +15,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.forwarding import unkept_waits
 from certree.models.fine.rebooking import fitted
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

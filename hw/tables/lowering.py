@@ -11,7 +11,7 @@ from certree.hw.tables.counted import lower_counted
 from certree.models.common.columns import match
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.fine.forwarding import unkept_waits
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind

@@ -17,8 +17,7 @@ from certree.models.common.files import canonical_json
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, TRANSFER_COLUMNS, ScheduleColumns
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, TRANSFER_COLUMNS, ScheduleColumns, Slots
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +36,18 @@ class Op(IntEnum):
 
     REDUCE = 0  # add it to the stored value
     COPY = 1  # replace the stored value
+
+
+class Slots(StrEnum):
+    """The form of the steps of a schedule.
+
+    EQUAL: a step of r rounds lasts r times as long as a chunk needs. SIZED: chunks have sizes, and a step of r rounds lasts as long
+    as r granules need. FINE: a step has a fixed number of cycles, at one message size and on one machine.
+    """
+
+    EQUAL = "equal slots"
+    SIZED = "chunks of several sizes"
+    FINE = "fine slots"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ And the rule `late`: where messages may be late, only schedules whose data are r
 import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import (
     SHARED_INTERFACE,

@@ -16,7 +16,7 @@ from certree.models.common.columns import ranges
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import Slots
 from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text

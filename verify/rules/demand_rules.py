@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import Slots
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.contention import loads_in_granules, resource_text
 from certree.verify.verdict import Findings

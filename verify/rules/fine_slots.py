@@ -9,8 +9,7 @@ from certree.models.common.columns import ranges, within_words
 from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import MAX_CHANNELS
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import MAX_CHANNELS, Slots
 from certree.models.schedule.timing import MAX_CYCLES
 from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.buffers import last_to_end

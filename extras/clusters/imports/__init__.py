@@ -1,6 +1,6 @@
 """Descriptions of machines and fabrics by other tools: one file for each format.
 
-`boxes/` has servers with accelerators, `fabrics/` what joins servers, `simulators/` the networks of simulators and synthesizers.
+`boxes` has servers with accelerators, `fabrics` what joins servers, `simulators` the networks of simulators and synthesizers.
 `options.py` is what users state, `box.py` makes the network, `texts.py` reads what was copied from a terminal.
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 from certree.api.checks.checking import Bounds, bound
 from certree.api.settings import setting
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
-from certree.models.fine.timed import round_cycles
+from certree.models.fine.timed_schedule import round_cycles
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

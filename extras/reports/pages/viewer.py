@@ -10,7 +10,7 @@ from certree.extras.reports.pictures.schedules.spacetime import shares
 from certree.extras.reports.pictures.schedules.trees import roots_of
 from certree.extras.reports.pictures.schedules.uses import load_of, shown_of, uses_of
 from certree.extras.reports.pictures.svg import Sheet
-from certree.models.fine.timed import round_cycles
+from certree.models.fine.timed_schedule import round_cycles
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule

@@ -8,7 +8,7 @@ from typing import Any
 
 from certree.api.reports.time_bounds import in_cycles_and_seconds, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.instance import Instance

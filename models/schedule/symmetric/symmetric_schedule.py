@@ -18,8 +18,7 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT
-from certree.models.schedule.slot_form import Slots
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT, Slots
 
 #: collective of the base chunks -> collective of all chunks
 WHOLE = {

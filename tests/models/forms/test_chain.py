@@ -10,7 +10,7 @@ import certree.api as ct
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import import_folder
 from certree.models.fine.equal import in_firing_order, in_levels
-from certree.models.fine.timed import timed
+from certree.models.fine.timed_schedule import timed
 from certree.models.forms.lowering_chain import LOWERINGS, takes
 from certree.models.forms.schedule_form import PARTS, form_of
 from certree.models.machine.machine import load_machine

@@ -14,7 +14,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
-from tests.extras.runtimes.check.trace_interpreter import faults
+from tests.extras.runtimes.interpreters.trace_interpreter import faults
 from tests.synth.execution import make
 
 EDITS = 50

@@ -11,7 +11,7 @@ from certree.extras.runtimes.model.msccl import read_msccl, written_msccl
 from certree.models.common.errors import InputError
 from tests.extras.runtimes.check.edits import compare_on_edits
 from tests.extras.runtimes.check.foreign import all_pairs, ring
-from tests.extras.runtimes.check.interpreter import faults
+from tests.extras.runtimes.interpreters.interpreter import faults
 from tests.synth.execution import make
 
 EDITS = 40  # of each program

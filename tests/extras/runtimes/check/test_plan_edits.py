@@ -12,8 +12,8 @@ from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from tests.extras.runtimes.check.edits import compare_on_edits
-from tests.extras.runtimes.check.plan_interpreter import faults
 from tests.extras.runtimes.check.test_plan_rules import plan
+from tests.extras.runtimes.interpreters.plan_interpreter import faults
 from tests.synth.execution import make
 
 EDITS = 50  # of each plan

@@ -9,7 +9,7 @@ from certree.extras.runtimes.check.plan_checker import verify_plan
 from certree.extras.runtimes.model.plan_file import plan_of
 from certree.extras.runtimes.model.plan_writer import written_plan
 from certree.models.common.errors import InputError, UnsupportedError
-from tests.extras.runtimes.check.plan_interpreter import faults
+from tests.extras.runtimes.interpreters.plan_interpreter import faults
 
 
 def on(kind, index, size=1, *, far=False):

@@ -16,9 +16,9 @@ from certree.extras.runtimes.model.algorithm import algorithm_of, written_algori
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import Op
 from tests.cli.running import assert_bad_input, certree
-from tests.extras.runtimes.check.interpreter import faults
-from tests.extras.runtimes.check.plan_interpreter import faults as plan_faults
-from tests.extras.runtimes.check.trace_interpreter import faults as trace_faults
+from tests.extras.runtimes.interpreters.interpreter import faults
+from tests.extras.runtimes.interpreters.plan_interpreter import faults as plan_faults
+from tests.extras.runtimes.interpreters.trace_interpreter import faults as trace_faults
 from tests.synth.flows.demands import zipf
 
 FORMATS = {"msccl-xml": ".xml", "mscclpp": ".json", "chakra": ""}

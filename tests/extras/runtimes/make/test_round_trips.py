@@ -24,9 +24,9 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.verify.checker import verify_schedule
 from tests.extras.runtimes.check.foreign import all_pairs, ring
-from tests.extras.runtimes.check.interpreter import faults
-from tests.extras.runtimes.check.plan_interpreter import faults as plan_faults
-from tests.extras.runtimes.check.trace_interpreter import faults as trace_faults
+from tests.extras.runtimes.interpreters.interpreter import faults
+from tests.extras.runtimes.interpreters.plan_interpreter import faults as plan_faults
+from tests.extras.runtimes.interpreters.trace_interpreter import faults as trace_faults
 from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build, network
 
