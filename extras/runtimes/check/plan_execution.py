@@ -7,20 +7,21 @@ handle a part at a time: a loop is executed twice, each time for half of its chu
 """
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
 
 from certree.extras.runtimes.check.execution import Arrival, Block, Value, added, cell_words
 from certree.extras.runtimes.check.ordering import Accesses, Clock
-from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, unrolled
+from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, spend_on, unrolled
+from certree.extras.runtimes.check.plan_packets import Packet, Packets, Uses, flagged, with_uses
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.plan import Operation, OpName, Plan, Span
 from certree.extras.runtimes.model.program import Buffer
-from certree.models.common.budget import PYTHON, hold, spend
 
 STARTED = 1  # in a clock: the block has started; more than its operation `index` is over: index + 2
 
@@ -52,7 +53,7 @@ class PlanExecution:
         self.slices = slices(self.plan)
         base = self.chunk_layout
         self.layout = base.times(self.slices)
-        self._spend()
+        spend_on(self.plan, base, self.slices)
         self.values: dict[Cell, Value] = {}
         for rank in range(base.ranks):
             for offset in range(self.layout.sizes(rank)[0]):
@@ -80,18 +81,9 @@ class PlanExecution:
         self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
         self.passed: set[tuple[Block, int]] = set()
         self.remote: dict[tuple[Block, int], int] = {}
+        self.packets = Packets()
         self._position = 0
         self._run()
-
-    def _spend(self) -> None:
-        """Take what the execution needs from the budget: each access to a slice looks at all thread blocks."""
-        blocks = sum(len(owner.blocks) for owner in self.plan.ranks)
-        operations = [inner for *_, one in self.plan.operations() for inner in (one, *one.body)]
-        chunks = sum(span.count for one in operations for span in (*one.src, *one.dst))
-        cells = self.slices * (chunks + sum(self.chunk_layout.sizes(rank)[0] for rank in range(self.chunk_layout.ranks)))
-        what = f"an execution of {blocks:,} thread blocks, with {cells:,} slices of chunks in all"
-        spend(PYTHON * cells * (10 + blocks), what)
-        hold(500 * cells, what)
 
     @property
     def finished(self) -> bool:
@@ -141,15 +133,18 @@ class PlanExecution:
         steps = self.steps[block]
         while self.over[block] < len(steps):
             operation, turn = steps[self.over[block]]
-            reason = self._obstacle(block, operation)
+            reason = self._obstacle(block, operation, turn)
             if reason is not None:
                 return f"{op_words(block, self.over[block], operation)} {reason}"
             self._execute(block, operation, turn)
             self.over[block] += 1
         return None
 
-    def _obstacle(self, block: Block, operation: Operation) -> str | None:
+    def _obstacle(self, block: Block, operation: Operation, turn: tuple[int, int]) -> str | None:
         rank = block[0]
+        for span, is_packet in zip(operation.src, flagged(operation)[0], strict=True):
+            if is_packet and (missing := self.packets.missing(self._cells(span, operation, turn))) is not None:
+                return f"waits for a packet in {cell_words(missing)}"
         if operation.name.waits:
             for kind, peer, which in operation.channels:
                 wanted = sum(one == (kind, peer, which) for one in operation.channels)
@@ -200,13 +195,9 @@ class PlanExecution:
                 self.semaphores[rank, number].append((self.known[block].copy(), self.levels[block]))
         elif name.puts:
             for src, dst in zip(operation.src, operation.dst, strict=True):
-                self._move(block, [self._cells(src, operation, turn)], [self._cells(dst, operation, turn)])
+                self._move(block, replace(operation, src=(src,), dst=(dst,)), turn)
         elif name.adds:
-            self._move(
-                block,
-                [self._cells(span, operation, turn) for span in operation.src],
-                [self._cells(span, operation, turn) for span in operation.dst],
-            )
+            self._move(block, operation, turn)
         elif name.switches:
             self._switch(block, operation, turn)
         if name.signals:
@@ -233,29 +224,41 @@ class PlanExecution:
             first, count = first + turn[0] * unit, max(0, min(unit, count - turn[0] * unit))
         return [self._place((span.rank, span.buffer, first + at)) for at in range(count)]
 
-    def _move(self, block: Block, sources: list[list[Cell]], targets: list[list[Cell]]) -> None:
+    def _move(self, block: Block, operation: Operation, turn: tuple[int, int]) -> None:
         """Add up the sources, one by one, into the first target; copy that to the others."""
-        where = op_words(block, self.over[block])
+        where, flags = op_words(block, self.over[block]), flagged(operation)
+        sources, targets = ([self._cells(span, operation, turn) for span in spans] for spans in (operation.src, operation.dst))
         for at in range(len(targets[0])):
             read, written = [cells[at] for cells in sources], [cells[at] for cells in targets]
-            self._access(block, read, written)
-            dst = written[0]
-            value = self._value(read[0], where)
-            others = read[1:]
-            if read[0] != dst:
-                if dst in others:  # a sum does not change with its order: what is there already comes first
-                    others = [read[0], *(cell for cell in others if cell != dst)]
-                    value = self._value(dst, where)
-                else:
-                    self._arrive(block, read[0], dst, adds=False, value=value)
-            for cell in others:
-                value = added(value, self._value(cell, where), where)
-                self._arrive(block, cell, dst, adds=True, value=value)
-            self.values[dst] = value
-            for cell in written[1:]:
-                self._arrive(block, dst, cell, adds=False, value=value)
-                self.values[cell] = value
+            packed = [list(compress(cells, marks)) for cells, marks in zip((read, written), flags, strict=True)]
+            self._move_slice(block, where, read, written, packed)
         self.levels[block] += any(cell[0] != block[0] for cells in (*sources, *targets) for cell in cells)
+
+    def _move_slice(self, block: Block, where: str, read: list[Cell], written: list[Cell], packed: list[list[Cell]]) -> None:
+        """As `_move`, of one slice; `packed`: those that are read, and written, as packets."""
+        uses, taken = self.packets.uses(packed[0]), set(packed[0])
+        for cell in packed[0]:
+            self._learn(block, (self.packets.held[cell].clock, self.packets.held[cell].level))
+        self._access(block, read, written, {*packed[0], *packed[1]}, uses)
+        dst = written[0]
+        value = self._value(read[0], where, taken)
+        others = read[1:]
+        if read[0] != dst:
+            if dst in others:  # a sum does not change with its order: what is there already comes first
+                others = [read[0], *(cell for cell in others if cell != dst)]
+                value = self._value(dst, where, taken)
+            else:
+                self._arrive(block, read[0], dst, adds=False, value=value)
+        for cell in others:
+            value = added(value, self._value(cell, where, taken), where)
+            self._arrive(block, cell, dst, adds=True, value=value)
+        self.values[dst] = value
+        for cell in written[1:]:
+            self._arrive(block, dst, cell, adds=False, value=value)
+            self.values[cell] = value
+        mark = (self.number[block], self.over[block] + STARTED)
+        level = self.levels[block] + any(cell[0] != block[0] for cell in written)
+        self.packets.store(read, written, packed[1], Packet(self.known[block].copy(), level, uses), mark)
 
     def _switch(self, block: Block, operation: Operation, turn: tuple[int, int]) -> None:
         """A switch adds up the same place of all ranks of a group, or a rank's own place is the source; all ranks of the group of
@@ -277,19 +280,24 @@ class PlanExecution:
             for cell in written:
                 self.values[cell] = value
 
-    def _value(self, cell: Cell, where: str) -> Value:
-        return self.values.get(cell, Value(fault=f"{where}: nothing is in {cell_words(cell)} yet"))
+    def _value(self, cell: Cell, where: str, packed: Set[Cell] = frozenset()) -> Value:
+        return self.packets.misread(cell, packed, where) or self.values.get(
+            cell, Value(fault=f"{where}: nothing is in {cell_words(cell)} yet")
+        )
 
-    def _access(self, block: Block, read: list[Cell], written: list[Cell]) -> None:
+    def _access(
+        self, block: Block, read: list[Cell], written: list[Cell], packed: Set[Cell] = frozenset(), uses: Uses = frozenset()
+    ) -> None:
         index, clock, number = self.over[block], self.known[block], self.number[block]
         for cell in written:
-            self.accesses.write(cell, number, index + STARTED, clock)
+            self.accesses.write(cell, number, index + STARTED, with_uses(clock, cell, uses))
             if cell[1] is Buffer.INPUT and not self.in_place and cell[2] < self.layout.sizes(cell[0])[0]:
                 self.overwritten_inputs.setdefault(cell, op_words(block, index))
         for cell in read:
             if cell not in written:
-                self.accesses.read(cell, number, index + STARTED, clock)
-        for rank in {cell[0] for cell in (*read, *written)} - {block[0]}:
+                self.accesses.read(cell, number, index + STARTED, with_uses(clock, cell, uses))
+        apart = packed if self.plan.alternates else frozenset()  # in a half of scratch that the calls before and after do not use
+        for rank in {cell[0] for cell in (*read, *written) if cell not in apart} - {block[0]}:
             self.remote[block, rank] = index
             if not any(clock[self.number[other]] for other in self.blocks if other[0] == rank):
                 self.early.setdefault((block, index), rank)

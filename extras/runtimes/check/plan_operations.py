@@ -3,7 +3,9 @@
 from math import lcm
 
 from certree.extras.runtimes.check.execution import Block
+from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.plan import Channel, Operation, OpName, Plan
+from certree.models.common.budget import PYTHON, hold, spend
 from certree.models.common.errors import UnsupportedError
 
 ROUNDS = 2  # that a loop is executed
@@ -31,6 +33,17 @@ def slices(plan: Plan) -> int:
     if found > MOST_SLICES:
         raise UnsupportedError(f"groups of thread blocks cut a chunk into {found} parts; verified are up to {MOST_SLICES}")
     return found
+
+
+def spend_on(plan: Plan, layout: Layout, slices: int) -> None:
+    """Take what an execution needs from the budget: each access to a slice looks at all thread blocks."""
+    blocks = sum(len(owner.blocks) for owner in plan.ranks)
+    operations = [inner for *_, one in plan.operations() for inner in (one, *one.body)]
+    chunks = sum(span.count for one in operations for span in (*one.src, *one.dst))
+    cells = slices * (chunks + sum(layout.sizes(rank)[0] for rank in range(layout.ranks)))
+    what = f"an execution of {blocks:,} thread blocks, with {cells:,} slices of chunks in all"
+    spend(PYTHON * cells * (10 + blocks), what)
+    hold(500 * cells, what)
 
 
 def op_words(block: Block, index: int, operation: Operation | None = None) -> str:

@@ -41,6 +41,14 @@ class OpName(StrEnum):
     ACQUIRE = "sem_acquire"
     RELEASE = "sem_release"
     LOOP = "pipeline"
+    PUT_PACKETS = "ppkt"
+    READ_PUT_PACKETS = "rppkt"
+    COPY_PACKETS = "cpkt"
+    UNPACK_PACKETS = "upkt"
+    REDUCE_PACKETS = "repkt"
+    REDUCE_COPY_PACKETS = "recpkt"
+    REDUCE_SEND_PACKETS = "respkt"
+    REDUCE_COPY_SEND_PACKETS = "recspkt"
 
     @property
     def signals(self) -> bool:
@@ -55,17 +63,38 @@ class OpName(StrEnum):
     @property
     def puts(self) -> bool:
         """Whether it copies each source to the target of the same number."""
-        return self in (OpName.PUT, OpName.PUT_SIGNAL, OpName.PUT_SIGNAL_FLUSH, OpName.GET, OpName.COPY)
+        return self in (OpName.PUT, OpName.PUT_SIGNAL, OpName.PUT_SIGNAL_FLUSH, OpName.GET, OpName.COPY) or self in _PACKET_COPIES
 
     @property
     def adds(self) -> bool:
         """Whether it adds up its sources and stores the sum in all of its targets."""
-        return self in (OpName.REDUCE, OpName.REDUCE_SEND, OpName.READ_REDUCE, OpName.READ_REDUCE_SEND)
+        return self in (OpName.REDUCE, OpName.REDUCE_SEND, OpName.READ_REDUCE, OpName.READ_REDUCE_SEND) or self in _PACKET_SUMS
+
+    @property
+    def reads_packets(self) -> tuple[bool, bool]:
+        """Whether the first of its sources, and whether the others, are packets: data with flags, for which it waits."""
+        first = self in (OpName.READ_PUT_PACKETS, OpName.UNPACK_PACKETS)
+        return first, first or self in _PACKET_SUMS
+
+    @property
+    def writes_packets(self) -> tuple[bool, bool]:
+        """Whether the first of its targets, and whether the others, become packets."""
+        first = self in (OpName.PUT_PACKETS, OpName.READ_PUT_PACKETS, OpName.COPY_PACKETS)
+        return first, first or self in _PACKET_SUMS
 
     @property
     def switches(self) -> bool:
         """Whether a switch reads, or writes, the same place of all ranks of a group."""
         return self in (OpName.SWITCH_REDUCE_STORE, OpName.SWITCH_STORE)
+
+
+_PACKET_COPIES = (OpName.PUT_PACKETS, OpName.READ_PUT_PACKETS, OpName.COPY_PACKETS, OpName.UNPACK_PACKETS)
+_PACKET_SUMS = (
+    OpName.REDUCE_PACKETS,
+    OpName.REDUCE_COPY_PACKETS,
+    OpName.REDUCE_SEND_PACKETS,
+    OpName.REDUCE_COPY_SEND_PACKETS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +147,7 @@ class PlanRank:
 @dataclass(frozen=True)
 class Plan:
     """A collective of all ranks, or as `roles` say, for messages of `min_bytes` to `max_bytes` whose chunks are multiples of
-    `alignment` bytes.
-    """
+    `alignment` bytes. `alternates`: whether calls in turn use two halves of scratch."""
 
     name: str
     kind: CollectiveKind
@@ -132,6 +160,7 @@ class Plan:
     reuses_resources: bool
     ranks: tuple[PlanRank, ...]
     roles: Roles = EVERYONE
+    alternates: bool = False
 
     @property
     def chunks_per_loop(self) -> int:

@@ -23,7 +23,7 @@ MAX_CHUNKS = 1 << 15
 MAX_MESSAGE = (1 << 64) - 1
 PROTOCOLS = ("Simple", "LL")
 COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
-PACKETS = ("ppkt", "rppkt", "respkt", "cpkt", "upkt", "repkt", "recpkt", "recspkt", "gstorepkt")
+STORED_BY_SWITCH = "gstorepkt"
 
 
 def is_plan(data: bytes) -> bool:
@@ -35,7 +35,7 @@ def plan_of(document: Any, where: str) -> Plan:
     """The plan in a JSON document.
 
     InputError, with the place in the file, for what is missing, of another type, or no rank, channel, buffer or offset of the file.
-    UnsupportedError for operations on packets (protocol LL), for which there is no verification. O(operations).
+    UnsupportedError for packets that a switch stores, for which there is no verification. O(operations).
     """
     top = Fields(document, where)
     name = top.text("collective", known=COLLECTIVES)
@@ -59,6 +59,7 @@ def plan_of(document: Any, where: str) -> Plan:
         alignment=top.whole("buffer_alignment", 1, 1 << 20, default=16),
         threads=top.whole("num_threads_per_block", 1, 1024, default=1024),
         reuses_resources=top.choice("reuse_resources", (True, False), default=False),
+        alternates=top.choice("use_double_scratch_buffer", (True, False), default=False),
         ranks=tuple(_Reader(rank, gpu, sizes).rank() for rank, gpu in enumerate(gpus)),
         roles=Roles(members, blocks),
     )
@@ -136,8 +137,8 @@ class _Reader:
         self, table: Fields, own: dict[str, list[int]], remote: dict[str, list[int]], *, inner: bool = False
     ) -> Operation:
         text = table.text("name")
-        if text in PACKETS:
-            raise UnsupportedError(f"{table.where}: {text} handles packets (protocol LL), which are not verified")
+        if text == STORED_BY_SWITCH:
+            raise UnsupportedError(f"{table.where}: {text} stores packets by a switch, which is not verified")
         name = OpName(table.text("name", known=OpName))
         kind = table.text("channel_type", default="", known=(*own, "none", ""))
         places = Fields.tables
@@ -197,6 +198,11 @@ class _Reader:
             table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected equally many")
         if name.adds and (len(src) < 1 or not dst):
             table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected some of each")
+        packets = [
+            span for spans, which in ((src, name.reads_packets), (dst, name.writes_packets)) for span in _packed(spans, which)
+        ]
+        if any(span.buffer is not Buffer.SCRATCH for span in packets):
+            table.refuse(f"{name}: packets in buffer {packets[0].buffer}; expected scratch")
         if (name.signals or name.waits) and not operation.channels:
             table.refuse(f"{name} has no channels")
         if not name.switches and any(span.group >= 0 for span in (*src, *dst)):
@@ -211,3 +217,8 @@ class _Reader:
             table.refuse(f"{name}: sources and targets of different sizes")
         if name.puts and any(one.count != two.count for one, two in zip(src, dst, strict=True)):
             table.refuse(f"{name}: a source and its target of different sizes")
+
+
+def _packed(spans: tuple[Span, ...], which: tuple[bool, bool]) -> tuple[Span, ...]:
+    """The spans that are packets: whether the first is, and whether the others are."""
+    return (spans[:1] if which[0] else ()) + (spans[1:] if which[1] else ())

@@ -46,7 +46,7 @@ def _matches(start: bytes) -> bool:
     return tuple(_header(first)[:2]) in ENDS
 
 
-@description("edge-list", _matches)
+@description("cable-csv", _matches)
 def read_edges(file: Opened, options: Options) -> Box:
     """.csv - an edge list: a, b, rate, latency, with units in the header; switches=NAME+NAME marks nodes that are no endpoints."""
     where = str(file)
