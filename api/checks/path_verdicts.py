@@ -42,10 +42,12 @@ class CheckedPath:
 
 @dataclass(frozen=True)
 class Batch:
-    """Verification results in the order of the paths; `skipped` are CSVs in folders, which do not state their network."""
+    """Verification results in the order of the paths; `skipped` are CSVs in folders, which do not state their network, and
+    `networks` those among several paths, which have nothing to verify."""
 
     checked: tuple[CheckedPath, ...]
     skipped: tuple[Path, ...] = ()
+    networks: tuple[Path, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -89,11 +91,11 @@ def verify_all(
     """Verify files, tables directories, and in other folders every artefact that has a check, sub-folders included.
 
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
-    them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
-    deadlock, by default those that each was made for. `executor`: one whose limits programs must keep.
-    `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one whose check would take
-    more steps or memory than the budget of a file has, or is ended by a bug in certree. Raises InputError for a folder with nothing
-    to verify.
+    them CSVs in folders are skipped, and so are networks among several paths. `size` and `machine`: those of the reported
+    times, and for which routes must be free of deadlock, by default those that each was made for. `executor`: one whose limits
+    programs must keep. `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one
+    whose check would take more steps or memory than the budget of a file has, or is ended by a bug in certree. Raises
+    InputError for a folder with nothing to verify.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -101,9 +103,12 @@ def verify_all(
     [('ring4.json', True)]
     """
     stated = replace(asked_for(topology, collective, root, route), size=size, machine=machine, executor=executor)
-    checked, skipped = [], []
+    checked, skipped, networks = [], [], []
     for opened, kind in _all_paths([Path(path) for path in paths]):
         path = opened.path
+        if kind.is_network and len(paths) > 1:
+            networks.append(path)
+            continue
         if kind.needs_network and path not in map(Path, paths) and (stated.topology is None or stated.collective is None):
             skipped.append(path)
             continue
@@ -119,7 +124,7 @@ def verify_all(
             checked.append(CheckedPath(path, error=f"{path}: undecided: it takes more memory than there is", undecided=True))
         except Exception as error:
             checked.append(CheckedPath(path, error=internal_error(error), internal=True))
-    return Batch(tuple(checked), tuple(skipped))
+    return Batch(tuple(checked), tuple(skipped), tuple(networks))
 
 
 def _all_paths(paths: Sequence[Path]) -> Iterator[tuple[Opened, Artefact]]:

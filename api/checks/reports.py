@@ -85,7 +85,7 @@ def _results(one: CheckedPath) -> Iterator[dict[str, Any]]:
     for violation in _violations(one):
         rows = violation.get("rows", [])
         row = rows[0] if rows else None
-        line = lines[row] if row is not None and row < len(lines) else 1
+        line = violation.get("line", lines[row] if row is not None and row < len(lines) else 1)
         yield _result(violation["rule"], violation["message"], one.path, row, line)
 
 

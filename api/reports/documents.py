@@ -12,7 +12,7 @@ VERSION = 1
 PARTS = {
     "bound": "kind quantity: text\nvalue: rational\nclass: [text]\nwitness: any",
     "gaps": "bandwidth latency: rational?",
-    "violation": "rule message: text\nrows: [count]",
+    "violation": "rule message: text\nrows: [count]\nline?: count",
     "refutation": "point: [count]\nproof: any",
     "rounded": "unit: rational\nrates: [rounded_rate]",
     "rounded_rate": "described used: rational\nlinks: count",

@@ -1,5 +1,7 @@
 """Reports on programs of communication runtimes."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from certree.api.reports.text import counted, one_line
@@ -12,6 +14,8 @@ from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS,
 from certree.extras.runtimes.model.plan import Plan
 from certree.extras.runtimes.model.program import Program
 from certree.models.schedule.collective import ALLTOALLV, parse_collective
+
+_STEP = re.compile(r"rank ([0-9]+), thread block ([0-9]+), step ([0-9]+)")  # as `execution.step_words` writes it
 
 
 def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kind: str) -> dict[str, Any]:
@@ -30,9 +34,20 @@ def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kin
         report["limits"] = {name: len(found) for name, found in checked.limits.items()}
         report["first_limits"] = {name: found[0] for name, found in checked.limits.items() if found}
     if not verdict.valid:
-        report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
+        lines = checked.program.lines if isinstance(checked, ProgramVerdict) else {}
+        report["violations"] = [
+            {"rule": one.rule, "message": one.message, "rows": list(one.rows), **_line(one.message, lines)}
+            for one in verdict.violations
+        ]
         report["violation_counts"] = dict(verdict.counts)
     return report
+
+
+def _line(message: str, lines: Mapping[tuple[int, int, int], int]) -> dict[str, int]:
+    """The line in the file of the first step that a message names, where it names one."""
+    named = _STEP.search(message)
+    line = lines.get((int(named[1]), int(named[2]), int(named[3]))) if named else None
+    return {} if line is None else {"line": line}
 
 
 def _program_sizes(program: Program) -> dict[str, Any]:
@@ -96,7 +111,8 @@ def program_words(report: dict[str, Any]) -> str:
     head = f"{words} of {report['ranks']} ranks"
     if not report["valid"]:
         counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
-        lines = [f"  {one['rule']}: {one_line(one['message'])}" for one in report["violations"]]
+        places = [f" (line {one['line']})" if "line" in one else "" for one in report["violations"]]
+        lines = [f"  {one['rule']}: {one_line(one['message'])}{at}" for one, at in zip(report["violations"], places, strict=True)]
         return "\n".join([f"invalid: {head}: {counts}", *lines])
     calls = " and ".join(name for flag, name in (("in_place", "in place"), ("out_of_place", "out of place")) if report[flag])
     if report["kind"] == "chakra":

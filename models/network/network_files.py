@@ -64,13 +64,18 @@ def network_suffixes(*, written: bool = False) -> tuple[str, ...]:
 
 
 def _formats() -> list[NetworkFormat]:
+    """All formats, those first that can be written: they are the quickest to tell, and the most frequent."""
     known = load_network_formats()
-    return [known[name] for name in known]
+    return sorted((known[name] for name in known), key=lambda one: not _is_written(one))
 
 
 def _writers() -> list[NetworkFormat]:
     """The formats that can be written."""
-    return [one for one in _formats() if type(one).written is not NetworkFormat.written]
+    return [one for one in _formats() if _is_written(one)]
+
+
+def _is_written(one: NetworkFormat) -> bool:
+    return type(one).written is not NetworkFormat.written
 
 
 def starts_as_network(start: bytes) -> bool:

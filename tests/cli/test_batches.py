@@ -262,3 +262,22 @@ def test_programs_among_others(tmp_path):
     assert outcome.code == 0
     assert f"valid: {tmp_path}/ring.xml: all-reduce of 4 ranks\n" in outcome.out
     assert 'classname="all-reduce of 4 ranks"' in (tmp_path / "report.xml").read_text()
+
+
+def test_networks_among_others_and_lines_of_programs(tmp_path):
+    """A network has nothing to verify; violations of a program are at the line of its step."""
+    ct.save(ct.topology("ring:4"), tmp_path / "net.json")
+    ct.export_program(ct.synthesize("ring:4", method="ring"), "msccl-xml", tmp_path / "right.xml")
+    lines = (tmp_path / "right.xml").read_text().splitlines(keepends=True)
+    number = next(at for at, line in enumerate(lines) if 'depid="0"' in line)
+    awaited = next(at for at, line in enumerate(lines) if 'hasdep="1"' in line)
+    lines[awaited] = lines[awaited].replace('hasdep="1"', 'hasdep="0"')
+    (tmp_path / "wrong.xml").write_text("".join(lines))
+    log = tmp_path / "log.sarif"
+    outcome = certree("verify", *(tmp_path / name for name in ("net.json", "right.xml", "wrong.xml")), "--sarif", log)
+    assert outcome.code == 1
+    assert f"{tmp_path}/net.json: skipped: a network has nothing to verify\n" in outcome.err
+    (first, *_) = json.loads(log.read_text())["runs"][0]["results"]
+    line = first["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert (first["ruleId"], line) == ("no-signal", number + 1)
+    assert f"(line {line})" in certree("verify", tmp_path / "wrong.xml").out

@@ -115,6 +115,8 @@ def _show_batch(batch: Batch, *, as_json: bool) -> int:
     show(batch.document(), _batch_words, as_json=as_json, kind="verify-batch")
     for path in batch.skipped:
         note(f"{path}: skipped: a CSV does not say its network; give --topology and --collective, or name the file")
+    for path in batch.networks:
+        note(f"{path}: skipped: a network has nothing to verify")
     for reason, words in _UNANSWERED.items():
         if count := sum(one.error is not None and one.reason == reason for one in batch.checked):
             note(f"error: {count} of {len(batch.checked)} {words}")

@@ -51,6 +51,7 @@ class _Reader:
     def __init__(self, where: str) -> None:
         self.where = where
         self.lacks: list[str] = []
+        self.lines: dict[tuple[int, int, int], int] = {}
 
     def program(self, algo: Element) -> Program:
         self._require_tag(algo, "algo")
@@ -84,6 +85,7 @@ class _Reader:
             ranks=tuple(self._rank(gpus[rank], count) for rank in range(count)),
             roles=Roles(members, blocks),
             lacks=tuple(self.lacks),
+            lines=self.lines,
         )
 
     def _rank(self, gpu: Element, count: int) -> Rank:
@@ -108,6 +110,7 @@ class _Reader:
             self._require_tag(step, "step")
             if (number := self._whole(step, "s", 0, MAX_CHUNKS)) != index:
                 self._refuse(step, f"s is {number}; steps are numbered in their order, and this is number {index}")
+            self.lines[own, int(tb.attributes["id"]), index] = step.line
         steps = tuple(self._step(step, rank, lengths) for step in tb.children)
         for element, one in zip(tb.children, steps, strict=True):
             for needed, peer, name in ((one.type.sends, send, "send"), (one.type.receives, receive, "recv")):

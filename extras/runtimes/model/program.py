@@ -1,7 +1,7 @@
 """Programs: for each rank its buffers, and thread blocks that execute steps one after the other."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from certree.extras.runtimes.model.roles import EVERYONE, Roles
@@ -107,7 +107,8 @@ class Program:
 
     The runtime executes it once for each piece of `chunks_per_loop` parts, one after the other, with every part of a message of
     `min_bytes` to `max_bytes` (0: no limit). `in_place`, `out_of_place`: how the caller's buffers may lie (`layout`). `lacks`: what
-    a file leaves out, or writes otherwise, that its executor requires and its meaning does not need, a sentence each.
+    a file leaves out, or writes otherwise, that its executor requires and its meaning does not need, a sentence each. `lines`:
+    by (rank, thread block, number) the line of a step in its file.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Program:
     ranks: tuple[Rank, ...]
     roles: Roles = EVERYONE
     lacks: tuple[str, ...] = ()
+    lines: Mapping[tuple[int, int, int], int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def modes(self) -> tuple[bool, ...]:
