@@ -114,20 +114,12 @@ class PlanExecution:
         return self.layout.place(cell, in_place=self.in_place)
 
     def _run(self) -> None:
-        moved = True
-        waiting = list(self.blocks)
+        waiting, moved = list(self.blocks), True
         while moved and waiting:
-            moved = False
-            still = []
-            for block in waiting:
-                before = self.over[block]
-                reason = self._advance(block)
-                moved |= self.over[block] > before
-                self.stuck.pop(block, None)
-                if reason is not None:
-                    self.stuck[block] = (reason, None)
-                    still.append(block)
-            waiting = still
+            before = sum(self.over.values())
+            reasons = {block: self._advance(block) for block in waiting}
+            self.stuck = {block: (reason, None) for block, reason in reasons.items() if reason is not None}
+            waiting, moved = list(self.stuck), sum(self.over.values()) > before
 
     def _advance(self, block: Block) -> str | None:
         steps = self.steps[block]
