@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from certree.api import parsing
 from certree.api.api_errors import DisagreementError, SearchInterrupted
@@ -24,12 +24,15 @@ from certree.models.tables.tables import Tables
 from certree.verify.certificates.optimum import CLAIMED, question_of, require_delay_1
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.proof_formats import foreign_files
+from certree.verify.exact.refutations.refutation import Document
 from certree.verify.frontier.answers import why_not
 from certree.verify.frontier.document import FrontierVerdict, check_frontier
 
 if TYPE_CHECKING:
     from certree.synth.exact.frontier_search import FrontierSearch
     from certree.synth.monitor import Monitor
+
+_PROOFS = {"optimum", "fewest_steps"}  # parts of certificates
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,13 +157,28 @@ def _run(search: "FrontierSearch", monitor: "Monitor", workers: Workers) -> None
         provided("frontier points on workers")(search, monitor, workers)
 
 
-def write_proofs(verdict: FrontierVerdict, folder: str | Path) -> int:
-    """Write the formula and the proof of every refutation by formula of a valid frontier into a new folder, in the formats of other
-    checkers (DIMACS, DRAT, VeriPB). Returns how many there were."""
+def write_proofs(found: Any, folder: str | Path) -> int:
+    """Write the formula and the proof of every refutation by formula of a valid frontier, or of the certificate of a valid
+    schedule, into a new folder, in the formats of other checkers (DIMACS, DRAT, VeriPB). Returns how many there were."""
     target = Path(folder)
     target.mkdir(parents=True)
-    proofs = [entry for entry in verdict.document["refuted"] if entry["proof"]["kind"] == "drat"]
+    question, refuted = (found.question, found.document["refuted"]) if isinstance(found, FrontierVerdict) else _refuted_by(found)
+    proofs = [entry for entry in refuted if entry["proof"]["kind"] == "drat"]
     for entry in proofs:
-        for name, data in foreign_files(verdict.question.at(tuple(entry["point"])), entry["proof"]).items():
+        for name, data in foreign_files(question.at(tuple(entry["point"])), entry["proof"]).items():
             write_atomically(target / name, data, force=False)
     return len(proofs)
+
+
+def has_proofs(found: Any) -> bool:
+    """Whether it is the verdict on a frontier, or a schedule whose certificate has proofs of infeasibility."""
+    is_frontier = isinstance(found, FrontierVerdict)
+    return is_frontier or (isinstance(found, Schedule) and not _PROOFS.isdisjoint(found.certificate or {}))
+
+
+def _refuted_by(schedule: Schedule) -> tuple[Question, list[Document]]:
+    """The points that the certificate of a schedule refutes, each once."""
+    certificate = schedule.certificate or {}
+    fewest = [certificate["fewest_steps"]] if "fewest_steps" in certificate else []
+    refuted = [*certificate.get("optimum", {"refuted": []})["refuted"], *fewest]
+    return question_of(schedule), list({tuple(entry["point"]): entry for entry in refuted}.values())

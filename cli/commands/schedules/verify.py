@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from certree.api.artefacts import Asked, opened_kind
+from certree.api.artefacts import Asked, Checked, opened_kind
 from certree.api.checks import reports
 from certree.api.checks.path_verdicts import Batch, is_batch, verify_all
-from certree.api.frontiers import write_proofs
+from certree.api.frontiers import has_proofs, write_proofs
 from certree.api.reports.text import collective_words, one_line, place_words
 from certree.cli.words.parameters import (
     TOPOLOGY,
@@ -27,6 +27,7 @@ from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.verify.frontier.document import FrontierVerdict
 
 _UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", "internal error": "ended in an internal error"}
 
@@ -39,7 +40,7 @@ _UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", 
 @option_size(recorded=True)
 @option_params(recorded=True)
 @click.option(
-    "--proofs", type=click.Path(path_type=Path), help="A new folder for a frontier's formulas and proofs: DIMACS, DRAT, VeriPB."
+    "--proofs", type=click.Path(path_type=Path), help="New folder for formulas and proofs in other formats: DIMACS, DRAT, VeriPB."
 )
 @click.option(
     "--trust",
@@ -97,17 +98,24 @@ def verify_command(
         return _show_batch(batch, as_json=as_json)
     opened, kind = opened_kind(paths[0])
     if proofs is not None:
-        if kind.name != "frontier":
-            raise InputError(f"{paths[0]}: only a frontier has proofs to write")
         check_output(proofs, force=False, folder=True)
     root = None if collective is None else collective.root
     with working(f"verifying {paths[0]}") as tell:
         asked = Asked(topology, collective, root, route, size, machine, trust, executor, tell)
         kind.require_applicable(opened, asked)
         checked = kind.verify(opened, asked)
-    if proofs is not None and checked.valid:
-        note(f"wrote {write_proofs(checked.verdict, proofs)} formulas and their proofs to {proofs}")
+    if proofs is not None:
+        _write_proofs(paths[0], checked, proofs)
     return show_checked(checked, as_json=as_json)
+
+
+def _write_proofs(path: Path, checked: Checked, folder: Path) -> None:
+    """Write the proofs of a valid frontier or schedule."""
+    found = checked.verdict if isinstance(checked.verdict, FrontierVerdict) else checked.result
+    if not has_proofs(found):
+        raise InputError(f"{path}: only a frontier, or a certificate of an optimum or of the fewest steps, has proofs to write")
+    if checked.valid:
+        note(f"wrote {write_proofs(found, folder)} formulas and their proofs to {folder}")
 
 
 def _show_batch(batch: Batch, *, as_json: bool) -> int:

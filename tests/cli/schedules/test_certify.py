@@ -119,3 +119,14 @@ def test_exact_by_any_solver(tmp_path):
         assert report["exact"] == "optimal"
     done = certree("certify", file, "--exact", "--solver", "minisat", "-o", tmp_path / "none.json")
     assert (done.code, "minisat" in done.err, "cadical, cp-sat, z3" in done.err) == (2, True, True)
+
+
+def test_the_proofs_of_an_optimum_are_written_for_other_checkers(tmp_path):
+    file = schedule_file(tmp_path, "ring:5", "multitree")
+    assert certree("certify", file, "--exact", "-o", tmp_path / "ring.json").code == 0
+    done = certree("verify", tmp_path / "ring.json", "--proofs", tmp_path / "proofs")
+    assert (done.code, "wrote 2 formulas and their proofs" in done.err) == (0, True)
+    names = sorted(path.name for path in (tmp_path / "proofs").iterdir())
+    assert names == [f"refuted_c5_s{steps}_r4.{end}" for steps in (2, 3) for end in ("cnf", "drat", "pbp")]
+    fewest = schedule_file(tmp_path, "ring:5", "exact", "fewest.json", chunks=3)
+    assert "wrote 1 formulas" in certree("verify", fewest, "--proofs", tmp_path / "one").err
