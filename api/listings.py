@@ -14,6 +14,7 @@ from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, suggestion
 from certree.models.common.extras import import_plug_ins, object_at, places
 from certree.models.common.registry import Registry, import_folder
+from certree.models.forms.lowering_chain import load_lowerings
 from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
 from certree.models.network.spec import MODIFIERS
@@ -83,6 +84,7 @@ def _registries() -> dict[str, Registry[Any]]:
         "formats": load_formats(),
         "topologies": load_families(),
         "topology modifiers": MODIFIERS,
+        "lowerings": load_lowerings(),
         "artefacts": load_artefacts(),
         "rules": load_rules(),
         "witnesses": load_witnesses(),

@@ -25,6 +25,12 @@ class Lowering(ABC):
         """The schedule in its new form. UnsupportedError where there is none."""
 
 
+def load_lowerings() -> Registry[type[Lowering]]:
+    """The registry, with every module of `lowerings` imported."""
+    import_folder("certree.models.forms.lowerings")
+    return LOWERINGS
+
+
 @dataclass(frozen=True)
 class Takes:
     """The form that a consumer takes: transfers in steps, with those `parts` of `schedule_form.PARTS` that are named.
@@ -42,7 +48,7 @@ class Takes:
 
         UnsupportedError names the part of its form that no lowering removes, and why. Time as the lowerings.
         """
-        import_folder("certree.models.forms.lowerings")
+        load_lowerings()
         current: AnySchedule = schedule
         while extra := form_of(current) - self.parts:
             current = self._without(current, extra)

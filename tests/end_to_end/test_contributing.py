@@ -21,6 +21,7 @@ def test_there_is_a_recipe_for_each_kind_of_addition() -> None:
         "format of tables",
         "format of programs",
         "cost model",
+        "lowering",
         "TLA+ model",
         "reproduction target",
     )
