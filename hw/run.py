@@ -16,6 +16,7 @@ from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.router_transparency import meeting_effect, router_effect
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule, parts
+from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
@@ -141,7 +142,7 @@ def _ended(source: Tables | SimulatedSchedule, options: Options, cells: Callable
 
 
 def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
-    ended = _ended(source, options, lambda: first_cells(source))
+    ended = _ended(source, options, lambda: first_cells(framed(source, options.framing)))
     engine = ended.engine
     if options.trace is not None:
         engine.write_trace(options.trace, force=options.force)
@@ -150,7 +151,7 @@ def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
     if options.observer is not None:
         options.observer(engine)
     predictable = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
-    shown = _shown(source, options, [ended])
+    shown = _shown(engine.source, options, [ended])
     return replace(
         shown,
         closed_form_cycles=engine.closed_form() if predictable else None,

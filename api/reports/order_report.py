@@ -33,7 +33,7 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
     if not order["same_at_all_ranks"]:
         rank, chunk = order["differs"]
         agreed = f"rank {rank} has another one of chunk {chunk}"
-    fixed = "fixed by the steps"
+    fixed = "fixed by the slots"
     if order["tied"] is not None:
         node, chunk = order["tied"]
         fixed = f"not fixed: {counted(order['ties'], 'operands')} come together with others, as of chunk {chunk} at node {node}"

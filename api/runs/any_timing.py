@@ -4,15 +4,20 @@ from dataclasses import replace
 
 from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.engines.table_framing import framed
 from certree.models.tables.tables import Tables
 from certree.verify.order.agreement import race_of_tables
-from certree.verify.order.races import race_of
+from certree.verify.order.races import Race, race_of
 
 
 def with_proof(source: Tables | SimulatedSchedule, options: Options) -> Options:
-    """The options of a run; of a paced one with `at_any_timing`, where the data of the program are right at any timing (`race_of`).
-    Time and memory as that."""
-    if options.mode != "paced":
-        return options
-    race = race_of_tables(source) if isinstance(source, Tables) else race_of(source.schedule)
-    return replace(options, at_any_timing=race is None)
+    """The options of a run; of a paced one with `at_any_timing`, where the data of the program are right at any timing. Time and
+    memory as `race_of_run`."""
+    return replace(options, at_any_timing=race_of_run(source, options) is None) if options.mode == "paced" else options
+
+
+def race_of_run(source: Tables | SimulatedSchedule, options: Options) -> Race | None:
+    """What only slots keep in order in the program that runs: in packets that of `framed`. Errors as that; time and memory as
+    `race_of`."""
+    program = framed(source, options.framing)
+    return race_of_tables(program) if isinstance(program, Tables) else race_of(program.schedule)

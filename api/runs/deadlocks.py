@@ -5,7 +5,7 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.api_errors import DeadlockError, InvalidScheduleError
 from certree.api.inputs import given, schedule_of
-from certree.api.runs.any_timing import with_proof
+from certree.api.runs.any_timing import race_of_run, with_proof
 from certree.api.settings import machine_for, setting
 from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.runs import Options, Run
@@ -28,8 +28,7 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_schedule,
     deadlock_of_tables,
 )
-from certree.verify.order.agreement import race_of_tables, report_late
-from certree.verify.order.races import race_of
+from certree.verify.order.agreement import report_late
 from certree.verify.tables.delay import delay_verdict
 from certree.verify.verdict import Findings
 
@@ -119,7 +118,7 @@ def require_in_time(source: Tables | SimulatedSchedule, options: Options) -> Non
     if why is None:
         return
     findings = Findings()
-    race = race_of_tables(source) if isinstance(source, Tables) else race_of(source.schedule)
+    race = race_of_run(source, options)
     report_late(race, source.schedule, why, findings)
     if findings.rules:
         raise InvalidScheduleError(source.schedule, findings.verdict())

@@ -83,14 +83,14 @@ class SimulatedSchedule:
 def _fine(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
     """A schedule with fine slots in those of that size and machine; others as they are.
 
-    UnsupportedError for several buffers, which rows without tables do not tell apart, for planned waits that routers would not
-    make, and as `fitted`."""
+    UnsupportedError for several buffers and sizes of chunks, which rows without tables do not tell apart, for planned waits that
+    routers would not make, and as `fitted`."""
     if schedule.has_sizes:
         raise UnsupportedError("chunks of several sizes run from tables only")
+    if schedule.buffers > 1:
+        raise UnsupportedError("several buffers run from tables only, which switches that add have not")
     if not schedule.has_fine_slots:
         return schedule
-    if schedule.buffers > 1:
-        raise UnsupportedError("fine slots and switches that add: only schedules with one buffer are run")
     plan = fitted(schedule, message_bytes, machine)
     for words in unkept_waits(plan):
         raise UnsupportedError(words)

@@ -1,11 +1,13 @@
 """Framing of chunks: as one message, or as packets of the machine's payload."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import overload
 
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
 from certree.models.schedule import timing as timing_of_chunks
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables.tables import Tables
@@ -28,12 +30,18 @@ def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | Simulat
     heads = source.machine.head_flits * len(packet_lengths(source, "packet"))
     longer = replace(source.machine, head_flits=heads)
     if source.schedule.has_fine_slots:
-        made = lower if isinstance(source, Tables) else SimulatedSchedule.of
-        return made(source.schedule, source.message_bytes, longer)
+        return _booked(source, longer)
     timing = slot_timing(source.schedule, source.message_bytes, longer)
     if isinstance(source, SimulatedSchedule):
         return replace(source, machine=longer, timing=timing)
     return replace(source, machine=longer, slot_cycles=max(source.slot_cycles, timing.slot_cycles))
+
+
+@lru_cache(maxsize=1)
+def _booked(source: Tables | SimulatedSchedule, machine: Machine) -> Tables | SimulatedSchedule:
+    """The same on a machine with other headers, in fine slots of its own; computed once for a run, whose data and proof need it."""
+    made = lower if isinstance(source, Tables) else SimulatedSchedule.of
+    return made(source.schedule, source.message_bytes, machine)
 
 
 def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int]:

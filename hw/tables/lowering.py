@@ -11,6 +11,7 @@ from certree.hw.tables.counted import lower_counted
 from certree.models.common.columns import match
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.slots import landing_steps
 from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
@@ -95,8 +96,8 @@ def _refuse_switches(plan: Schedule) -> None:
 
 
 def _are_trees(plan: Schedule) -> bool:
-    """Whether for each chunk a node sends one REDUCE at most and gets one COPY at most, passes on what is reduced into it, and no
-    two nodes reduce into each other: each REDUCE row would wait for the other's arrival. O(rows log rows)."""
+    """Whether for each chunk a node sends one REDUCE at most and gets one COPY at most, passes on what is reduced into it, and
+    sends its REDUCE when all that it gets has landed: the row waits for it. O(rows log rows)."""
     cells = [_cell(plan, side) for side in (plan.src, plan.dst)]
     reduce, copy = plan.op == Op.REDUCE, plan.op == Op.COPY
     for key in (cells[0][reduce], cells[1][copy]):
@@ -105,7 +106,7 @@ def _are_trees(plan: Schedule) -> bool:
     if np.isin(np.intersect1d(cells[1][reduce], cells[1][copy]), cells[0][reduce], invert=True).any():
         return False
     first, second = match(cells[1][reduce], cells[0][reduce])
-    return not (plan.src[reduce][first] == plan.dst[reduce][second]).any()
+    return not (landing_steps(plan)[reduce][first] > plan.step[reduce][second]).any()
 
 
 def _cell(plan: Schedule, node: Int32) -> Int64:

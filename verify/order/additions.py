@@ -7,6 +7,8 @@ expressions are one, across chunks and nodes, so that orders are compared by num
 Operands that come to a cell together have no order by themselves: of reduces sent in one step, or fewer than `delay` steps apart,
 and with fine slots of those that arrive in one cycle. Here they are added in the order of rows; the order is then *stated*, and
 holds where interfaces add in the order of rows. The first two operands of an empty cell, as of a switch, need no order.
+
+The order is that of runs in slots. Paced runs, and programs of runtimes, add operands as they come.
 """
 
 from dataclasses import dataclass
@@ -46,7 +48,7 @@ class Additions:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether no operands come to a cell together, so that the steps of the schedule fix the order."""
+        """Whether no operands come to a cell together, so that slots fix the order."""
         return self.tied is None
 
     def document(self) -> dict[str, object]:
@@ -55,7 +57,7 @@ class Additions:
         return {
             "orders": self.orders,
             "same_at_all_ranks": self.differs is None,
-            "fixed_by": "steps" if self.is_fixed else "rows",
+            "fixed_by": "slots" if self.is_fixed else "rows",
             "nested": self.is_nested,
             "expression": self.expression,
             "ties": self.ties,

@@ -93,11 +93,12 @@ def test_fine_slots_with_switches_that_add(rng: Random) -> bool:
     return True
 
 
-def test_fine_slots_without_tables_have_one_buffer():
-    plain = replace(STAR, slot_cycles=1, made_for=MadeFor(64, MULTITREE))
+@pytest.mark.parametrize("slot_cycles", [None, 1])
+def test_schedules_without_tables_have_one_buffer(slot_cycles):
+    plain = replace(STAR, slot_cycles=slot_cycles, made_for=MadeFor(64, MULTITREE))
     into = (STAR.op == Op.COPY).astype(np.int32)
     several = replace(plain, buffers=2, src_buffer=into * 0, dst_buffer=into)
-    with pytest.raises(UnsupportedError, match="only schedules with one buffer are run"):
+    with pytest.raises(UnsupportedError, match="several buffers run from tables only"):
         SimulatedSchedule.of(several, 64, MULTITREE)
 
 

@@ -30,7 +30,7 @@ from tests.hw.counted import blocks, counted_schedules, exchanges
 from tests.hw.made import made, with_rows
 from tests.hw.runs import agree, machines, on_lanes, on_routers, same_in_both, some_clocks
 from tests.hw.trees import MULTITREE
-from tests.verify.build import build
+from tests.verify.build import COPY, REDUCE, build
 
 ALL_TO_ALL = CollectiveKind.ALL_TO_ALL
 
@@ -163,6 +163,21 @@ def test_blocks_are_right_at_any_timing():
         result = on_lanes(replace(tables, slot_cycles=slot))
         assert result.late > 0
         assert result.data_ok
+
+
+@pytest.mark.parametrize("mode", ["slotted", "paced"])
+def test_reduces_in_a_circle_are_no_trees(mode):
+    """Node 0 sends what it has before the sum from node 1 has come: rows of trees would wait for each other."""
+    rows = [(0, REDUCE, 0, 2, 1), (0, REDUCE, 1, 1, 0), (0, REDUCE, 1, 0, 2), (0, COPY, 2, 0, 1), (0, COPY, 3, 1, 2)]
+    schedule = build("full:3", "all-reduce", rows)
+    assert verify_schedule(schedule).valid
+    tables = lower(schedule, 64, MULTITREE)
+    assert tables.profile is Profile.BUFFERS
+    if mode == "slotted":
+        assert on_lanes(tables, mode).data_ok
+    else:
+        with pytest.raises(UnsupportedError, match="receives it later"):
+            on_lanes(tables, mode)
 
 
 def test_rows_that_do_not_wait_for_everything_cannot_be_paced():

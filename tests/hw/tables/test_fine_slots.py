@@ -122,6 +122,24 @@ def test_packets_get_fine_slots_of_their_own(size: int) -> None:
 
 @given_at_least(15, rngs)
 @examples(60)
+def test_drawn_schedules_in_packets_take_their_closed_form(rng: Random) -> bool:
+    """Also where they then use work memory otherwise than whole messages do."""
+    schedule = without_waits(rng)
+    if schedule is None:
+        return False
+    machine = replace(schedule.made_for.machine, packet_payload_bytes=schedule.made_for.machine.flit_bytes)
+    given = replace(schedule, made_for=replace(schedule.made_for, machine=machine))
+    try:
+        tables = lowered(given)
+        result = run(tables, Options(framing="packet", engine="lanes"))
+    except UnsupportedError:
+        return False
+    assert (result.cycles, result.data_ok) == (result.closed_form_cycles, True)
+    return len(packet_lengths(tables, "packet")) > 1
+
+
+@given_at_least(15, rngs)
+@examples(60)
 def test_what_is_right_at_any_timing_can_be_paced(rng: Random) -> bool:
     schedule = without_waits(rng)
     if schedule is None:
