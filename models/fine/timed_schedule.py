@@ -116,4 +116,4 @@ def round_cycles(schedule: AnySchedule, message_bytes: int, machine: Machine) ->
         run = timed(schedule, message_bytes, machine)
     except InputError:
         return None
-    return run.slot_cycles if run.schedule.steps == schedule.run_rounds and not run.schedule.has_fine_slots else None
+    return run.slot_cycles if run.schedule.steps == int(schedule.rounds.sum()) and not run.schedule.has_fine_slots else None
