@@ -38,7 +38,8 @@ class Quality:
     documents that give the bounds, bandwidth first. `any_shares`: of an all-gather or reduce-scatter the document of the best
     re-checked bandwidth bound that holds whatever parts of the message the endpoints root; None for others, whose bounds all do.
     `fewest_steps`: the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
-    `optimum`: (chunks, steps, rounds), where it is proved that no other schedule has as few chunks, steps and rounds per chunk
+    `optimum`: (chunks, steps, rounds), where it is proved that no schedule with at most as many chunks, steps and
+    rounds per chunk has fewer of any
     (`optimum`), or None.
     `time`: the bounds on the time of a run for a message size and a machine, re-checked; None without.
     """

@@ -24,7 +24,9 @@ def exact_words(report: dict[str, Any]) -> list[str]:
     if report["exact"] == "optimal":
         chunks, steps, rounds = report["exact_point"]
         most = f"at most {counted(chunks, 'chunks')}, {counted(steps, 'steps')} and {Fraction(rounds, chunks)} rounds per chunk"
-        return [f"  exact: optimal: no other schedule has {most} (delay 1; endpoints do not forward within a step), proved"]
+        return [
+            f"  exact: optimal: no schedule with {most} has fewer of any (delay 1; endpoints do not forward within a step), proved"
+        ]
     if report["exact"] == "beaten":
         own, other = report["simulated_cycles"], report["better_cycles"]
         proved = ", which is proved optimal" if report["better_exact"] else ""
@@ -34,8 +36,10 @@ def exact_words(report: dict[str, Any]) -> list[str]:
         ]
         if own is None or other is None:
             return [*lines, "  simulated: one of the two cannot be run as tables"]
-        slower = f": {gap_words(str(Fraction(own, other) - 1))} more" if own > other else ", for this size and machine"
-        return [*lines, f"  simulated: {own:,} cycles, the better one {other:,}{slower}"]
+        than = f"the better one {other:,}, for this size and machine"
+        if own > other:
+            than = f"{gap_words(str(Fraction(own, other) - 1))} more than the better one ({other:,} cycles)"
+        return [*lines, f"  simulated: {own:,} cycles, {than}"]
     tried = report["tried"]
     more = [f"    and {len(tried) - LISTED} more"] if len(tried) > LISTED else []
     return ["  exact: open; tried:", *(f"    {line}" for line in tried[-LISTED:]), *more]

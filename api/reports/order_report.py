@@ -26,15 +26,17 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
     order = report.get("order")
     if order is None:
         return []
-    words = "one for all chunks" if order["orders"] == 1 else f"{order['orders']:,} for {counted(report['chunks'], 'chunks')}"
+    found = "one for all chunks" if order["orders"] == 1 else f"{order['orders']:,} for {counted(report['chunks'], 'chunks')}"
     if order["nested"]:
-        words += ", nested"
+        found += ", nested"
     agreed = "the same at all ranks"
     if not order["same_at_all_ranks"]:
         rank, chunk = order["differs"]
-        agreed = f"rank {rank} has another one of chunk {chunk}"
+        agreed = f"rank {rank} has a different one for chunk {chunk}"
     fixed = "fixed by the slots"
     if order["tied"] is not None:
         node, chunk = order["tied"]
-        fixed = f"not fixed: {counted(order['ties'], 'operands')} come together with others, as of chunk {chunk} at node {node}"
-    return [f"  order of additions: {words}; {agreed}; {fixed}"]
+        arrive = "arrives" if order["ties"] == 1 else "arrive"
+        words = f"{counted(order['ties'], 'operands')} {arrive} together with others"
+        fixed = f"not fixed: {words}, for example for chunk {chunk} at node {node}"
+    return [f"  order of additions: {found}; {agreed}; {fixed}"]

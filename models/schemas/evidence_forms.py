@@ -72,7 +72,7 @@ class Certificate(TypedDict):
     claim: _Claim
     fewest_steps: NotRequired[Annotated[_Fewest, "no schedule of as many chunks has fewer steps, with its proof"]]
     optimum: NotRequired[
-        Annotated[_Optimum, "no other schedule has as few chunks, steps and rounds per chunk, with a proof for each point"]
+        Annotated[_Optimum, "no schedule with as many chunks, steps and rounds per chunk has fewer of any, a proof for each point"]
     ]
     time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
 

@@ -50,7 +50,7 @@ def make_certificate(
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
     the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`); `time_bounds`: bounds on the
     time of a run, for the message size and the machine that the schedule was made for (`time`); `optimum`: the claim, with its
-    proofs, that no schedule has as few chunks, steps and rounds per chunk (`optimum`).
+    proofs, that none with as many chunks, steps and rounds per chunk has fewer (`optimum`).
 
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.

@@ -2,8 +2,8 @@
 
     {"point": [C, S, R], "machine": "...", "refuted": [{"point": [c, s, r], "proof": {"kind", ...}}, ...]}
 
-in a certificate states: on that machine (`exact.question`) no other schedule has at most C chunks, at most S steps and at most R/C
-rounds per chunk. (C, S, R) are those of the schedule; C counts as in `exact.question`. `exact.rivals` has the points that
+in a certificate states: on that machine (`exact.question`) no schedule with at most C chunks, S steps and R/C rounds per chunk
+has fewer of any. (C, S, R) are those of the schedule; C counts as in `exact.question`. `exact.rivals` has the points that
 must be refuted; `refuted` lists these, and points from which they follow, as in a frontier. No solver is needed to check it.
 """
 

@@ -126,8 +126,8 @@ def convert(
 ) -> None:
     """Write any network, named or from a file, as certree JSON or GraphML (by suffix).
 
-    What other tools write is read by its contents: `certree topology list` names the formats. Told is what was taken, assumed and
-    left out; asked is what a file does not state.
+    What other tools write is read by its contents: `certree topology list` names the formats. The command says what it took,
+    assumed and left out, and asks for what the file does not state.
     """
     check_output(output, force=force, suffixes=network_suffixes(written=True), what="a network file")
     typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]

@@ -110,7 +110,7 @@ class FewestEvidence(_ProofEvidence):
 
 @EVIDENCE.register("optimum")
 class OptimumEvidence(_ProofEvidence):
-    """no other schedule has as few chunks, steps and rounds per chunk, on the machine that the claim describes (delay 1)"""
+    """no schedule with as many chunks, steps and rounds per chunk has fewer of any, on the machine of the claim (delay 1)"""
 
     claim = "optimum"
     by_hand = "`optimum` of the certificate in schedule.json: a refutation of every point that could be as good"

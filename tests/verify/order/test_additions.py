@@ -191,7 +191,7 @@ def test_what_is_too_large_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_words() -> None:
     for network, method, words in (
         ("torus:4x4", "halving-doubling", "one for all chunks, nested; the same at all ranks; fixed by the slots"),
-        ("ring:4", "one-shot", "4 for 4 chunks; rank 1 has another one of chunk 0; not fixed: 8 operands come together"),
+        ("ring:4", "one-shot", "4 for 4 chunks; rank 1 has a different one for chunk 0; not fixed: 8 operands arrive together"),
     ):
         given = ct.synthesize(network, method=method, size="4KiB")
         (line,) = order_report.order_words({**order_report.order_of(given), "chunks": 4})
