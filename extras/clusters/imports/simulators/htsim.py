@@ -17,6 +17,7 @@ from certree.models.common.errors import TopologyError, short
 from certree.models.common.files import Opened
 from certree.models.network.topology import MAX_NODES
 
+MOST_CABLES = 1 << 18  # into a tier: each is joined by itself, in a few seconds for all
 _HEAD = ("nodes", "tiers", "podsize")
 _TIER = ("downlink_speed_gbps", "radix_down", "radix_up", "downlink_latency_ns", "bundle")
 _IGNORED = ("queue_down", "queue_up", "oversubscribed", "switch_latency_ns")
@@ -60,9 +61,9 @@ def _upper(box: Box, below: list[list[int]], lower: _Settings, upper: _Settings,
             f"{where}: Radix_Down of tier {tier} is {upper['radix_down']}; {len(below[0])} switches below it with {bundle} cable(s)"
             f" each make {len(below[0]) * bundle}"
         )
-    if sum(map(len, below)) * count > MAX_NODES:
+    if sum(map(len, below)) * count > MOST_CABLES:
         raise TopologyError(
-            f"{where}: over {MAX_NODES} cables into tier {tier}: Radix_Up of tier {tier - 1} is {lower['radix_up']}"
+            f"{where}: over {MOST_CABLES} cables into tier {tier}: Radix_Up of tier {tier - 1} is {lower['radix_up']}"
         )
     above = []
     for group in below:

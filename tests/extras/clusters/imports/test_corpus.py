@@ -17,13 +17,13 @@ FILES = HERE / "files"
 PUBLIC = Path(os.environ.get("CERTREE_CORPUS", HERE / "none"))
 
 
-@pytest.mark.parametrize(("name", "expected"), rows(HERE / "corpus.txt"))
+@pytest.mark.parametrize(("name", "expected"), list(rows(HERE / "corpus.txt")))
 def test_own_files(name: str, expected: str) -> None:
     assert outcome(FILES, name) == expected
 
 
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="CERTREE_CORPUS names no folder")
-@pytest.mark.parametrize(("name", "expected"), rows(HERE / "public.txt"))
+@pytest.mark.parametrize(("name", "expected"), list(rows(HERE / "public.txt")))
 def test_public_files(name: str, expected: str) -> None:
     assert outcome(PUBLIC, name) == expected
 
