@@ -14,7 +14,6 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.synth.monitor import Monitor
-from certree.synth.solvers.back_end import back_end
 
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 
@@ -166,6 +165,8 @@ def solver(name: str) -> str:
     >>> certree.api.parsing.solver("z3")
     'z3'
     """
+    from certree.synth.solvers.back_end import back_end
+
     back_end(name)
     return name
 

@@ -34,9 +34,10 @@ _SEARCHED = {"method": "exact-search"}  # of schedules that a solver found
 class Exactness(Shown):
     """Result of `certify_exact`.
 
-    `schedule` has its certificate, `verdict` is that of `verify`. `exact`: "optimal" where the certificate proves that no other
-    schedule has at most as many chunks, steps and rounds per chunk; "beaten" where `better` is such a schedule, at `better_point`;
-    "open" otherwise. `point`: (chunks, steps, rounds) of the schedule; None for one that the machine of frontiers cannot run.
+    `schedule` has its certificate, `verdict` is that of `verify`. `exact`: "optimal" where the certificate proves that no schedule
+    with at most as many chunks, steps and rounds per chunk has fewer of any; "beaten" where `better` is such a schedule, at
+    `better_point`; "open" otherwise. `point`: (chunks, steps, rounds) of the schedule; None for one that the machine of frontiers
+    cannot run.
     `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a schedule cannot be run, or is not there.
     `tried`: what was done, in words.
     """

@@ -19,7 +19,6 @@ from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
 from certree.models.schedule.schedule_csv import CSV_ROUTINGS
-from certree.synth.solvers.back_end import solver_names
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -163,10 +162,16 @@ def options_search() -> Decorator:
     return lambda function: functools.reduce(lambda inner, option: option(inner), reversed(options), function)
 
 
+def _solver_names() -> tuple[str, ...]:
+    from certree.synth.solvers.back_end import solver_names  # for completion alone: commands start without solvers
+
+    return solver_names()
+
+
 def option_solver(default: str | None = None) -> Decorator:
     """--solver of searches by formula."""
     help_text = "Back end of formulas: auto, cadical, cp-sat or z3. What it calls impossible counts only with a proof of CaDiCaL."
-    return click.option("--solver", type=Parsed("solver", solver, solver_names), default=default, metavar="NAME", help=help_text)
+    return click.option("--solver", type=Parsed("solver", solver, _solver_names), default=default, metavar="NAME", help=help_text)
 
 
 def options_workers(what: str, default: int | None = None) -> Decorator:

@@ -18,7 +18,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, Sy
 from certree.verify.bounds.instance import Instance
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation
-from certree.verify.exact.rows import shares_of
+from certree.verify.exact.rows import asked_by
 from certree.verify.exact.rup import ProofError, malformed
 
 _CLAIMED = takes("claims of fewest steps", "virtual_channel")
@@ -33,11 +33,10 @@ def question_before(schedule: Schedule) -> Question:
         raise UnsupportedError("fewest steps can be claimed for two or more steps of one round each, delay 1, without a period")
     if Instance.of(schedule).passing:
         raise UnsupportedError("fewest steps cannot be claimed for transfers that pass endpoints within a step")
-    question = Question(schedule.topology, schedule.collective, 1, 1, 1)
-    each = 1 if question.is_sum else len(question.demands)
-    chunks = schedule.chunks // each
-    if schedule.chunks % each or (not question.is_sum and shares_of(schedule) != {chunks}):
+    asked = asked_by(schedule)
+    if asked is None:
         raise UnsupportedError("fewest steps can be claimed only for chunks that are shared out equally")
+    question, chunks = asked
     return question.at((chunks, schedule.steps - 1, schedule.steps - 1))
 
 

@@ -19,7 +19,7 @@ from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.refutations.refuted_points import read_point, sound_refutations
 from certree.verify.exact.rivals import rivals
-from certree.verify.exact.rows import shares_of
+from certree.verify.exact.rows import asked_by
 from certree.verify.exact.rup import ProofError, malformed
 from certree.verify.rule import Subject, rule
 
@@ -38,11 +38,10 @@ def question_of(schedule: Schedule) -> Question:
     `exact.question` cannot run (routes through endpoints), and for chunks that are not shared out equally."""
     if Instance.of(schedule).passing:
         raise UnsupportedError("exact optimum: transfers pass endpoints within a step, which the machine of the question cannot")
-    question = Question(schedule.topology, schedule.collective, 1, 1, 1)
-    each = 1 if question.is_sum else len(question.demands)
-    chunks = schedule.chunks // each
-    if schedule.chunks % each or (not question.is_sum and shares_of(schedule) != {chunks}):
+    asked = asked_by(schedule)
+    if asked is None:
         raise UnsupportedError("exact optimum: the chunks are not shared out equally")
+    question, chunks = asked
     return question.at((chunks, schedule.steps, int(schedule.rounds.sum())))
 
 

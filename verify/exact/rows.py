@@ -155,6 +155,17 @@ def shares_of(schedule: Schedule) -> set[int]:
     return set(Counter(owners).values())
 
 
+def asked_by(schedule: Schedule) -> tuple[Question, int] | None:
+    """The question that a schedule answers, at no point yet, and its chunks as a question counts them; None where they are not
+    shared out equally. O(chunks)."""
+    question = Question(schedule.topology, schedule.collective, 1, 1, 1)
+    each = 1 if question.is_sum else len(question.demands)
+    chunks = schedule.chunks // each
+    if schedule.chunks % each or (not question.is_sum and shares_of(schedule) != {chunks}):
+        return None
+    return question, chunks
+
+
 def _demands_of(question: Question, schedule: Schedule) -> list[int]:
     """The demand of every chunk of a schedule, by its root and target: a schedule may number its chunks in any order."""
     if schedule.chunk_target is None:
