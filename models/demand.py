@@ -97,9 +97,13 @@ class Demand:
             first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
             raise InputError(f"demand: node {wrong[0]} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
 
+    def named_columns(self) -> dict[str, Int64]:
+        """The columns by the names that files have for them."""
+        return dict(zip(_COLUMNS, self.columns, strict=True))
+
     def document(self) -> dict[str, list[int]]:
         """The columns, as files have them."""
-        return {name: column.tolist() for name, column in zip(_COLUMNS, self.columns, strict=True)}
+        return {name: column.tolist() for name, column in self.named_columns().items()}
 
 
 def read_demand(fields: Fields) -> Demand:

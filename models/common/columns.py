@@ -1,6 +1,7 @@
 """Checked conversion of JSON lists and numpy arrays to integer columns."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -144,6 +145,19 @@ def json_list(values: NDArray[np.signedinteger[Any]]) -> Iterator[bytes]:
             text = letters[letters != 0].tobytes()
         yield text if start + _BLOCK < len(values) else text[:-1]
     yield b"]"
+
+
+def json_pieces(value: Any) -> Iterator[bytes]:
+    """The JSON text of a document, without spaces, in pieces; columns of it may be arrays. O(n)."""
+    if isinstance(value, Mapping):
+        for number, (name, held) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{json.dumps(name)}:".encode()
+            yield from json_pieces(held)
+        yield b"}" if value else b"{}"
+    elif isinstance(value, np.ndarray):
+        yield from json_list(value)
+    else:
+        yield json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def is_sorted(keys: Sequence[NDArray[Any]]) -> bool:

@@ -1,11 +1,12 @@
 """Machine parameters: the hardware as seen by closed forms, export and simulation."""
 
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from certree.models.common.errors import MachineError, UnsupportedError
 from certree.models.common.fields import Fields, Limits
-from certree.models.common.presets import Presets
+from certree.models.common.presets import Presets, parse_toml
 
 FORMAT, VERSION = "certree-machine", 1
 MACHINES = Presets("certree.models.machine", "presets", "machine", MachineError)
@@ -120,4 +121,10 @@ def machine_from_document(document: Any, where: str) -> Machine:
 
 def load_machine(name: str) -> Machine:
     """A preset by name, or a TOML file."""
-    return read_machine(MACHINES.load(name), name)
+    return _machine_of(MACHINES.read(name), name)
+
+
+@lru_cache(maxsize=16)
+def _machine_of(data: bytes, name: str) -> Machine:
+    """The machine in a TOML file; the same file is read again and again, by each question about a machine."""
+    return read_machine(parse_toml(data, name, MachineError), name)

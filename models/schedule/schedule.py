@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.columns import is_sorted, json_list
+from certree.models.common.columns import is_sorted, json_pieces
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import canonical_json
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
@@ -147,31 +146,28 @@ class Schedule(ScheduleColumns):
         of version 2 count where they are used, so that a schedule of version 1 keeps its digest."""
         keys = [getattr(self, name) for name in ("step", "op", *(name for name in self.columns if name not in ("step", "op")))]
         order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
-        rest = canonical_json(
-            {
-                "topology": self.topology.digest,
-                "collective": self.collective.kind,
-                **({} if self.collective.members is None else {"members": list(self.collective.members)}),
-                "root": self.chunk_root.tolist(),
-                **({} if self.chunk_target is None else {"target": self.chunk_target.tolist()}),
-                "delay": self.delay,
-                "period": self.period,
-                "repeats": self.repeats,
-                "rounds": self.rounds.tolist(),
-                "routes": [list(route) for route in self.routes],
-                **({"buffers": self.buffers} if self.buffers > 1 else {}),
-                **({} if self.collective.demand is None else {"demand": self.collective.demand.document()}),
-                **({} if self.chunk_granules is None else {"granules": self.chunk_granules.tolist()}),
-                **self._fine_document(),
-                **({} if self.virtual_channel is None else {"virtual_channel": self.virtual_channel.tolist()}),
-            }
-        )
-        digest = hashlib.sha256(rest.removesuffix(b"}\n"))
-        for name in self.columns:  # the columns follow in the same document, piece by piece
-            digest.update(f',"{name}":'.encode())
-            for piece in json_list(getattr(self, name)[order]):
-                digest.update(piece)
-        digest.update(b"}\n")
+        document = {
+            "topology": self.topology.digest,
+            "collective": self.collective.kind,
+            **({} if self.collective.members is None else {"members": list(self.collective.members)}),
+            "root": self.chunk_root,
+            **({} if self.chunk_target is None else {"target": self.chunk_target}),
+            "delay": self.delay,
+            "period": self.period,
+            "repeats": self.repeats,
+            "rounds": self.rounds,
+            "routes": [list(route) for route in self.routes],
+            **({"buffers": self.buffers} if self.buffers > 1 else {}),
+            **({} if self.collective.demand is None else {"demand": self.collective.demand.named_columns()}),
+            **({} if self.chunk_granules is None else {"granules": self.chunk_granules}),
+            **self._fine_document(),
+            **({} if self.virtual_channel is None else {"virtual_channel": self.virtual_channel}),
+            **{name: getattr(self, name)[order] for name in self.columns},
+        }
+        digest = hashlib.sha256()
+        for piece in json_pieces(document):
+            digest.update(piece)
+        digest.update(b"\n")
         return digest.hexdigest()
 
     def _fine_document(self) -> dict[str, Any]:

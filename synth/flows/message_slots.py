@@ -26,6 +26,8 @@ from certree.synth.method import Request
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
+FAR = 4  # a latency of more than a FAR-th of the load of the fullest link is long
+FULL = 16  # parts of the load of the fullest link, in which loads are weighed
 LATE = 16  # chunks that come in the last of LATE equal parts of a run are late
 
 #: (source, target, granules) of each chunk
@@ -56,17 +58,36 @@ class Messages:
     @property
     def rest(self) -> Int64:
         """By row the cycles from its firing until its chunk is at its target, if nothing waits."""
-        last = np.flatnonzero(self.moves.is_last)
-        until = np.cumsum(self.flight)
-        return until[last][np.searchsorted(last, np.arange(len(until)))] - until + self.flight
+        return self._to_the_target(self.flight)
 
-    @cached_property
+    @property
+    def pressing(self) -> Int64:
+        """By row how much its chunk has to hurry: `rest`, where the latency of the longest way is long against the load of the
+        fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what still has
+        to pass full links goes first."""
+        if int(self._to_the_target(self.flight - self.length).max()) * FAR > self.fullest:
+            return self.rest
+        full = np.maximum.reduceat(self._load[self.moves.pair], self.moves.offset[:-1]) * FULL // self.fullest
+        return self._to_the_target(self.flight * full**2) // FULL**2
+
+    def _to_the_target(self, of_row: Int64) -> Int64:
+        """By row the sum over it and the rows behind it until its chunk is at its target."""
+        last = np.flatnonzero(self.moves.is_last)
+        until = np.cumsum(of_row)
+        return until[last][np.searchsorted(last, np.arange(len(until)))] - until + of_row
+
+    @property
     def fullest(self) -> int:
         """Cycles that messages take on the fullest link."""
+        return int(self._load.max())
+
+    @cached_property
+    def _load(self) -> Int64:
+        """By link the cycles that messages take, over its lanes."""
         topology, moves = self.request.topology, self.moves
         load = np.zeros(len(topology.pair_src), np.int64)
         np.add.at(load, moves.pair, np.repeat(self.length, np.diff(moves.offset)))
-        return int((load // topology.pair_capacity).max())
+        return load // topology.pair_capacity
 
     @cached_property
     def _chains(self) -> Chains:
@@ -89,7 +110,7 @@ class Messages:
         that can leave that of the lowest priority first (`Turns`)."""
         slot = 1 << (self.fullest // most_slots).bit_length()
         fire = self._chains.run(Turns.first_of(priority, patient=patient), slot)
-        return Booked(self, fire, slot, patient)
+        return Booked(self, fire, slot, priority, patient)
 
     def squeezed(self, first: "Booked", rounds: int, most_slots: int, enough: int = 0) -> "Booked":
         """The soonest of a booking and of others, in each of which the chunks that came last in the one before go earlier; none
@@ -102,18 +123,19 @@ class Messages:
             comes = (last.fire + self.flight)[moves.is_last]
             is_late = comes > comes.max() - comes.max() // LATE
             ahead[moves.block[moves.is_last][is_late]] += int(comes.max()) // LATE
-            last = self.booked(-self.rest - ahead[moves.block], patient=first.patient, most_slots=most_slots)
+            last = self.booked(first.priority - ahead[moves.block], patient=first.patient, most_slots=most_slots)
             best = min(best, last, key=lambda one: one.end)
         return best
 
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """Messages with the cycle `fire` of each row, a multiple of `slot`; how they were booked (`patient`)."""
+    """Messages with the cycle `fire` of each row, a multiple of `slot`; how they were booked (`priority`, `patient`)."""
 
     messages: Messages
     fire: Int64
     slot: int
+    priority: Int64
     patient: bool
 
     @property

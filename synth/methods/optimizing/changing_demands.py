@@ -12,12 +12,12 @@ from certree.synth.flows.message_slots import Chunks, Messages
 from certree.synth.flows.prepared_paths import Prepared, prepared
 from certree.synth.method import Options, Request, Tier, method, require_shape, whole_number
 
-SWEEPS = 8  # of choosing again, for effort 1
+SWEEPS = 48  # of choosing again, for effort 1
 FIRST_SWEEPS = 2  # of whole blocks, by which the size of chunks is chosen
 STORED = 8  # times as long as passing the longest path, link after link, a chunk may take at most
 MORE, LEAST_MORE = 4, 1 << 10  # chunks are at most 1 / MORE more than blocks, or LEAST_MORE, for effort 1
 MOST_SLOTS = 1 << 15  # of a run
-NEAR = Fraction(26, 25)  # times the load of the fullest link: while runs are longer, late chunks go earlier
+NEAR = Fraction(103, 100)  # times the load of the fullest link: while runs are longer, late chunks go earlier
 SQUEEZES = 4  # and how often at most, for effort 1
 MOST_PARTS = 1 << 10
 
@@ -47,8 +47,10 @@ def prepared_paths(request: Request, options: Options) -> Schedule:
     chunks = _chunks(request, paths, options["copies"])
     path, rounds = paths.chosen(*chunks, SWEEPS * request.effort)
     messages = Messages.of(request, chunks, paths.moves_along(path))
-    first = messages.booked(-messages.rest, patient=True, most_slots=MOST_SLOTS)
-    booked = messages.squeezed(first, SQUEEZES * request.effort, MOST_SLOTS, enough=int(NEAR * messages.fullest))
+    enough, booked = int(NEAR * messages.fullest), messages.booked(-messages.pressing, patient=False, most_slots=MOST_SLOTS)
+    if booked.end > enough:  # late chunks that go earlier make a run shorter where links wait for messages that are soon there
+        first = messages.booked(booked.priority, patient=True, most_slots=MOST_SLOTS)
+        booked = min(booked, messages.squeezed(first, SQUEEZES * request.effort, MOST_SLOTS, enough), key=lambda one: one.end)
     made = booked.schedule("prepared-paths", {}, load=rounds)
     require_shape(request, "prepared-paths", made.chunks, made.steps)
     return request.offer(made)

@@ -1,6 +1,7 @@
 #include "path_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -27,11 +28,13 @@ class Choice {
 
   int32_t choose(int32_t pair, int64_t size) const {
     int32_t best = -1;
-    int64_t least = 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
     for (int32_t path = prepared_.first[pair]; path < prepared_.first[pair + 1]; ++path) {
       int64_t sum = 0;
-      for (int32_t i = prepared_.offset[path]; i < prepared_.offset[path + 1]; ++i) sum += weight(prepared_.arc[i], size);
-      if (best >= 0 && sum >= least) continue;
+      for (int32_t i = prepared_.offset[path]; i < prepared_.offset[path + 1] && sum < least; ++i) {
+        sum += weight(prepared_.arc[i], size);
+      }
+      if (sum >= least) continue;
       best = path;
       least = sum;
     }
@@ -126,7 +129,7 @@ PathChoice choose_paths(const PreparedPaths& prepared, const std::vector<int64_t
   best.period = choice.period();
   auto path = best.path;
   for (int32_t sweep = 0; sweep < sweeps && best.period > goal; ++sweep) {
-    const int64_t full = sweep % 4 == 0 ? 0 : choice.period() - choice.period() / 32;  // in most sweeps those on the fullest arcs
+    const int64_t full = sweep % 8 == 0 ? 0 : choice.period() - choice.period() / 256;  // in most sweeps those on the fullest arcs
     for (const auto i : order) {
       if (full > 0 && !choice.passes(path[i], full)) continue;
       choice.add(path[i], -size[i]);
