@@ -4,10 +4,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import overload
 
+import numpy as np
+
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
-from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import Machine
+from certree.models.machine.machine import Machine, PacketMachine
 from certree.models.schedule import timing as timing_of_chunks
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables.tables import Tables
@@ -20,15 +21,11 @@ def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | Simulat
 def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | SimulatedSchedule:
     """The tables (or the plan), unchanged for whole messages; for packets the same rows, with slots that are long enough for a
     header in every packet and never shorter than before. Fine slots are booked anew for messages of that length (`fitted`).
-
-    UnsupportedError for chunks of several sizes. O(rows log rows), and the bookings.
+    O(rows log rows), and the bookings.
     """
     if framing == "message":
         return source
-    if source.schedule.has_sizes:
-        raise UnsupportedError("chunks of several sizes are sent as whole messages; use --flow message")
-    heads = source.machine.head_flits * len(packet_lengths(source, "packet"))
-    longer = replace(source.machine, head_flits=heads)
+    longer = PacketMachine.of(source.machine)
     if source.schedule.has_fine_slots:
         return _booked(source, longer)
     timing = slot_timing(source.schedule, source.message_bytes, longer)
@@ -45,9 +42,13 @@ def _booked(source: Tables | SimulatedSchedule, machine: Machine) -> Tables | Si
 
 
 def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size, and are not cut into
-    packets, those of the smallest and of the largest."""
+    """Flits of the packets that carry one chunk (`models.schedule.timing`); where chunks differ in size the lengths of the shortest
+    and of the longest packets of any."""
+    machine = source.machine
     if source.schedule.has_sizes:
-        unit, sizes = source.chunk_bytes // source.machine.flit_bytes, source.schedule.granules
-        return [source.machine.head_flits + granules * unit for granules in sorted({int(sizes.min()), int(sizes.max())})]
+        granules = source.schedule.granules * (source.chunk_bytes // machine.flit_bytes)
+        if framing == "packet":
+            full = PacketMachine.of(machine).packet_granules
+            granules = np.minimum(np.concatenate((granules, (granules - 1) % full + 1)), full)
+        return [machine.head_flits + one for one in sorted({int(granules.min()), int(granules.max())})]
     return timing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

@@ -65,7 +65,7 @@ class Rows(ABC):
         self._start = machine.ni_start_cycles
         columns = self._rows()
         whole = np.full(len(columns["message_cell"]), message_flits(chunk_bytes, machine), np.int64)
-        self.flits = whole if granules is None else machine.head_flits + granules
+        self.flits = whole if granules is None else granules + machine.heads(granules)
         columns["message_cycles"] = lane_cycles(self.flits, topology.scale)
         check_fits("cycles of one message", int(columns["message_cycles"].max(initial=1)), MAX_FLITS)
         self.rows = {name: narrowed(name, column) for name, column in columns.items()}

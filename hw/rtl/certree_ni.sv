@@ -1,11 +1,13 @@
-// Network interface that executes the tables of certree in slots, profile `trees` (CONTRACT.md). All widths come from certree_ni_pkg.
+// Network interface that executes the tables of certree in slots (CONTRACT.md). Profile and all widths come from certree_ni_pkg.
 module certree_ni #(
     parameter int unsigned TX = certree_ni_pkg::TX_LANES,
     parameter int unsigned RX = certree_ni_pkg::RX_LANES,
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS,
     parameter int unsigned HEADER_BITS = certree_ni_pkg::HEADER_BITS,
-    parameter int unsigned GRANULES = certree_ni_pkg::SUM_GRANULES
+    parameter int unsigned GRANULES = certree_ni_pkg::SUM_GRANULES,
+    parameter int unsigned READS = certree_ni_pkg::READ_PORTS,
+    parameter int unsigned WRITES = certree_ni_pkg::WRITE_PORTS
 ) (
     input  logic                          clk,
     input  logic                          rst,  // synchronous
@@ -23,15 +25,15 @@ module certree_ni #(
     input  logic [RX-1:0]                 rx_valid, rx_first,
     input  logic [RX*HEADER_BITS-1:0]     rx_header,
     input  logic [RX*DATA_BITS-1:0]       rx_data,
-    // memory: what the outgoing lanes read, what the incoming lanes write
-    output logic [TX-1:0]                 read_valid,
-    input  logic [TX-1:0]                 read_ready,
-    output logic [TX*ADDR_BITS-1:0]       read_addr,
-    input  logic [TX*DATA_BITS-1:0]       read_data,
-    output logic [RX-1:0]                 write_valid,
-    input  logic [RX-1:0]                 write_ready,
-    output logic [RX*ADDR_BITS-1:0]       write_addr,
-    output logic [RX*DATA_BITS-1:0]       write_data,
+    // memory: what the outgoing lanes and then the copy unit read, what that unit and then the incoming lanes write
+    output logic [READS-1:0]              read_valid,
+    input  logic [READS-1:0]              read_ready,
+    output logic [READS*ADDR_BITS-1:0]    read_addr,
+    input  logic [READS*DATA_BITS-1:0]    read_data,
+    output logic [WRITES-1:0]             write_valid,
+    input  logic [WRITES-1:0]             write_ready,
+    output logic [WRITES*ADDR_BITS-1:0]   write_addr,
+    output logic [WRITES*DATA_BITS-1:0]   write_data,
     // memory: the reduction unit
     output logic                          sum_read_valid,
     input  logic                          sum_read_ready,
@@ -49,9 +51,9 @@ module certree_ni #(
     output logic [certree_ni_pkg::WINDOW_ROWS-1:0] fired_from,  // the place at which their order begins, one bit for each place
     output logic [certree_ni_pkg::WINDOW_ROWS*certree_ni_pkg::ROW_INDEX_BITS-1:0] fired_row,
     output logic [certree_ni_pkg::WINDOW_ROWS*certree_ni_pkg::ITERATION_BITS-1:0] fired_iteration,
-    output logic [RX:0]                   counted,
-    output logic [(RX+1)*certree_ni_pkg::LINE_BITS-1:0]  counted_line,
-    output logic [(RX+1)*certree_ni_pkg::COUNT_BITS-1:0] counted_to
+    output logic [WRITES:0]               counted,
+    output logic [(WRITES+1)*certree_ni_pkg::LINE_BITS-1:0]  counted_line,
+    output logic [(WRITES+1)*certree_ni_pkg::COUNT_BITS-1:0] counted_to  // the iteration from 1 on
 );
   localparam int unsigned ROWS = certree_ni_pkg::WINDOW_ROWS, INDEX_BITS = certree_ni_pkg::ROW_INDEX_BITS;
   localparam int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS, COUNT_BITS = certree_ni_pkg::COUNT_BITS;
@@ -64,9 +66,16 @@ module certree_ni #(
   localparam int unsigned LATE_BITS = $clog2(ROWS + 1);
   // What a message says but for its line and source, and what the window keeps of a row: its number and lanes; in bundles, where lanes
   // are chosen when it fires, its messages as well.
-  localparam int unsigned COMMON_BITS = ROUTE_BITS + ADDR_BITS + 1 + 2 + FLOW_BITS;
+  localparam bit IS_COUNTED = certree_ni_pkg::PROFILE != 0, HAS_SIZES = certree_ni_pkg::HAS_SIZES != 0;
+  localparam bit HAS_BUFFERS = certree_ni_pkg::HEADER_BUFFER_LSB != 0;
+  localparam int unsigned COPIES = certree_ni_pkg::COPY_UNITS;
+  localparam int unsigned BUFFER_BITS = certree_ni_pkg::BUFFER_BITS, SIZE_BITS = certree_ni_pkg::SIZE_BITS;
+  localparam int unsigned NAMED_BITS = (HAS_SIZES ? SIZE_BITS : 0) + (IS_COUNTED ? ITERATION_BITS : 0) + (HAS_BUFFERS ? BUFFER_BITS : 0);
+  localparam int unsigned COMMON_BITS = ROUTE_BITS + ADDR_BITS + NAMED_BITS + 1 + 2 + FLOW_BITS;
+  localparam int unsigned CELL_BITS = LINE_BITS + certree_ni_pkg::TURN_BITS, NEED_BITS = certree_ni_pkg::CELL_COUNT_BITS;
   localparam bit IS_SINGLE = certree_ni_pkg::BUNDLE_LANES == 1;
-  localparam int unsigned ENTRY_BITS = INDEX_BITS + TX + (IS_SINGLE ? 0 : COMMON_BITS + TX * LINE_BITS);
+  localparam int unsigned NEED_LSB = INDEX_BITS + TX, MESSAGE_LSB = NEED_LSB + (IS_COUNTED ? CELL_BITS + NEED_BITS : 0);
+  localparam int unsigned MESSAGE_BITS = COMMON_BITS + TX * LINE_BITS, ENTRY_BITS = MESSAGE_LSB + (IS_SINGLE ? 0 : MESSAGE_BITS);
 
   // Registers, the image that is loaded, and the banks.
   logic load, arm, start, clear, is_word, write_header, write_crc, write_row, write_arrival, write_route;
@@ -115,25 +124,28 @@ module certree_ni #(
       .is_over, .takes_over
   );
 
-  // Arrivals of this cycle: copies by lane, then the sum.
-  logic [RX-1:0] comes, is_complete, is_reduce, place, is_unexpected, is_mixed, is_overrun, is_staged, has_two, has_more;
-  logic [RX*LINE_BITS-1:0] line;
-  logic [RX*NODE_BITS-1:0] source;
-  logic [RX*ADDR_BITS-1:0] addr;
+  // Arrivals of this cycle: copies by lane, those within the node first, then the sum.
+  logic [WRITES-1:0] comes, is_complete, is_reduce, place, is_unexpected, is_mixed, is_overrun, is_staged, has_two, has_more;
+  logic [WRITES*LINE_BITS-1:0] line;
+  logic [WRITES*ITERATION_BITS-1:0] its_iteration;
+  logic [WRITES*NODE_BITS-1:0] source;
+  logic [WRITES*ADDR_BITS-1:0] addr;
   logic                         is_summed, is_exceeded;
   logic [LINE_BITS-1:0]         summed_line, look_line;
+  logic [ITERATION_BITS-1:0]    summed_iteration;
   logic [COUNT_BITS-1:0]        look_count;
-  logic [(RX+1)*COUNT_BITS-1:0] arrive_count;
-  wire [RX:0]                   arrive = {is_summed, is_complete & ~is_reduce};
-  wire [(RX+1)*LINE_BITS-1:0]   arrive_line = {summed_line, line};
-  wire [RX:0]                   seen = is_ahead ? '0 : arrive;  // by the rows that are read, which are of another bank when ahead
-  certree_ni_scoreboard scoreboard (
-      .clk, .rst(restart), .open_bank, .takes_over, .repeats, .set_zero(write_arrival), .zero_bank(load_bank),
-      .zero_line(write_index[LINE_BITS-1:0]), .begins(comes & ~is_reduce), .arrive(arrive[RX-1:0]), .line,
-      .count(arrive_count[RX*COUNT_BITS-1:0]), .sum_arrive(is_summed), .sum_line(summed_line),
-      .sum_count(arrive_count[RX*COUNT_BITS+:COUNT_BITS]), .look_bank(read_bank), .look_line, .look_count, .total_next, .is_exceeded
-  );
-
+  logic [(WRITES+1)*COUNT_BITS-1:0] arrive_count;
+  logic [ROWS-1:0]              has_data;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [CELL_BITS-1:0]         push_cell;
+  logic [NEED_BITS-1:0]         push_need;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [ROWS*CELL_BITS-1:0]    cell_of_row;
+  logic [ROWS*NEED_BITS-1:0]    need;
+  wire [WRITES:0]               arrive = {is_summed, is_complete & ~is_reduce};
+  wire [(WRITES+1)*LINE_BITS-1:0] arrive_line = {summed_line, line};
+  wire [(WRITES+1)*ITERATION_BITS-1:0] arrive_iteration = {summed_iteration, its_iteration};
+  wire [WRITES:0]               seen = is_ahead || IS_COUNTED ? '0 : arrive;  // by the rows that are read, which are of another bank when ahead
   // Rows: read in order, kept in the window until they fire.
   logic read, parity_error, push, is_full, has_bad_parity, has_bad_op;
   logic [INDEX_BITS-1:0] read_index;
@@ -159,30 +171,68 @@ module certree_ni #(
   logic [ROUTE_BITS-1:0] routes[2 << ROUTE_DEPTH_BITS];
   wire [certree_ni_pkg::ROUTE_INDEX_BITS-1:0] route = table_row[certree_ni_pkg::SLOT_ROW_ROUTE_LSB+:certree_ni_pkg::ROUTE_INDEX_BITS];
   wire [ROUTE_BITS-1:0] push_route = route == '1 ? '1 : routes[{read_bank, ROUTE_DEPTH_BITS'(route)}];
-  wire [ADDR_BITS-1:0] push_addr = ADDR_BITS'(table_row[certree_ni_pkg::SLOT_ROW_ADDR_LSB+:certree_ni_pkg::TABLE_ADDR_BITS])
-      + ADDR_BITS'(push_iteration) * ADDR_BITS'(certree_ni_pkg::STRIDE);
+  logic [ADDR_BITS-1:0] push_addr;
+  certree_ni_place place_of_row (
+      .table_addr(table_row[certree_ni_pkg::SLOT_ROW_ADDR_LSB+:certree_ni_pkg::TABLE_ADDR_BITS]), .iteration(push_iteration), .addr(push_addr)
+  );
   always_ff @(posedge clk) if (write_route) routes[{load_bank, write_index[ROUTE_DEPTH_BITS-1:0]}] <= write_entry[ROUTE_BITS-1:0];
 
-  wire [COMMON_BITS-1:0] push_common = {push_route, push_addr, epoch[0] ^ is_ahead, table_row[certree_ni_pkg::SLOT_ROW_OP_LSB+:2],
+  wire [ADDR_BITS+NAMED_BITS-1:0] push_named;
+  if (!IS_COUNTED) begin : g_of_trees
+    assign push_named = push_addr;
+  end else if (HAS_SIZES) begin : g_of_sizes
+    assign push_named = {push_addr, table_row[certree_ni_pkg::SLOT_ROW_SIZE_LSB+:SIZE_BITS], push_iteration};
+  end else if (HAS_BUFFERS) begin : g_of_buffers
+    assign push_named = {push_addr, push_iteration, table_row[certree_ni_pkg::SLOT_ROW_DST_BUFFER_LSB+:BUFFER_BITS]};
+  end else begin : g_of_blocks
+    assign push_named = {push_addr, push_iteration};
+  end
+  wire [COMMON_BITS-1:0] push_common = {push_route, push_named, epoch[0] ^ is_ahead, table_row[certree_ni_pkg::SLOT_ROW_OP_LSB+:2],
       table_row[certree_ni_pkg::SLOT_ROW_FLOW_LSB+:FLOW_BITS]};
   wire [TX*LINE_BITS-1:0] push_line = table_row[certree_ni_pkg::SLOT_ROW_LINE_LSB+:TX*LINE_BITS];
   wire [TX-1:0] push_lanes = table_row[certree_ni_pkg::SLOT_ROW_LANE_LSB+:TX];
 
-  logic [ROWS-1:0] first, has_lanes, fire, is_late;
+  logic [ROWS-1:0] first, has_lanes, has_all, fire, is_late;
   logic [ROWS*ENTRY_BITS-1:0] entry;
+  logic [ROWS*MESSAGE_BITS-1:0] message;
   logic [ROWS*TX-1:0] row_lanes, sends;
   logic [ROWS*INDEX_BITS-1:0] row_number;
   logic [ROWS*ITERATION_BITS-1:0] iteration;
+  logic [ENTRY_BITS-1:0] push_entry;
+  if (IS_COUNTED) begin : g_need
+    assign push_entry = ENTRY_BITS'({push_common, push_line, push_need, push_cell, push_lanes, table_row[certree_ni_pkg::SLOT_ROW_ROW_LSB+:INDEX_BITS]});
+  end else begin : g_no_need
+    assign push_entry = ENTRY_BITS'({push_common, push_line, push_lanes, table_row[certree_ni_pkg::SLOT_ROW_ROW_LSB+:INDEX_BITS]});
+  end
   certree_ni_window #(.ROW_BITS(ENTRY_BITS)) window (
       .clk, .rst(restart), .is_open(is_open && !is_ahead), .is_first, .slot, .push,
-      .push_row(ENTRY_BITS'({push_common, push_line, push_lanes, table_row[certree_ni_pkg::SLOT_ROW_ROW_LSB+:INDEX_BITS]})),
+      .push_row(push_entry),
       .push_slot, .push_iteration, .push_line(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]),
-      .push_lines(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]), .push_missing, .is_full, .arrive(seen), .arrive_line,
-      .arrive_count, .first, .has_lanes, .fire, .is_late, .row(entry), .iteration
+      .push_lines(IS_COUNTED ? '0 : table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]), .push_missing, .is_full, .arrive(seen), .arrive_line,
+      .arrive_count, .first, .has_lanes(has_all), .fire, .is_late, .row(entry), .iteration
   );
   for (genvar w = 0; w < ROWS; w++) begin : g_rows
     assign {row_lanes[w*TX+:TX], row_number[w*INDEX_BITS+:INDEX_BITS]} = entry[w*ENTRY_BITS+:TX+INDEX_BITS];
+    if (IS_SINGLE) begin : g_early
+      assign message[w*MESSAGE_BITS+:MESSAGE_BITS] = '0;  // it was written when the row came
+    end else begin : g_late
+      assign message[w*MESSAGE_BITS+:MESSAGE_BITS] = entry[w*ENTRY_BITS+MESSAGE_LSB+:MESSAGE_BITS];
+    end
+    if (IS_COUNTED) begin : g_cell
+      assign {need[w*NEED_BITS+:NEED_BITS], cell_of_row[w*CELL_BITS+:CELL_BITS]} = entry[w*ENTRY_BITS+NEED_LSB+:CELL_BITS+NEED_BITS];
+    end else begin : g_no_cell
+      assign {need[w*NEED_BITS+:NEED_BITS], cell_of_row[w*CELL_BITS+:CELL_BITS]} = '0;
+    end
   end
+
+  certree_ni_counters counters (
+      .clk, .rst(restart), .open_bank, .takes_over, .repeats, .set_line(write_arrival), .line_bank(load_bank),
+      .set_index(write_index[LINE_BITS-1:0]), .entry(write_entry[KEY_BITS-1:0]), .begins(comes & ~is_reduce), .arrive, .arrive_line,
+      .arrive_iteration, .arrive_count, .read_bank, .look_line, .look_count,
+      .push_line(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]),
+      .push_wait(table_row[certree_ni_pkg::SLOT_ROW_NEED_LSB+:certree_ni_pkg::WAIT_COUNT_BITS]), .push_iteration, .push_cell, .push_need,
+      .cell_of_row, .need, .has_data, .total_next, .is_exceeded
+  );
 
   logic [TX*BACKLOG_BITS-1:0] backlog;
   logic [TX-1:0] lane_is_full;
@@ -190,68 +240,54 @@ module certree_ni #(
       .first, .goes_to(row_lanes), .peer, .backlog, .is_full(lane_is_full), .has_lanes, .chosen(sends)
   );
 
-  // Messages are written to their lane when the row enters the window, in bundles when it fires.
-  for (genvar l = 0; l < TX; l++) begin : g_lanes
-    logic [COMMON_BITS-1:0] common;
-    logic [LINE_BITS-1:0] its_line;
-    logic write, enqueue;
-    always_comb begin
-      enqueue = 1'b0;
-      for (int unsigned w = 0; w < ROWS; w++) enqueue = enqueue || (fire[w] && sends[w*TX+l]);
-    end
-    if (IS_SINGLE) begin : g_early
-      assign write = push && push_lanes[l];
-      assign {common, its_line} = {push_common, push_line[l*LINE_BITS+:LINE_BITS]};
-    end else begin : g_late
-      assign write = enqueue;
-      always_comb begin
-        {common, its_line} = '0;
-        for (int unsigned w = 0; w < ROWS; w++) begin
-          if (fire[w] && sends[w*TX+l]) {common, its_line} = {
-            entry[w*ENTRY_BITS+ENTRY_BITS-1-:COMMON_BITS], entry[w*ENTRY_BITS+INDEX_BITS+TX+l*LINE_BITS+:LINE_BITS]
-          };
-        end
-      end
-    end
-    certree_ni_lane lane (
-        .clk, .rst(restart), .node, .write, .header({common[COMMON_BITS-1-:ROUTE_BITS], its_line, common[COMMON_BITS-ROUTE_BITS-1:0]}),
-        .enqueue, .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]),
-        .read_valid(read_valid[l]), .read_ready(read_ready[l]), .read_addr(read_addr[l*ADDR_BITS+:ADDR_BITS]),
-        .read_data(read_data[l*DATA_BITS+:DATA_BITS]),
-        .tx_valid(tx_valid[l]), .tx_first(tx_first[l]), .tx_last(tx_last[l]),
-        .tx_header(tx_header[l*HEADER_BITS+:HEADER_BITS]), .tx_data(tx_data[l*DATA_BITS+:DATA_BITS])
-    );
+  // Rows that name no lane move data within the node.
+  logic copies_are_full;
+  logic [ROWS-1:0] is_local;
+  always_comb begin
+    for (int unsigned w = 0; w < ROWS; w++) is_local[w] = row_lanes[w*TX+:TX] == 0;
+  end
+  assign has_all = has_lanes & has_data & ~(is_local & {ROWS{copies_are_full}});
+
+  // Messages go to their lanes and to the copy unit, whose flits come back in the same cycle.
+  // verilator lint_off UNUSEDSIGNAL
+  logic is_moved, moved_first;
+  logic [HEADER_BITS-1:0] moved_header;
+  logic [DATA_BITS-1:0] moved_data;
+  // verilator lint_on UNUSEDSIGNAL
+  certree_ni_outputs #(.COMMON_BITS(COMMON_BITS)) outputs (
+      .clk, .rst(restart), .node, .push, .push_common, .push_line, .push_lanes, .fire, .sends, .is_local, .message, .lane_is_full,
+      .copies_are_full, .backlog, .read_valid, .read_ready, .read_addr, .read_data, .tx_valid, .tx_first, .tx_last, .tx_header,
+      .tx_data, .is_moved, .moved_first, .moved_header, .moved_data
+  );
+  logic [WRITES-1:0] in_valid, in_first;
+  logic [WRITES*HEADER_BITS-1:0] in_header;
+  logic [WRITES*DATA_BITS-1:0] in_data;
+  if (COPIES != 0) begin : g_copies
+    assign {in_valid, in_first} = {rx_valid, is_moved, rx_first, moved_first};
+    assign {in_header, in_data} = {rx_header, moved_header, rx_data, moved_data};
+  end else begin : g_no_copies
+    assign {in_valid, in_first, in_header, in_data} = {rx_valid, rx_first, rx_header, rx_data};
   end
 
-  // List of expected arrivals: what each line is.
-  logic [KEY_BITS-1:0] keys[2 << LINE_BITS];
-  always_ff @(posedge clk) if (write_arrival) keys[{load_bank, write_index[LINE_BITS-1:0]}] <= write_entry[KEY_BITS-1:0];
-
-  for (genvar l = 0; l < RX; l++) begin : g_receivers
-    logic [LINE_BITS-1:0] key_line;
-    certree_ni_receiver #(.LANE(l)) receiver (
-        .clk, .rst(restart), .arrivals, .epoch(epoch[0]), .takes_over,
-        .rx_valid(rx_valid[l]), .rx_first(rx_first[l]), .rx_header(rx_header[l*HEADER_BITS+:HEADER_BITS]),
-        .rx_data(rx_data[l*DATA_BITS+:DATA_BITS]), .look_line(key_line), .look_key(keys[{open_bank, key_line}]),
-        .write_valid(write_valid[l]), .write_ready(write_ready[l]), .write_addr(write_addr[l*ADDR_BITS+:ADDR_BITS]),
-        .write_data(write_data[l*DATA_BITS+:DATA_BITS]),
-        .begins(comes[l]), .is_complete(is_complete[l]), .is_reduce(is_reduce[l]), .line(line[l*LINE_BITS+:LINE_BITS]),
-        .source(source[l*NODE_BITS+:NODE_BITS]), .addr(addr[l*ADDR_BITS+:ADDR_BITS]), .place(place[l]),
-        .is_unexpected(is_unexpected[l]), .is_mixed(is_mixed[l]), .is_overrun(is_overrun[l])
-    );
-    assign is_staged[l] = write_valid[l] && is_reduce[l];
-  end
-
-  certree_ni_reducer reducer (
-      .clk, .rst(restart || takes_over), .push(is_complete & is_reduce), .push_line(line), .push_addr(addr), .push_place(place),
+  // What a sum is for is kept as its line and its iteration.
+  localparam int unsigned SUM_BITS = ITERATION_BITS + LINE_BITS;
+  logic [WRITES*SUM_BITS-1:0] sum_of;
+  certree_ni_inputs #(.PORTS(WRITES)) inputs (
+      .clk, .rst(restart), .arrivals, .epoch(epoch[0]), .open_bank, .takes_over, .set_line(write_arrival), .line_bank(load_bank),
+      .set_index(write_index[LINE_BITS-1:0]), .key(write_entry[KEY_BITS-1:0]), .in_valid, .in_first, .in_header, .in_data,
+      .write_valid, .write_ready, .write_addr, .write_data, .comes, .is_complete, .is_reduce, .is_staged, .line,
+      .iteration(its_iteration), .sum_of, .source, .addr, .place, .is_unexpected, .is_mixed, .is_overrun
+  );
+  certree_ni_reducer #(.LINE_BITS(SUM_BITS)) reducer (
+      .clk, .rst(restart || takes_over), .push(is_complete & is_reduce), .push_line(sum_of), .push_addr(addr), .push_place(place),
       .read_valid(sum_read_valid), .read_ready(sum_read_ready), .read_addr(sum_read_addr), .read_staged_addr(sum_staged_addr),
       .read_data(sum_read_data), .read_staged_data(sum_staged_data),
       .write_valid(sum_write_valid), .write_ready(sum_write_ready), .write_addr(sum_write_addr), .write_data(sum_write_data),
-      .write_granules(sum_write_granules), .is_done(is_summed), .done_line(summed_line), .has_two, .has_more
+      .write_granules(sum_write_granules), .is_done(is_summed), .done_line({summed_iteration, summed_line}), .has_two, .has_more
   );
 
   // Errors, and events for whoever watches.
-  wire [RX-1:0] mixed = is_mixed | (takes_over ? has_more : '0);
+  wire [WRITES-1:0] mixed = is_mixed | (takes_over ? has_more : '0);
   always_comb begin
     late_rows = '0;
     rows_now = '0;
@@ -260,7 +296,7 @@ module certree_ni #(
       rows_now = rows_now + LATE_BITS'(fire[w]);
     end
     mixed_source = '0;
-    for (int unsigned l = RX; l > 0; l--) if (mixed[l-1]) mixed_source = source[(l-1)*NODE_BITS+:NODE_BITS];
+    for (int unsigned l = WRITES; l > 0; l--) if (mixed[l-1]) mixed_source = source[(l-1)*NODE_BITS+:NODE_BITS];
   end
   assign errors = {
     is_missed, |mixed, is_wrong || is_refused, (is_staged & has_two) != 0, |is_overrun, is_exceeded, |is_unexpected, has_bad_op,

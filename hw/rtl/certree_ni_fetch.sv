@@ -3,7 +3,7 @@
 // In period q a row serves iteration q - stage, and is disabled unless that is one of the iterations: prologue and epilogue. What a
 // row waits for, sums of one flow or one copy (A3, A4), is looked up line by line; arrivals that count meanwhile are seen as well.
 module certree_ni_fetch #(
-    parameter int unsigned PORTS = certree_ni_pkg::RX_LANES + 1,
+    parameter int unsigned PORTS = certree_ni_pkg::WRITE_PORTS + 1,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned COUNT_BITS = certree_ni_pkg::COUNT_BITS,
     parameter int unsigned ROW_BITS = certree_ni_pkg::SLOT_ROW_BITS,
@@ -58,7 +58,8 @@ module certree_ni_fetch #(
   wire [STAGE_BITS-1:0] stage = row[certree_ni_pkg::SLOT_ROW_STAGE_LSB+:STAGE_BITS];
   wire [1:0]            op = row[certree_ni_pkg::SLOT_ROW_OP_LSB+:2];
   wire [LINE_BITS-1:0]  first_line = row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS];
-  wire [WAIT_BITS-1:0]  lines = row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS];
+  // in `blocks` and `buffers` a row waits for a number of arrivals, not for lines
+  wire [WAIT_BITS-1:0]  lines = certree_ni_pkg::PROFILE != 0 ? '0 : row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS];
   wire [TURN_BITS-1:0]  iteration = turn - TURN_BITS'(stage);
   wire                  is_enabled = iteration < TURN_BITS'(repeats);  // below 0 it is a large number
   wire                  is_known = op == certree_ni_pkg::OP_REDUCE || op == certree_ni_pkg::OP_GATHER;

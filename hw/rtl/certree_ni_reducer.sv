@@ -1,7 +1,7 @@
 // The reduction unit (M6): adds staged chunks to memory one by one, in the order in which they were complete, those of one cycle by
 // lane. A chunk is ready REDUCE_START_CYCLES after it is complete and occupies the unit for REDUCE_CHUNK_CYCLES; then it counts.
 module certree_ni_reducer #(
-    parameter int unsigned LANES = certree_ni_pkg::RX_LANES,
+    parameter int unsigned LANES = certree_ni_pkg::WRITE_PORTS,
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned LANE_BITS = certree_ni_pkg::RX_LANE_BITS,

@@ -4,7 +4,7 @@
 // counter reaches, and a reader of the counter takes off what is under way. So a message needs no port of its own. Messages of fewer
 // flits than there are lanes take COUNT_PORTS of them.
 module certree_ni_scoreboard #(
-    parameter int unsigned LANES = certree_ni_pkg::RX_LANES,
+    parameter int unsigned LANES = certree_ni_pkg::WRITE_PORTS,
     parameter int unsigned PORTS = certree_ni_pkg::COUNT_PORTS,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned COUNT_BITS = certree_ni_pkg::COUNT_BITS,

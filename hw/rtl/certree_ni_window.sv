@@ -4,7 +4,7 @@
 // for: either sums of one flow, or one copy (A3, A4). An arrival that makes a line complete takes one off.
 module certree_ni_window #(
     parameter int unsigned ROWS = certree_ni_pkg::WINDOW_ROWS,
-    parameter int unsigned PORTS = certree_ni_pkg::RX_LANES + 1,
+    parameter int unsigned PORTS = certree_ni_pkg::WRITE_PORTS + 1,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned COUNT_BITS = certree_ni_pkg::COUNT_BITS,
     parameter int unsigned ROW_BITS = certree_ni_pkg::SLOT_ROW_BITS,

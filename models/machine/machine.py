@@ -2,7 +2,10 @@
 
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import MachineError, UnsupportedError
 from certree.models.common.fields import Fields, Limits
@@ -64,6 +67,9 @@ class Router:
         return (route, *wanted)
 
 
+_Whole = TypeVar("_Whole", int, NDArray[np.int64])
+
+
 @dataclass(frozen=True)
 class Machine:
     """One accelerator fabric; whole numbers, units in the names. A unit link moves one flit per cycle.
@@ -99,9 +105,31 @@ class Machine:
         """Cycles that a message spends in the network interfaces at both ends of its route."""
         return self.ni_issue_cycles + 2 * self.ni_cycles
 
+    def heads(self, granules: _Whole) -> _Whole | int:
+        """Header flits of a message that carries so many granules."""
+        return self.head_flits
+
     def document(self) -> dict[str, Any]:
         """The parameters as a plain JSON object."""
         return asdict(self)
+
+
+class PacketMachine(Machine):
+    """A machine whose messages are cut into packets of `packet_payload_bytes`, with a header each."""
+
+    @classmethod
+    def of(cls, machine: Machine) -> "PacketMachine":
+        """The same machine, with packets."""
+        return cls(**vars(machine))
+
+    @property
+    def packet_granules(self) -> int:
+        """The granules of a packet, at most."""
+        return max(1, self.packet_payload_bytes // self.flit_bytes)
+
+    def heads(self, granules: _Whole) -> _Whole | int:
+        """Header flits of a message that carries so many granules."""
+        return -(-granules // self.packet_granules) * self.head_flits
 
 
 def machine_document(machine: Machine) -> dict[str, Any]:

@@ -68,7 +68,8 @@ def reduction_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
 
 def message_flits(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     """Flits of the message of one chunk, header included."""
-    return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
+    granules = ceil_div(chunk_bytes, machine.flit_bytes)
+    return granules + machine.heads(granules)
 
 
 def lane_cycles(flits: _Whole, scale: int | Fraction) -> _Whole:

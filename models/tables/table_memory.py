@@ -94,15 +94,17 @@ def cell_addresses(tables: Tables, node: Int32, flow: Int32, buffer: Int32) -> I
     scratch = np.where(known, layout(tables).work_base + inside, NOWHERE)
     if tables.profile is not Profile.BLOCKS:
         return np.where(buffer > 0, scratch, flow.astype(np.int64) * size)
-    sent, received = _block_addresses(tables, size)
+    sent, received = block_addresses(tables)
     assert tables.chunk_root is not None
     assert tables.chunk_target is not None
     at_home = np.where(node == tables.chunk_root[flow], sent[flow], scratch)
     return np.where(node == tables.chunk_target[flow], received[flow], at_home)
 
 
-def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
-    """The address of each chunk in the first area of its source, and in the second area of its target."""
+def block_addresses(tables: Tables) -> tuple[Int64, Int64]:
+    """Of tables of `blocks` the address of each chunk, in iteration 0, in the first area of its source, and in the second area of
+    its target. O(chunks log chunks)."""
+    size = tables.chunk_bytes // tables.machine.flit_bytes
     assert tables.chunk_root is not None
     assert tables.chunk_target is not None
     if tables.has_sizes:

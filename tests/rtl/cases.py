@@ -13,9 +13,14 @@ from certree.models.machine.clocks import Clocks
 from certree.models.network.families.cabled.cables import Cables
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule_columns import NO_ROOT
 from certree.models.tables.tables import Tables
+from certree.synth.method import load_methods
+from tests.hw.counted import blocks, exchanges
 from tests.hw.made import made, tables_of
 from tests.hw.trees import MULTITREE, tree_schedule
+from tests.synth.flows.demands import drawn_request
+from tests.verify.build import build
 
 
 def _trees(spec: str, kind: CollectiveKind, trees: int, delay: int, repeats: int, size: int = 8000) -> Callable[[], Tables]:
@@ -89,7 +94,48 @@ _SHORT = {
     "mesh-4x4-short": _trees("mesh:4x4", CollectiveKind.ALL_GATHER, 1, 1, 3, 500),
     "dgx1-short": _trees("dgx1", CollectiveKind.ALL_REDUCE, 4, 1, 2, 120),
 }
-GRID = _grid() | _FINE | _SHORT
+
+
+def _scatter_in_flight() -> Tables:
+    """Node 1 passes a chunk on five slots after it was sent, while iterations begin every two: W is 3."""
+    owners = {"roots": [0, 0], "targets": [1, 2], "collective_root": 0}
+    schedule = build("mesh:1x3", "scatter", "1:0>1; 0:0>1;;;; 1:1>2", period=2, repeats=7, **owners)  # type: ignore[arg-type]
+    return lower(schedule, 4096, MULTITREE)
+
+
+def _copies_within_nodes() -> Tables:
+    """A chunk goes both ways round a ring; nodes 0 and 1 keep it in a scratch buffer, and move it back."""
+    columns = {"src_buffer": [0, 0, 1, 0, 1], "dst_buffer": [1, 0, 0, 1, 0]}
+    schedule = build("ring:4", "broadcast", "0>0 0>1; 0>3 1>1; 1>2", roots=[0], collective_root=0, buffers=2, **columns)
+    return lower(schedule, 1024, MULTITREE)
+
+
+def _sums_within_nodes() -> Tables:
+    """Two nodes send each other two chunks, which both add to their own: the copy units have two messages in a slot."""
+    columns = {"src_buffer": [0, 0, 0, 0, 1, 1, 1, 1], "dst_buffer": [1, 1, 1, 1, 0, 0, 0, 0]}
+    rows = "0:0>1 1:0>1 0:1>0 1:1>0; 0:0+0 1:0+0 0:1+1 1:1+1"
+    return lower(build("mesh:1x2,capacity=2", "all-reduce", rows, roots=[NO_ROOT] * 2, buffers=2, **columns), 1024, MULTITREE)
+
+
+def _demand() -> Tables:
+    request = drawn_request("mesh:2x2", 1, 1 << 10)
+    return lower(load_methods()["prepared-paths"](request), request.message_bytes, request.machine)
+
+
+_ALL_TO_ALL, _GATHER = CollectiveKind.ALL_TO_ALL, CollectiveKind.GATHER
+#: profiles `blocks` and `buffers`
+COUNTED: dict[str, Callable[[], Tables]] = {
+    "exchanges-repeating": lambda: lower(exchanges(2, 3, 2, 2, 3), 6000, MULTITREE),
+    "mesh-2x2-blocks-repeating": lambda: lower(blocks("mesh:2x2", _ALL_TO_ALL, 2, 1, 3, 5), 9000, MULTITREE),
+    "fattree-2x2-blocks": lambda: lower(blocks("fattree:2x2", _ALL_TO_ALL, 1, 2, 2, 1), 4000, MULTITREE),
+    "mesh-2x3-gather": lambda: lower(blocks("mesh:2x3", _GATHER, 2, 2, 3, 2), 4000, MULTITREE),
+    "mesh-1x3-in-flight": _scatter_in_flight,
+    "ring-4-copies": _copies_within_nodes,
+    "mesh-1x2-sums": _sums_within_nodes,
+    "ring-4-partial-sums": lambda: lower(made("partial-sums", "ring:4", 4096, MULTITREE), 4096, MULTITREE),
+    "mesh-2x2-demand": _demand,
+}
+GRID = _grid() | _FINE | _SHORT | COUNTED
 LARGE: dict[str, Callable[[], Tables]] = {"torus-8x8": lambda: tables_of("multitree", "torus:8x8", 64 << 10)}
 RANDOM = {f"random-{seed}": partial(_random_case, seed) for seed in range(20)}
 CASES = SMALL | GRID | LARGE | RANDOM

@@ -48,7 +48,8 @@ def numbers_text(sizes: Sizes) -> str:
     fields = header_fields(sizes)
     named = {constant.name: constant.value for constant in sizes.constants} | network_of(sizes)
     named["HEADER_BITS"] = sum(field.bits for field in fields)
-    named["HEADER_ROUTE_LSB"] = offsets(fields)[0]
+    lowest = dict(zip((field.name for field in fields), offsets(fields), strict=True))
+    named["HEADER_ROUTE_LSB"], named["HEADER_SIZE_LSB"] = lowest["route"], lowest.get("size", 0)
     named["REDUCES"], named["GATHERS"] = int(tables.collective.reduces), int(tables.collective.gathers)
     lists = {name: [value] if isinstance(value, int) else list(value) for name, value in named.items()}
     return "".join(f"{name} {' '.join(map(str, values))}\n" for name, values in lists.items())

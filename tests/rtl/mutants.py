@@ -26,9 +26,11 @@ from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, run_bench, verilator
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
-SEED, RTL, TABLES = 20, 25, 28
+SEED, RTL, TABLES = 20, 33, 28
 SURVIVES = "survives"
-NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2")
+NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2")  # of trees
+COUNTED = ("mesh-1x3-in-flight", "mesh-1x2-sums")  # of blocks, and of buffers
+_OF_COUNTED = ("cells", "counters", "place", "inputs", "outputs")  # modules that do more for these
 PAIR = "mesh-2x2-then-broadcast"  # of tables that take over
 #: name -> what is replaced, and by what; each match is one edit
 OPERATORS = {
@@ -104,13 +106,14 @@ def compiles(folder: Path) -> bool:
 
 def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
     """What catches an edit, "" where nothing does; None where the edit does not compile."""
-    for network in NETWORKS:
+    module = edit.file.removeprefix("certree_ni_").removesuffix(".sv")
+    networks = (*COUNTED, *NETWORKS) if module in _OF_COUNTED else (*NETWORKS, *COUNTED)
+    for network in networks:
         target, source = folder / network, sources[network]
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target, ignore=shutil.ignore_patterns("obj_dir"))
         _edit(edit, target)
-        if network == NETWORKS[0]:
-            module = edit.file.removeprefix("certree_ni_").removesuffix(".sv")
+        if network == networks[0]:
             reason = prove(module, folder, target) if module in PROOFS else ""
             if reason.startswith("ERROR") or (not reason and not compiles(target)):
                 return None
@@ -223,10 +226,12 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
 def main(folders: list[str]) -> int:
     """Make the page; exit code 1 where an edit survives. A folder as argument keeps the compiled testbenches for another run."""
     with tempfile.TemporaryDirectory() as temporary:
-        sources = {network: Path(folders[0] if folders else temporary) / "sources" / network for network in (*NETWORKS, PAIR)}
+        sources = {
+            network: Path(folders[0] if folders else temporary) / "sources" / network for network in (*NETWORKS, *COUNTED, PAIR)
+        }
         if not (sources[PAIR] / "model").exists():
             export_pair(PAIRS[PAIR](), sources[PAIR])
-        for network in NETWORKS:
+        for network in (*NETWORKS, *COUNTED):
             source = sources[network]
             if not (source / "obj_dir").exists():
                 source.parent.mkdir(parents=True, exist_ok=True)

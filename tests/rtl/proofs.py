@@ -10,25 +10,38 @@ from tests.rtl.cases import CASES, QUICK, export
 #: module -> depth of the induction
 PROOFS = {
     "slots": 2, "scoreboard": 4, "fetch": 2, "window": 2, "allocator": 1, "lane": 2, "receiver": 2, "reducer": 2, "registers": 2,
-    "loader": 2, "banks": 2,
+    "loader": 2, "banks": 2, "cells": 2,
 }  # fmt: skip
 #: modules that are proved at the widths of a torus 8×8 as well; the others take minutes there
 WIDE = ("slots", "window", "allocator", "lane", "receiver", "registers", "loader", "banks")
 WIDEST = "torus-8x8"
 #: module -> parameters that differ from those of the case, tried in turn: more rows, bundles of one lane and of two
-_PARAMETERS = {"allocator": tuple({"ROWS": 4, "LANES": 4, "BUNDLE": bundle} for bundle in (1, 2))}
+_PARAMETERS = {
+    "allocator": tuple({"ROWS": 4, "LANES": 4, "BUNDLE": bundle} for bundle in (1, 2)),
+    "lane": ({}, {"IS_COPY_UNIT": 1}),
+}
+#: module -> more cases, with the constants of which it is proved as well
+_CASES = {"receiver": ("mesh-1x3-in-flight", "ring-4-copies", "mesh-2x2-demand"), "lane": ("mesh-2x2-demand",)}
+#: module -> the case with the constants of which it is proved, where it is not that which is given
+_OTHER_CASE = {"cells": "mesh-1x3-in-flight"}
 #: modules inside others
-_PARTS = {"reducer": ("certree_ni_adder.sv",)}
+_PARTS = {"reducer": ("certree_ni_adder.sv",), "receiver": ("certree_ni_place.sv",)}
 
 
 def prove(module: str, folder: Path, sources: Path | None = None, case: str = QUICK) -> str:
     """Why the properties of a module are not proved; nothing where they are. `sources`: an exported folder, by default that of a
     case, which is written to `folder`."""
-    if sources is None:
-        sources = folder / case
-        if not sources.exists():
-            export(CASES[case](), sources)
-    return next(filter(None, (_prove(module, folder, sources, more) for more in _PARAMETERS.get(module, ({},)))), "")
+    cases = [_OTHER_CASE.get(module, case), *(_CASES.get(module, ()) if case == QUICK else ())]
+    tried = [sources] if sources is not None else [_exported(one, folder) for one in cases]
+    parameters = _PARAMETERS.get(module, ({},))
+    return next(filter(None, (_prove(module, folder, one, more) for one in tried for more in parameters)), "")
+
+
+def _exported(case: str, folder: Path) -> Path:
+    """The folder of a case, exported where it is not there yet."""
+    if not (folder / case).exists():
+        export(CASES[case](), folder / case)
+    return folder / case
 
 
 def _prove(module: str, folder: Path, sources: Path, parameters: dict[str, int]) -> str:

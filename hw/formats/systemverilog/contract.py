@@ -116,7 +116,7 @@ _FILES = """
 | `slots_header_*.hex` | with an epoch: numbers and CRC of these rows, the arrivals and the routes (B7) |
 | `certree_ni_pkg.sv`, `certree_tables.h` | all constants and layouts, for SystemVerilog and C |
 | `certree_ni.rdl` | the registers in SystemRDL: PeakRDL makes C header, IP-XACT and UVM model of it |
-| `certree_ni*.sv` | the reference interface, profile `trees` (`certree_ni.sv` is the top) |
+| `certree_ni*.sv` | the reference interface for these tables (`certree_ni.sv` is the top) |
 | `certree_ni_tb.sv`, `certree_tb_pkg.sv` | testbench and its constants |
 | `certree_ni_cocotb.py` | the same in cocotb 2, to extend |
 | `certree_nodes.sv`, `certree_network.sv`, `certree_node_memory.sv` | what both put the interfaces into: memories and the network |
@@ -146,8 +146,8 @@ Cycle 0 is that in which the first slot opens, without skew and `START_CYCLES`.
 _NO_REFERENCE = """
 ## No reference interface
 
-The reference interface executes tables of profile `trees` only, on links of whole units of speed, in messages with a header
-flit; in fine slots where it can read each row before its slot, with a window of {most} rows. These are others: the folder has
+The reference interface executes tables on links of whole units of speed, in messages with a header flit; in fine slots where it
+can read each row before its slot, with a window of {most} rows. These are others: the folder has
 neither `certree_ni.sv` with its modules nor the testbench, and the registers are a proposal.
 """
 
@@ -175,6 +175,11 @@ _PINS = """
 - A REDUCE message is first written to the staging area, whose addresses have the top bit: place p (0 or 1) of lane l begins at
   `2^(ADDR_BITS - 1) + (2 l + p) * 2^STAGED_BITS`. The reduction unit then adds it, `SUM_GRANULES` in a cycle.
 - Incoming lanes are numbered by id of the neighbour, then by lane of the bundle, as M6 orders what is complete in one cycle.
+- Where rows move data within a node (`COPY_UNITS`), the copy unit is a lane that starts in the cycle in which its row fires. It has
+  the last read port, the first write port, and the first place in `counted` and in the staging area. Its granules are written a
+  cycle after they are there, so that a lane that sends the same chunk reads each one before.
+- In `blocks` and `buffers` a header names the iteration, and the buffer where there are several. Its line in the list of arrivals
+  says where the chunk belongs in iteration 0 (D5). In tables of a demand it also says how many granules follow.
 - `fired`, `counted` and what goes with them say in each cycle what happened in the one before; rows that fire together do so in the
   order of their places in the window from `fired_from` on. `is_done` and `has_error` are levels.
 - A lane takes one message in a cycle, and rows that would send it a second one wait. Rows of tables that are valid and not

@@ -1,6 +1,6 @@
 """`certree_ni_pkg.sv` and `certree_tables.h`: the constants and the layouts of tables, for SystemVerilog and for C."""
 
-from certree.hw.formats.bit_layout import Field
+from certree.hw.formats.bit_layout import OP_BITS, Field
 from certree.hw.formats.systemverilog.images import lanes_of
 from certree.hw.formats.systemverilog.registers import REGISTERS, WINDOWS
 from certree.hw.formats.systemverilog.sizes import IDENTIFIER, Sizes
@@ -8,6 +8,13 @@ from certree.models.tables.table_columns import NIL
 
 NOTE = "Generated with the tables next to it by certree; do not edit."
 _SMALL = 1 << 32
+_KEYWORDS = frozenset({"wait"})  # of SystemVerilog, among names of fields
+#: fields that some tables do not have, and the reference interface does not use then: record -> names
+_OPTIONAL = {
+    "slot_row": ("need", "dst_buffer"),
+    "arrival": ("flow", "buffer", "count", "addr"),
+    "header": ("size", "iteration", "buffer"),
+}
 
 
 def offsets(fields: list[Field]) -> list[int]:
@@ -20,14 +27,16 @@ def offsets(fields: list[Field]) -> list[int]:
 
 
 def header_fields(sizes: Sizes) -> list[Field]:
-    """The fields of a message's header, most significant first: the last three are the message's line in a list of arrivals."""
-    return [
-        Field("route", sizes["ROUTE_BITS"], False),
-        Field("line", sizes["LINE_BITS"], False),
-        Field("addr", sizes["ADDR_BITS"], False),
-        Field("epoch", 1, False),
-        *[Field(name, bits, False) for name, bits in (("op", 2), ("flow", sizes["FLOW_BITS"]), ("src", sizes["NODE_BITS"]))],
-    ]
+    """The fields of a message's header, most significant first: the last three are the message's line in a list of arrivals of
+    `trees`. Elsewhere it names iteration and buffer (M9), and where chunks differ in size its granules."""
+    tables = sizes.tables
+    named = [("route", "ROUTE_BITS"), ("line", "LINE_BITS"), ("addr", "ADDR_BITS")]
+    named += [("size", "SIZE_BITS")] if tables.has_sizes else []
+    named += [("iteration", "ITERATION_BITS")] if tables.is_counted else []
+    named += [("buffer", "BUFFER_BITS")] if tables.buffers > 1 else []
+    bits = [(name, sizes[constant]) for name, constant in named]
+    bits += [("epoch", 1), ("op", OP_BITS), ("flow", sizes["FLOW_BITS"]), ("src", sizes["NODE_BITS"])]
+    return [Field(name, width, False) for name, width in bits]
 
 
 def layouts(sizes: Sizes) -> dict[str, list[Field]]:
@@ -67,6 +76,8 @@ def package_text(sizes: Sizes) -> str:
             array, _, place = field.name.partition("[")
             if place in ("", "0]"):
                 lines.append(f"  localparam int unsigned {name.upper()}_{array.upper()}_LSB = {low};")
+        missing = set(_OPTIONAL.get(name, ())) - {field.name for field in fields}
+        lines += [f"  localparam int unsigned {name.upper()}_{one.upper()}_LSB = 0;  // no such field" for one in sorted(missing)]
         lines += ["  typedef struct packed {", *_members(fields), f"  }} {name}_t;"]
     key = sizes["NODE_BITS"] + sizes["FLOW_BITS"] + 2
     lines += ["", f"  localparam int unsigned HEADER_KEY_LSB = 0;  // op, flow and src: {key} bits, a line of `trees`"]
@@ -79,7 +90,7 @@ def _members(fields: list[Field]) -> list[str]:
     for field in fields:
         name, _, place = field.name.partition("[")
         if not place:
-            lines.append(f"    logic [{field.bits - 1}:0] {name};")
+            lines.append(f"    logic [{field.bits - 1}:0] {name}{'_' * (name in _KEYWORDS)};")
         elif name not in done:
             done.add(name)
             count = sum(other.name.startswith(f"{name}[") for other in fields)

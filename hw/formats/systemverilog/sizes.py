@@ -7,7 +7,6 @@ import numpy as np
 from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, lanes_of, period_of, slot_fields, slot_rows
 from certree.hw.formats.systemverilog.window import MOST_ROWS, window_rows
-from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables.table_columns import EPOCH_BITS, Profile, RowOp
@@ -55,17 +54,18 @@ def _most(owner: np.ndarray) -> int:
 
 
 def sizes_of(tables: Tables, widths: Widths) -> Sizes:
-    """All constants. UnsupportedError for messages of several sizes, as demands have them. O(rows log rows)."""
-    if tables.has_sizes:
-        raise UnsupportedError("format systemverilog: not supported for demands, its constants state one message size")
+    """All constants; of messages of several sizes, as demands have them, the largest counts. O(rows log rows)."""
     machine, rows, memory = tables.machine, slot_rows(tables), layout(tables)
     period = period_of(tables)
-    size = tables.chunk_bytes // machine.flit_bytes
-    flits = serialization_cycles(tables.chunk_bytes, machine, tables.topology.scale)
+    size = int(tables.size.max(initial=1)) if tables.has_sizes else tables.chunk_bytes // machine.flit_bytes
+    flits = serialization_cycles(size * machine.flit_bytes, machine, tables.topology.scale)
     chunk_cycles = reduction_cycles(tables.chunk_bytes, machine)
     stages = int(rows.stage.max(initial=0)) + 1
+    local = int((rows.lane == 0).all(axis=1).any())
+    most_count = int(tables.arrival_count.max(initial=1)) * -(-tables.repeats // tables.in_flight)
     arrivals, most_rows, routes = (max(2, n) for n in (_most(tables.arrival_node), _most(tables.node), len(tables.routes)))
     transmit, receive = (max(1, *map(len, lanes_of(tables, side).values())) for side in ("src", "dst"))
+    writes = receive + local
     bundle = max(1, *tables.topology.pair_capacity[np.isin(tables.topology.pair_src, tables.topology.endpoints)].tolist())
     window = window_rows(tables, rows)
     cells = memory.work_base + memory.in_flight * memory.work_stride
@@ -88,8 +88,9 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("SLOT_CYCLES", tables.slot_cycles, "cycles of a slot"),
         ("BOUNDARY", boundary, "slots until all that the last iteration sent has counted; other tables may open (B4)"),
         ("HEAD_FLITS", machine.head_flits, "header flits of a message"),
-        ("MESSAGE_FLITS", flits, "flits of a message, header included; one for each cycle"),
-        ("CHUNK_GRANULES", size, "granules of a chunk; a granule is what one flit carries, and the unit of addresses"),
+        ("MESSAGE_FLITS", flits, "flits of the longest message, header included; one for each cycle"),
+        ("CHUNK_GRANULES", size, "granules of the largest chunk; a granule is what one flit carries, and the unit of addresses"),
+        ("HAS_SIZES", int(tables.has_sizes), "1: chunks differ in size (D7), and a message states its granules"),
         ("GRANULE_BYTES", machine.flit_bytes, "bytes of a granule"),
         ("GRANULE_BITS", 8 * machine.flit_bytes, "bits of a granule"),
         ("ELEMENT_BITS", next(bits for bits in _ELEMENTS if 8 * machine.flit_bytes % bits == 0), "integers that are added"),
@@ -109,14 +110,23 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("LANE_QUEUE", LANE_QUEUE, "messages that wait at a lane"),
         ("TX_LANES", transmit, "most lanes that leave a node"),
         ("RX_LANES", receive, "most lanes that come into a node"),
-        ("RX_LANE_BITS", log2(receive), "of the number of a lane"),
+        ("COPY_UNITS", local, "1: rows move data within a node (R5), through its copy unit"),
+        ("READ_PORTS", transmit + local, "lanes and copy units that read the memory of a node"),
+        ("WRITE_PORTS", writes, "lanes and copy units that write to it; the copy unit comes first"),
+        ("RX_LANE_BITS", log2(writes), "of the number of one of these"),
         ("BUNDLE_LANES", bundle, "most lanes that leave a node to one neighbour"),
         ("COUNT_PORTS", -(-receive // max(1, flits - 1)), "messages whose headers come together and count in memory in one cycle"),
         ("NODE_BITS", widths.node, "of a node id; nil is all ones"),
         ("FLOW_BITS", widths.flow, "of a flow"),
+        ("BUFFER_BITS", max(1, widths.buffer), "of a buffer"),
+        ("SIZE_BITS", widths.size, "of the granules of a chunk"),
+        ("WAIT_COUNT_BITS", max(1, widths.wait), "of the arrivals that a row of `blocks` and `buffers` waits for"),
+        ("LINE_COUNT_BITS", max(1, widths.count), "of the arrivals of a line in an iteration"),
+        ("CELL_COUNT_BITS", (most_count + 1).bit_length(), "of a counter of `blocks` and `buffers`"),
+        ("TURN_BITS", log2(tables.in_flight), "of an iteration modulo W"),
         ("TABLE_ADDR_BITS", widths.addr, "of an address of iteration 0"),
         ("STAGED_BITS", log2(size), "of a granule of a place of the staging area"),
-        ("ADDR_BITS", 1 + max((cells - 1).bit_length(), log2(receive) + 1 + log2(size)), "of an address; on top: is staged"),
+        ("ADDR_BITS", 1 + max((cells - 1).bit_length(), log2(writes) + 1 + log2(size)), "of an address; on top: is staged"),
         ("ROUTE_INDEX_BITS", widths.route, "of the number of a route; nil is all ones"),
         ("ROUTE_DEPTH_BITS", log2(routes), "of an address of the route memory"),
         ("ROUTE_BITS", sum(field.bits for field in widths.ports()), "of a source route"),

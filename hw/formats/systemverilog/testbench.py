@@ -13,15 +13,24 @@ from certree.hw.formats.systemverilog.package import NOTE, interfaces
 from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.models.schedule.paths import link_cycles
 from certree.models.tables.table_columns import Profile
+from certree.models.tables.table_memory import block_addresses, layout
+from certree.models.tables.tables import Tables
 
 FILE_LIST = "certree_ni.f"
 _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_nodes.sv", "certree_ni_tb.sv")
 _COCOTB = "certree_ni_cocotb.py"
 _MODULES = (
-    "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_fetch.sv", "certree_ni_window.sv",
-    "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
+    "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_cells.sv", "certree_ni_counters.sv",
+    "certree_ni_place.sv", "certree_ni_fetch.sv", "certree_ni_window.sv", "certree_ni_allocator.sv", "certree_ni_lane.sv",
+    "certree_ni_receiver.sv", "certree_ni_inputs.sv", "certree_ni_outputs.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
     "certree_ni_loader.sv", "certree_ni_banks.sv", "certree_ni_registers.sv", "certree_ni.sv",
 )  # fmt: skip
+_IN_BLOCK = "BLOCK_TO[b] == ni && a >= BLOCK_AT[b] && a < BLOCK_AT[b] + BLOCK_GRANULES[b]"
+_BLOCKS_DUE = f"for (int b = 0; b < BLOCKS; b++) if ({_IN_BLOCK}) is_due = 1;"
+_BLOCKS_PROMISED = f"""for (int b = 0; b < BLOCKS; b++) begin
+      if ({_IN_BLOCK}) found = initial_granule(BLOCK_OF[b], BLOCK_FROM[b] + a - BLOCK_AT[b]);
+    end"""
+_SUMS = "for (int other = 0; other < NIS; other++) if (IS_MEMBER[other] != 0) found = added(found, initial_granule(other, a));"
 _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 
 
@@ -43,7 +52,7 @@ def _sources() -> dict[str, bytes]:
 def testbench_text(sizes: Sizes) -> str:
     """The package of the testbench."""
     tables, constants = sizes.tables, network_of(sizes)
-    lines = [f"// {NOTE}", "// verilator lint_off UNUSEDPARAM", "package certree_tb_pkg;"]
+    lines = [f"// {NOTE}", "// verilator lint_off UNUSEDPARAM", "// verilator lint_off UNUSEDSIGNAL", "package certree_tb_pkg;"]
     for name, value in constants.items():
         if isinstance(value, int):
             lines.append(f"  localparam int {name} = {value};")
@@ -52,9 +61,16 @@ def testbench_text(sizes: Sizes) -> str:
             lines.append(f"  localparam int {name}[{len(given)}] = '{{{', '.join(map(str, given))}}};")
     bits = sizes["GRANULE_BITS"]
     chunk = f"(a / {sizes['CHUNK_GRANULES']}) % {sizes['FLOWS']}"
-    due = "ni == ROOT[flow]" if not tables.collective.gathers else "1"
-    sums = "for (int ni = 0; ni < NIS; ni++) sum = added(sum, initial_granule(ni, a));"
-    copy = f"sum = initial_granule(ROOT[{chunk}], a);"
+    if tables.profile is Profile.BLOCKS:
+        promised, is_due = _BLOCKS_PROMISED, _BLOCKS_DUE
+    else:
+        promised = (
+            "for (int other = 0; other < NIS; other++) if (IS_MEMBER[other] != 0) found = added(found, initial_granule(other, a));"
+        )
+        if not tables.collective.reduces:
+            promised = f"found = initial_granule(ROOT[{chunk}], a);"
+        due = "1" if tables.collective.gathers else f"ni == ROOT[{chunk}]"
+        is_due = f"is_due = a < RESULT_GRANULES && IS_MEMBER[ni] != 0 && {due};"
     lines.append(
         f"""
   // SplitMix64 of the interface, the granule and the place in it.
@@ -74,16 +90,16 @@ def testbench_text(sizes: Sizes) -> str:
     end
   endfunction
 
-  // What granule a of a result is, and whether it is due at an interface.
-  function automatic logic [{bits - 1}:0] promised(int a);
-    automatic logic [{bits - 1}:0] sum = '0;
-    {sums if tables.collective.reduces else copy}
-    return sum;
+  // Whether granule a of the memory of an interface is one of a result that is due there, and what it is then.
+  function automatic bit is_due(int ni, int a);
+    is_due = 0;
+    {is_due}
   endfunction
 
-  function automatic bit is_due(int ni, int a);
-    automatic int flow = {chunk};
-    return {due} && ni >= 0 && flow >= 0;
+  function automatic logic [{bits - 1}:0] promised(int ni, int a);
+    automatic logic [{bits - 1}:0] found = '0;
+    {promised}
+    return found;
   endfunction
 endpackage"""
     )
@@ -107,7 +123,7 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
     crossing = (link_cycles(topology, machine) + machine.router_cycles).tolist()
     longest = sizes["HOPS"] * (max(crossing, default=0) + sizes["MESSAGE_FLITS"]) + machine.interface_cycles + machine.router_cycles
     lanes = max(1, first[-1])
-    roots = tables.schedule.chunk_root.tolist()
+    roots, members = tables.schedule.chunk_root.tolist(), set(tables.members.tolist())
     slots = int(tables.step.max(initial=0)) + 1 + (tables.repeats - 1) * sizes["PERIOD"]
     return {
         "NIS": len(endpoints),
@@ -116,7 +132,7 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "END_CYCLES": machine.interface_cycles + machine.router_cycles,
         "MESSAGES": 8 + lanes * (2 + longest // sizes["MESSAGE_FLITS"]),
         "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + (2 << sizes["RX_LANE_BITS"] + sizes["STAGED_BITS"]),
-        "RESULT_GRANULES": sizes["FLOWS"] * sizes["REPEATS"] * sizes["CHUNK_GRANULES"],
+        "RESULT_GRANULES": sizes["WORK_BASE"],
         "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
         "HAS_EPOCH": int(tables.epoch is not None),
         "ARM_CYCLES": 4 + (sizes["WINDOW_ROWS"] + 1) * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
@@ -125,6 +141,8 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "NODE_OF": nodes,
         "NI_OF": [rank.get(node, 0) for node in range(len(topology.kind))],
         "ROOT": [rank.get(root, -1) for root in roots],
+        "IS_MEMBER": [int(node in members) for node in endpoints],
+        **_blocks(tables, rank),
         "ROWS_OF": rows,
         "ARRIVALS_OF": arrivals,
         "HEADER_WORDS": len(HEADER_WORDS) - 1,
@@ -141,8 +159,26 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
     }
 
 
+def _blocks(tables: Tables, rank: dict[int, int]) -> dict[str, int | list[int]]:
+    """The chunks of tables of `blocks` in each iteration, with their places at their source and at their target (D3, D7)."""
+    if tables.profile is not Profile.BLOCKS:
+        return {}
+    assert tables.chunk_root is not None
+    assert tables.chunk_target is not None
+    granules, iterations = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), np.arange(tables.repeats)[:, None]
+    starts, ends = (first + iterations * layout(tables).stride for first in block_addresses(tables))
+    return {
+        "BLOCKS": starts.size,
+        "BLOCK_OF": [rank[node] for node in tables.chunk_root.tolist()] * tables.repeats,
+        "BLOCK_TO": [rank[node] for node in tables.chunk_target.tolist()] * tables.repeats,
+        "BLOCK_FROM": starts.reshape(-1).tolist(),
+        "BLOCK_AT": ends.reshape(-1).tolist(),
+        "BLOCK_GRANULES": granules.tolist() * tables.repeats,
+    }
+
+
 def is_executable(sizes: Sizes) -> bool:
-    """Whether the reference interface executes the tables: those of `trees`, on links of whole units of speed, in messages with a
-    header flit, in fine slots only where it reads the rows in time."""
+    """Whether the reference interface executes the tables: on links of whole units of speed, in messages with a header flit, in
+    fine slots only where it reads the rows in time."""
     tables = sizes.tables
-    return tables.profile is Profile.TREES and sizes.is_in_time and tables.topology.scale == 1 and tables.machine.head_flits > 0
+    return sizes.is_in_time and tables.topology.scale == 1 and tables.machine.head_flits > 0

@@ -59,11 +59,17 @@ module certree_network #(
         && certree_tb_pkg::PORT_PAIR[certree_tb_pkg::NODE_OF[n] * certree_tb_pkg::PORTS + int'(port)] == pair);
   endfunction
 
+  // The flits of a message.
+  function automatic int flits_of(int m);
+    if (certree_ni_pkg::HAS_SIZES == 0) return FLITS;
+    return certree_ni_pkg::HEAD_FLITS + int'(messages[m].header[certree_ni_pkg::HEADER_SIZE_LSB+:certree_ni_pkg::SIZE_BITS]);
+  endfunction
+
   // The message gets lane `lane` of its pair in cycle v.
   function automatic void take(int m, int lane, longint v);
     automatic int pair = messages[m].pair, hop = messages[m].hop + 1;
     automatic logic [PORT_BITS-1:0] port = '1;
-    free_at[certree_tb_pkg::PAIR_FIRST[pair] + lane] = v + longint'(FLITS);
+    free_at[certree_tb_pkg::PAIR_FIRST[pair] + lane] = v + longint'(flits_of(m));
     messages[m].came_by = certree_tb_pkg::PAIR_FIRST[pair] + lane;
     if (hop < HOPS) port = messages[m].header[certree_ni_pkg::HEADER_ROUTE_LSB + (HOPS - 1 - hop) * PORT_BITS +: PORT_BITS];
     messages[m].hop = hop;
@@ -139,7 +145,7 @@ module certree_network #(
         rx_header[messages[m].ni][messages[m].lane*HEADER_BITS+:HEADER_BITS] <= messages[m].header;
         rx_data[messages[m].ni][messages[m].lane*DATA_BITS+:DATA_BITS] <= carried[m][messages[m].flits];
         messages[m].flits = messages[m].flits + 1;
-        if (messages[m].flits == FLITS) messages[m].is_used = 0;
+        if (messages[m].flits == flits_of(m)) messages[m].is_used = 0;
       end
     end
   end

@@ -154,7 +154,7 @@ class Interfaces:
     def _counted(self, ni: int) -> list[tuple[int, int]]:
         """Lines of arrivals that counted, and what their counters reach."""
         dut, numbers = self.dut, self.constants
-        places = [place for place in range(numbers["RX_LANES"] + 1) if int(dut.counted[ni].value) >> place & 1]
+        places = [place for place in range(numbers["WRITE_PORTS"] + 1) if int(dut.counted[ni].value) >> place & 1]
         return [
             (
                 _field(dut.counted_line[ni], place, numbers["LINE_BITS"]),

@@ -4,11 +4,12 @@
 // Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +late=N, late rows that it expects;
 // +untimed, compares data only, of interfaces that start late by slots; +waves, writes waves.vcd.
 // verilator lint_off BLKSEQ
+// verilator lint_off UNUSEDSIGNAL
 // verilator lint_off PROCASSINIT
 module certree_ni_tb;
   localparam int NIS = certree_ni_pkg::NIS;
   localparam int TX = certree_ni_pkg::TX_LANES;
-  localparam int RX = certree_ni_pkg::RX_LANES;
+  localparam int WRITES = certree_ni_pkg::WRITE_PORTS;
   localparam int WINDOW = certree_ni_pkg::WINDOW_ROWS;
   localparam int ROW_INDEX_BITS = certree_ni_pkg::ROW_INDEX_BITS;
   localparam int ITERATION_BITS = certree_ni_pkg::ITERATION_BITS;
@@ -31,9 +32,9 @@ module certree_ni_tb;
   logic [WINDOW-1:0] fired[NIS], fired_from[NIS];
   logic [WINDOW*ROW_INDEX_BITS-1:0] fired_row[NIS];
   logic [WINDOW*ITERATION_BITS-1:0] fired_iteration[NIS];
-  logic [RX:0] counted[NIS], was_counted[NIS];
-  logic [(RX+1)*LINE_BITS-1:0] counted_line[NIS], was_line[NIS];
-  logic [(RX+1)*COUNT_BITS-1:0] counted_to[NIS], was_to[NIS];
+  logic [WRITES:0] counted[NIS], was_counted[NIS];
+  logic [(WRITES+1)*LINE_BITS-1:0] counted_line[NIS], was_line[NIS];
+  logic [(WRITES+1)*COUNT_BITS-1:0] counted_to[NIS], was_to[NIS];
   logic is_checking = 0;
   logic [NIS-1:0] has_wrong;
   int faults;
@@ -77,7 +78,7 @@ module certree_ni_tb;
           if (tx_last[n][l]) event_line($sformatf("%0d,%0d,last,%0d,\n", now - 1, node, l));
         end
         for (int line = 0; line < certree_ni_pkg::ARRIVALS; line++) begin
-          for (int p = 0; p <= RX; p++) begin
+          for (int p = 0; p <= WRITES; p++) begin
             if (was_counted[n][p] && int'(was_line[n][p*LINE_BITS+:LINE_BITS]) == line) begin
               event_line($sformatf("%0d,%0d,count,%0d,%0d\n", now - 1, node, line, was_to[n][p*COUNT_BITS+:COUNT_BITS] - 1'b1));
             end

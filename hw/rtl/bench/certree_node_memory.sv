@@ -2,19 +2,19 @@
 // verilator lint_off BLKSEQ
 module certree_node_memory #(
     parameter int NI = 0,
-    parameter int TX = certree_ni_pkg::TX_LANES,
-    parameter int RX = certree_ni_pkg::RX_LANES,
+    parameter int READS = certree_ni_pkg::READ_PORTS,
+    parameter int WRITES = certree_ni_pkg::WRITE_PORTS,
     parameter int ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int DATA_BITS = certree_ni_pkg::GRANULE_BITS,
     parameter int GRANULES = certree_ni_pkg::SUM_GRANULES
 ) (
     input  logic                          clk,
-    input  logic [TX-1:0]                 read_valid,
-    input  logic [TX*ADDR_BITS-1:0]       read_addr,
-    output logic [TX*DATA_BITS-1:0]       read_data,
-    input  logic [RX-1:0]                 write_valid,
-    input  logic [RX*ADDR_BITS-1:0]       write_addr,
-    input  logic [RX*DATA_BITS-1:0]       write_data,
+    input  logic [READS-1:0]              read_valid,
+    input  logic [READS*ADDR_BITS-1:0]    read_addr,
+    output logic [READS*DATA_BITS-1:0]    read_data,
+    input  logic [WRITES-1:0]             write_valid,
+    input  logic [WRITES*ADDR_BITS-1:0]   write_addr,
+    input  logic [WRITES*DATA_BITS-1:0]   write_data,
     input  logic                          sum_read_valid,
     input  logic [ADDR_BITS-1:0]          sum_read_addr,
     input  logic [ADDR_BITS-1:0]          sum_staged_addr,
@@ -37,11 +37,11 @@ module certree_node_memory #(
   initial for (int a = 0; a < DEPTH; a++) cells[a] = certree_tb_pkg::initial_granule(NI, a);
 
   always @(posedge clk) begin
-    for (int l = 0; l < RX; l++) if (write_valid[l]) cells[at(write_addr[l*ADDR_BITS+:ADDR_BITS], 0)] = write_data[l*DATA_BITS+:DATA_BITS];
+    for (int l = 0; l < WRITES; l++) if (write_valid[l]) cells[at(write_addr[l*ADDR_BITS+:ADDR_BITS], 0)] = write_data[l*DATA_BITS+:DATA_BITS];
     for (int g = 0; g < GRANULES; g++) begin
       if (sum_write_valid && sum_write_granules[g]) cells[at(sum_write_addr, g)] = sum_write_data[g*DATA_BITS+:DATA_BITS];
     end
-    for (int l = 0; l < TX; l++) if (read_valid[l]) read_data[l*DATA_BITS+:DATA_BITS] <= cells[at(read_addr[l*ADDR_BITS+:ADDR_BITS], 0)];
+    for (int l = 0; l < READS; l++) if (read_valid[l]) read_data[l*DATA_BITS+:DATA_BITS] <= cells[at(read_addr[l*ADDR_BITS+:ADDR_BITS], 0)];
     for (int g = 0; g < GRANULES; g++) begin
       if (sum_read_valid) begin
         sum_read_data[g*DATA_BITS+:DATA_BITS] <= cells[at(sum_read_addr, g)];

@@ -6,6 +6,8 @@ module certree_nodes #(
     parameter int NIS = certree_ni_pkg::NIS,
     parameter int TX = certree_ni_pkg::TX_LANES,
     parameter int RX = certree_ni_pkg::RX_LANES,
+    parameter int READS = certree_ni_pkg::READ_PORTS,
+    parameter int WRITES = certree_ni_pkg::WRITE_PORTS,
     parameter int WINDOW = certree_ni_pkg::WINDOW_ROWS,
     parameter int ROW_INDEX_BITS = certree_ni_pkg::ROW_INDEX_BITS,
     parameter int ITERATION_BITS = certree_ni_pkg::ITERATION_BITS,
@@ -28,9 +30,9 @@ module certree_nodes #(
     output logic [WINDOW-1:0]                fired[NIS], fired_from[NIS],
     output logic [WINDOW*ROW_INDEX_BITS-1:0] fired_row[NIS],
     output logic [WINDOW*ITERATION_BITS-1:0] fired_iteration[NIS],
-    output logic [RX:0]                      counted[NIS],
-    output logic [(RX+1)*LINE_BITS-1:0]      counted_line[NIS],
-    output logic [(RX+1)*COUNT_BITS-1:0]     counted_to[NIS],
+    output logic [WRITES:0]                  counted[NIS],
+    output logic [(WRITES+1)*LINE_BITS-1:0]  counted_line[NIS],
+    output logic [(WRITES+1)*COUNT_BITS-1:0] counted_to[NIS],
     output logic [NIS-1:0]                   is_done, has_error,
     // the network, and the data
     output int                               faults,
@@ -59,12 +61,12 @@ module certree_nodes #(
   );
 
   for (genvar n = 0; n < NIS; n++) begin : g_nodes
-    logic [TX-1:0] read_valid;
-    logic [TX*ADDR_BITS-1:0] read_addr;
-    logic [TX*DATA_BITS-1:0] read_data;
-    logic [RX-1:0] write_valid;
-    logic [RX*ADDR_BITS-1:0] write_addr;
-    logic [RX*DATA_BITS-1:0] write_data;
+    logic [READS-1:0] read_valid;
+    logic [READS*ADDR_BITS-1:0] read_addr;
+    logic [READS*DATA_BITS-1:0] read_data;
+    logic [WRITES-1:0] write_valid;
+    logic [WRITES*ADDR_BITS-1:0] write_addr;
+    logic [WRITES*DATA_BITS-1:0] write_data;
     logic sum_read_valid, sum_write_valid;
     logic [ADDR_BITS-1:0] sum_read_addr, sum_staged_addr, sum_write_addr;
     logic [GRANULES*DATA_BITS-1:0] sum_read_data, sum_staged_data, sum_write_data;
@@ -88,7 +90,7 @@ module certree_nodes #(
     int wrong = 0;
     always @(posedge is_checking) begin
       for (int a = 0; a < certree_tb_pkg::RESULT_GRANULES; a++) begin
-        if (certree_tb_pkg::is_due(n, a) && memory.cells[a] !== certree_tb_pkg::promised(a)) wrong = wrong + 1;
+        if (certree_tb_pkg::is_due(n, a) && memory.cells[a] !== certree_tb_pkg::promised(n, a)) wrong = wrong + 1;
       end
       if (wrong != 0) $display("node %0d: %0d granules are wrong", certree_tb_pkg::NODE_OF[n], wrong);
     end

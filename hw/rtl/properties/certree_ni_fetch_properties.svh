@@ -1,3 +1,4 @@
+// verilator lint_off UNSIGNED
 // E2, A7: rows are handed over in table order, period after period, each once in each iteration and never in another; with the number
 // of lines that have not counted yet. The sequencer never rests while rows are left and the window has room.
 logic was_reset;
@@ -103,3 +104,4 @@ end
 `CERTREE_PROPERTY(fetch_stops_at_the_end_or_at_an_error, !has_started || (state == IDLE) == (left == 0 || has_failed))
 `CERTREE_PROPERTY(fetch_reports_bad_rows, (has_bad_parity || has_bad_op) == (state == DECODE && (parity_error || !(op == 2'd1 || op == 2'd2))))
 `CERTREE_PROPERTY(fetch_tells_what_is_missing, !push || push_missing == open_after)
+// verilator lint_on UNSIGNED

@@ -32,20 +32,21 @@ end
 `ifdef FORMAL
 always @(posedge clk) begin
   if (!was_reset) assume (rst);
-  assume (!enqueue || (!is_full && (waiting != 0 || write)));
+  assume (enqueue == 0 || (!is_full && waiting + 16'(write && !IS_COPY_UNIT) >= 16'(enqueue)));
   assume (!write || 32'(waiting) < ROWS);
   assume (put < 16'h7000);
+  if (HAS_SIZES) assume (!write || header[SIZE_LSB+:SIZE_BITS] != 0);
 end
 `else
-`CERTREE_PROPERTY(lane_gets_what_fires, (!enqueue || (!is_full && (waiting != 0 || write))) && (!write || 32'(waiting) < ROWS))
+`CERTREE_PROPERTY(lane_gets_what_fires, (enqueue == 0 || (!is_full && waiting + 16'(write && !IS_COPY_UNIT) >= 16'(enqueue))) && (!write || 32'(waiting) < ROWS))
 `endif
 `CERTREE_PROPERTY(lane_sends_each_message_once, released - finished == 16'(held) && written == PLACE_BITS'(put) && sent == PLACE_BITS'(finished))
-`CERTREE_PROPERTY(lane_sends_flits_in_order, next_flit == flit && 32'(flit) < FLITS && (is_busy || (flit == 0 && has_data)))
+`CERTREE_PROPERTY(lane_sends_flits_in_order, next_flit == flit && flit < flits && (is_busy || (flit == 0 && has_data)))
 `CERTREE_PROPERTY(lane_queue_is_bounded, 32'(held) <= QUEUE + 1 && 32'(waiting) <= ROWS)
-`CERTREE_PROPERTY(lane_marks_first_and_last, (tx_first == (tx_valid && next_flit == 0)) && (tx_last == (tx_valid && 32'(next_flit) == FLITS - 1)))
+`CERTREE_PROPERTY(lane_marks_first_and_last, (tx_first == (tx_valid && next_flit == 0)) && (tx_last == (tx_valid && next_flit == flits - 1'b1)))
 `CERTREE_PROPERTY(lane_reads_granule_after_granule, !is_busy || ((has_data || 32'(flit) >= HEAD) && (asked == (32'(flit) + 32'(has_data) < HEAD ? '0 : FLIT_BITS'(32'(flit) + 32'(has_data) - HEAD)) || (has_data && is_last))))
 `CERTREE_PROPERTY(lane_reads_where_the_chunk_is, !is_busy || read_addr == ADDR_BITS'(current[ADDR_LSB+:ADDR_BITS] + ADDR_BITS'(asked)))
-`CERTREE_PROPERTY(lane_reads_no_more_than_a_message, !read_valid || 32'(asked) < FLITS - HEAD)
+`CERTREE_PROPERTY(lane_reads_no_more_than_a_message, !read_valid || 32'(asked) + HEAD < 32'(flits))
 `CERTREE_PROPERTY(lane_knows_what_it_holds, finished <= released && released <= put && is_inside == (put > watched && finished <= watched))
 `CERTREE_PROPERTY(lane_keeps_each_message, !is_inside || messages[PLACE_BITS'(watched)] == its_header)
 `CERTREE_PROPERTY(lane_sends_what_it_was_given, !is_inside || finished != watched || !tx_first || tx_header == {its_header, node})

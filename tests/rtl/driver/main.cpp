@@ -148,7 +148,7 @@ class Bench {
     const auto& pins = *nodes_[ni].pins;
     before_[ni].is_done = now_ >= 0 && pins.is_done;
     before_[ni].counts.clear();
-    for (int64_t p = 0; p <= n_["RX_LANES"]; p++) {
+    for (int64_t p = 0; p <= n_["WRITE_PORTS"]; p++) {
       if (!get(pins.counted, p, 1)) continue;
       const auto line = get(pins.counted_line, p * n_["LINE_BITS"], n_["LINE_BITS"]);
       before_[ni].counts.emplace_back(line, get(pins.counted_to, p * n_["COUNT_BITS"], n_["COUNT_BITS"]) - 1);
@@ -255,13 +255,20 @@ class Bench {
   bool has_wrong_data(size_t ni, const Tables& tables, uint64_t collective) const {
     const Numbers& n = tables.numbers;
     const int64_t bits = n["GRANULE_BITS"];
-    for (int64_t a = 0; a < n["RESULT_GRANULES"]; a++) {
+    const auto given = [&](int64_t of, int64_t a) { return initial_granule(bits, uint64_t(of), (collective << 32) + uint64_t(a)); };
+    for (int64_t b = 0; n["PROFILE"] == 1 && b < n["BLOCKS"]; b++) {
+      const int64_t from = n.list("BLOCK_FROM")[b], at = n.list("BLOCK_AT")[b];
+      for (int64_t g = 0; n.list("BLOCK_TO")[b] == int64_t(ni) && g < n.list("BLOCK_GRANULES")[b]; g++) {
+        if (nodes_[ni].cells.at(at + g) != given(n.list("BLOCK_OF")[b], from + g)) return true;
+      }
+    }
+    const auto& members = n.list("IS_MEMBER");
+    for (int64_t a = 0; n["PROFILE"] != 1 && members[ni] && a < n["RESULT_GRANULES"]; a++) {
       const int64_t root = n.list("ROOT")[a / n["CHUNK_GRANULES"] % n["FLOWS"]];
-      const uint64_t granule = (collective << 32) + uint64_t(a);
       if (!n["GATHERS"] && root != int64_t(ni)) continue;
-      Bits promised = n["REDUCES"] ? Bits(bits / 8) : initial_granule(bits, root, granule);
+      Bits promised = n["REDUCES"] ? Bits(bits / 8) : given(root, a);
       for (size_t other = 0; other < nodes_.size() && n["REDUCES"]; other++) {
-        promised = added(promised, initial_granule(bits, other, granule), n["ELEMENT_BITS"] / 8);
+        if (members[other]) promised = added(promised, given(int64_t(other), a), n["ELEMENT_BITS"] / 8);
       }
       if (nodes_[ni].cells.at(a) != promised) return true;
     }

@@ -59,7 +59,7 @@ class Network {
 
   // The flits that interfaces see in cycle `now + 1`.
   std::vector<Flit> leave(int64_t now) {
-    messages_.remove_if([this](const Message& one) { return one.delivered == n_["MESSAGE_FLITS"]; });
+    messages_.remove_if([this](const Message& one) { return one.delivered == flits_of(one); });
     std::vector<Flit> found;
     for (auto& one : messages_) {
       if (one.is_asking || one.first + one.delivered != now + 1) continue;
@@ -85,10 +85,16 @@ class Network {
     return hop < hops ? int64_t(get(*one.header.data(), n_["HEADER_ROUTE_LSB"] + (hops - 1 - hop) * bits, bits)) : eject();
   }
 
+  // The flits of a message.
+  int64_t flits_of(const Message& one) const {
+    if (!n_["HAS_SIZES"]) return n_["MESSAGE_FLITS"];
+    return n_["HEAD_FLITS"] + int64_t(get(*one.header.data(), n_["HEADER_SIZE_LSB"], n_["SIZE_BITS"]));
+  }
+
   // The message gets a lane of its pair in cycle v.
   void take(Message& one, int64_t lane, int64_t v) {
     const int64_t pair = one.pair, dst = n_.list("PAIR_DST")[pair], port = port_of(one, ++one.hop);
-    free_at_[first_[pair] + lane] = v + n_["MESSAGE_FLITS"];
+    free_at_[first_[pair] + lane] = v + flits_of(one);
     one.came_by = first_[pair] + lane;
     one.when = v + n_.list("PAIR_CROSSING")[pair];
     one.is_asking = port != eject();

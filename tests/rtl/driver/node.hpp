@@ -34,11 +34,11 @@ class Node {
  public:
   Node(VerilatedContext* context, const Numbers& numbers, int64_t ni)
       : pins(std::make_unique<Vcertree_ni>(context, ("ni" + std::to_string(ni)).c_str())), n_(numbers) {
-    tx_ = n_["TX_LANES"], rx_ = n_["RX_LANES"], bits_ = n_["GRANULE_BITS"], addr_ = n_["ADDR_BITS"], sums_ = n_["SUM_GRANULES"];
+    tx_ = n_["TX_LANES"], rx_ = n_["RX_LANES"], reads_of_ = n_["READ_PORTS"], writes_ = n_["WRITE_PORTS"], bits_ = n_["GRANULE_BITS"], addr_ = n_["ADDR_BITS"], sums_ = n_["SUM_GRANULES"];
     cells.resize(n_["MEMORY_DEPTH"]);
     begin(ni, 0);
-    set(pins->read_ready, 0, tx_, ~uint64_t(0));
-    set(pins->write_ready, 0, rx_, ~uint64_t(0));
+    set(pins->read_ready, 0, reads_of_, ~uint64_t(0));
+    set(pins->write_ready, 0, writes_, ~uint64_t(0));
     pins->sum_read_ready = pins->sum_write_ready = 1;
     pins->rst = 1;
   }
@@ -50,7 +50,7 @@ class Node {
 
   // Writes and reads that the pins ask for; what is read is on the pins after the edge.
   void access_memory() {
-    for (int64_t l = 0; l < rx_; l++) {
+    for (int64_t l = 0; l < writes_; l++) {
       if (get(pins->write_valid, l, 1)) {
         cells.at(cell(get(pins->write_addr, l * addr_, addr_))) = slice(pins->write_data, l * bits_, bits_);
       }
@@ -60,7 +60,7 @@ class Node {
       cells.at(cell(pins->sum_write_addr) + g) = slice(pins->sum_write_data, g * bits_, bits_);
     }
     reads_.clear();
-    for (int64_t l = 0; l < tx_; l++) {
+    for (int64_t l = 0; l < reads_of_; l++) {
       if (get(pins->read_valid, l, 1)) reads_.emplace_back(l, cells.at(cell(get(pins->read_addr, l * addr_, addr_))));
     }
     sum_reads_.clear();
@@ -118,7 +118,7 @@ class Node {
   Bits at(size_t place) const { return place < cells.size() ? cells[place] : Bits(bits_ / 8); }
 
   const Numbers& n_;
-  int64_t tx_, rx_, bits_, addr_, sums_;
+  int64_t tx_, rx_, reads_of_, writes_, bits_, addr_, sums_;
   std::vector<std::pair<int64_t, Bits>> reads_;
   std::vector<std::pair<Bits, Bits>> sum_reads_;
 };

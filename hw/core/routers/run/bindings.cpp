@@ -135,7 +135,7 @@ class FlitRun {
     return {{column<std::uint32_t>(plan, "routes_begin"), column<std::uint32_t>(plan, "routes")},
             column<std::uint32_t>(plan, "route_injector"),
             column<std::uint32_t>(plan, "message_flits"),
-            column<std::uint32_t>(plan, "packet_flits")};
+            column<std::uint32_t>(plan, "packet_flits").at(0)};
   }
 
   Cells cells_;

@@ -1,7 +1,6 @@
 #include "routers/run/flit_engine.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 namespace certree {
@@ -28,11 +27,8 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
     }
   }
   for (const std::uint32_t route : plan.routes.values) require(route < routes, "routes");
-  const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
-  const auto is_other = [&](std::uint32_t length) { return length != flits; };
   require(plan.message_flits.size() == messages && std::ranges::find(plan.message_flits, 0U) == plan.message_flits.end(),
           "message_flits");
-  require(plan.packet_flits.empty() || std::ranges::none_of(plan.message_flits, is_other), "packet_flits");
   require(layout.routers == program.nodes && layout.unit_flits.size() == 2, "layout");
   return plan;
 }
@@ -71,11 +67,10 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   packet.owner = id.value;
   packet.number = ledger_.messages[id].number;
   packet.release = network_.now();
-  const std::span<const std::uint32_t> whole(&plan_.message_flits[index], 1);
-  for (const std::uint32_t flits : plan_.packet_flits.empty() ? whole : std::span(plan_.packet_flits)) {
-    packet.flits = flits;
+  const std::uint32_t flits = plan_.message_flits[index], most = plan_.packet_flits == 0 ? flits : plan_.packet_flits;
+  for (; packet.before < flits; packet.before += packet.flits) {
+    packet.flits = std::min(most, flits - packet.before);
     network_.inject(network_.add(packet));
-    packet.before += flits;
   }
   note_settling(packet.injector, network_.now());
 }

@@ -17,7 +17,7 @@ struct MessagePlan {
   Lists routes;  // message -> source routes, of which it takes the one whose port has the least to send
   std::vector<std::uint32_t> route_injector;  // source route -> where it begins; others than messages may have further routes
   std::vector<std::uint32_t> message_flits;   // message -> its length in flits; a program has their cycles on a lane
-  std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; empty: a message is one packet
+  std::uint32_t packet_flits = 0;             // of a packet of a message, at most; 0: a message is one packet
 };
 
 inline constexpr std::uint32_t kCollectiveClass = 0;
