@@ -5,7 +5,7 @@ of `certree simulate OLD --then NEW`: the golden trace of the first tables, then
 with.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from certree.hw.switching import opening_cycles
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import NIL
 from certree.models.tables.tables import Tables
+from tests.hw.counted import blocks
 from tests.hw.trees import MULTITREE, tree_schedule
 from tests.rtl.model import build_model, numbers_text
 from tests.rtl.model import run_model as run
@@ -46,16 +48,24 @@ class Pair:
 
 def _pair(network: str, trees: int, kinds: tuple[CollectiveKind, CollectiveKind], size: int, skew: int = 0) -> Callable[[], Pair]:
     def made() -> Pair:
-        tables = [
-            replace(
-                lower(tree_schedule(network, kind, trees, delay=2 - place, repeats=3, seed=3 + place), size, MULTITREE),
-                epoch=(_EPOCH + place) % (1 << 16),
-            )
-            for place, kind in enumerate(kinds)
+        schedules = [
+            tree_schedule(network, kind, trees, delay=2 - place, repeats=3, seed=3 + place) for place, kind in enumerate(kinds)
         ]
-        return Pair(tables[0], tables[1], skew)
+        return _of(schedules, size, skew)
 
     return made
+
+
+def _blocks() -> Pair:
+    """All-to-alls along other paths, in tables of `blocks`."""
+    return _of([blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 2, 1, 3, seed) for seed in (5, 6)], 9000, 0)
+
+
+def _of(schedules: Sequence[Schedule], size: int, skew: int) -> Pair:
+    before, after = (
+        replace(lower(schedule, size, MULTITREE), epoch=(_EPOCH + place) % (1 << 16)) for place, schedule in enumerate(schedules)
+    )
+    return Pair(before, after, skew)
 
 
 PAIRS = {
@@ -63,6 +73,7 @@ PAIRS = {
     "mesh-2x2-then-others-late": _pair("mesh:2x2", 2, (_BROADCAST, _ALL_REDUCE), 24_000, skew=7),
     "fattree-2x2-then-others": _pair("fattree:2x2", 2, (_ALL_REDUCE, _ALL_REDUCE), 6000),
     "torus-4x4-then-others": _pair("torus:4x4", 4, (_ALL_REDUCE, _ALL_REDUCE), 24_000),
+    "mesh-2x2-blocks-then-others": _blocks,
     "dgx1-then-others": _pair("dgx1", 4, (_ALL_REDUCE, _ALL_REDUCE), 24_000, skew=3),
 }
 
