@@ -151,6 +151,10 @@ def _inputs() -> Iterator[Subject]:
     for name, (options, _) in SUBJECTS.items():
         file = IMPORTS / "files" / name
         yield Subject(f"network-{file.suffix[1:]}.{file.stem}", file.suffix, file.read_bytes(), _importing(options))
+    running = ROOT / "tests/extras/clusters/running/files"
+    for name, ends in (("graphs.xml", 8), ("nccl.log", 4), ("rccl.log", 3)):
+        file = running / name
+        yield Subject(f"running.{file.stem}", file.suffix, file.read_bytes(), _verifying("--topology", f"switch:{ends}"))
     machine = (ROOT / "models/machine/presets/booksim2.toml").read_bytes()
     yield Subject("machine.toml", ".toml", machine, lambda path: load_machine(str(path)))
     for form in ("repeats", "algorithm"):

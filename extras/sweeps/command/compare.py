@@ -45,6 +45,8 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 @option_collective(members=True)
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
+@click.option("--baseline", type=click.Path(path_type=Path),
+              help="What runs today, the first row: a schedule, a program, or graphs or a log of NCCL.")  # fmt: skip
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="Execution model of the simulation of each cell, if any.")  # fmt: skip
@@ -59,6 +61,7 @@ def compare_command(
     collective: Collective,
     sizes: list[int] | None,
     methods: list[str] | None,
+    baseline: Path | None,
     machine: Machine | None,
     run: str,
     without_routers: bool,
@@ -79,7 +82,7 @@ def compare_command(
     simulated = run != NO_RUN
     with working("comparing") as tell:
         found = compare(
-            topology, collective, sizes=sizes, methods=methods, machine=machine, run=run if simulated else None,
+            topology, collective, sizes=sizes, methods=methods, baseline=baseline, machine=machine, run=run if simulated else None,
             without_routers=without_routers, effort=effort, seed=seed, workers=workers, progress=tell,
         )  # fmt: skip
     if output is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.api_errors import InvalidScheduleError
+from certree.api.artefacts import Asked, opened_kind
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.schedule_report import closed_form, schedule_report
@@ -32,6 +33,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.models.tables.tables import Tables
 from certree.synth.filling import made_and_options
 from certree.synth.method import Request, load_methods
 from certree.verify.verdict import Quality
@@ -72,6 +74,7 @@ def compare(
     root: int | None = None,
     sizes: Sequence[int | str] | None = None,
     methods: Sequence[str] | None = None,
+    baseline: str | Path | None = None,
     machine: str | Path | Machine | None = None,
     run: str | None = "slotted",
     without_routers: bool = False,
@@ -83,7 +86,8 @@ def compare(
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
     `sizes`: by default SIZES; a demand has one, its own. `methods`: each `name` or `name:option=value:...`; by default all, of a
-    demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `run`: the execution
+    demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `baseline`: what runs
+    today, a file with a schedule, a program or NCCL's graphs or log, whose cell comes first at each size. `run`: the execution
     model of the simulation, "slotted" or "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers.
     `workers`: as in `sweep`, but one by
     default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
@@ -101,11 +105,14 @@ def compare(
     entries = [parse_entry(name) for name in methods or _all_methods(asked)]  # an unknown one is an error before any work
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)
+    first = [] if baseline is None else [comparison.baseline(baseline, size) for size in numbers]
     if spread.is_one:
         cells = list(comparison.cells(entries, numbers, progress or silent))
     else:
         done = run_tasks([comparison.task(entry, numbers) for entry in entries], spread, None, progress or silent).results
         cells = [made["cells"][index] for index in range(len(numbers)) for made in done]
+    for index, cell in reversed([*enumerate(first)]):
+        cells.insert(index * len(entries), cell)
     return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
 
 
@@ -182,8 +189,26 @@ class Comparison:
             return cell | {"not_applicable": str(error)}
         except RejectedError as error:  # every candidate of method auto
             return cell | {"valid": False, "refuted": str(error)}
-        cell |= {"options": added} if added else {}
-        schedule, report, quality = self._check(entry, made, size)
+        return self._rated(cell | ({"options": added} if added else {}), made, size)
+
+    def baseline(self, path: str | Path, size: int) -> dict[str, Any]:
+        """The schedule of a file at one size; InputError where it is for another network or collective."""
+        opened, kind = opened_kind(path)
+        asked = Asked(topology=self.topology, collective=self.collective, size=size, machine=self.machine)
+        cell: dict[str, Any] = {"method": str(path), "message_bytes": size}
+        try:
+            found = kind.schedule(opened, kind.applicable(asked))
+        except UnsupportedError as error:
+            return cell | {"not_applicable": str(error)}
+        made = found.schedule if isinstance(found, Tables) else found
+        if (made.topology.digest, made.collective) != (self.topology.digest, self.collective):
+            of = f"{made.collective.words} on {made.topology.name}"
+            raise InputError(f"{path} has {of}; compared is {self.collective.words} on {self.topology.name}")
+        return self._rated(cell, made, size)
+
+    def _rated(self, cell: dict[str, Any], made: AnySchedule, size: int) -> dict[str, Any]:
+        """A cell with the verdict on a schedule, its times and bounds."""
+        schedule, report, quality = self._check(cell["method"], made, size)
         if not report["valid"]:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
             return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
@@ -195,8 +220,8 @@ class Comparison:
         cell |= over_bounds(times["time_cycles"], cell)
         return cell | self._simulation(schedule, size)
 
-    def _check(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
-        key = (entry.text, made.digest)
+    def _check(self, name: str, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
+        key = (name, made.digest)
         if key not in self._checked:
             schedule, verdict = add_certificate(made, search=self.search)
             self._checked[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality

@@ -45,7 +45,7 @@ def ring(request: Request, options: Options) -> Schedule:
     order = _order(request, natural=options["order"] == "natural", both_ways=both_ways)
     orders = [order, order[::-1]] if both_ways else [order]
     rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
-    columns = joined(request.collective, _around(orders, rank, behind=1), _around(orders, rank, behind=0))
+    columns = joined(request.collective, around(orders, rank, behind=1), around(orders, rank, behind=0))
     roots = np.tile(request.members, len(orders))
     return embed(request, roots, columns, method="ring", options=options)
 
@@ -61,7 +61,7 @@ def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:
         raise UnsupportedError(f"{error}; order=natural sends over several links instead") from None
 
 
-def _around(orders: list[Int32], rank: Int32, behind: int) -> Phase:
+def around(orders: list[Int32], rank: Int32, behind: int) -> Phase:
     """One trip of every chunk in each direction of the ring, N-1 hops; it starts `behind` nodes after its root.
 
     Copies start at the root (0); a partial sum starts one node after it (1) and ends there. O(N^2) rows.
