@@ -74,6 +74,7 @@ def embed(
     *,
     chunk_target: NDArray[Any] | None = None,
     path: Int32 | None = None,
+    delay: int = 1,
     method: str,
     options: Mapping[str, Any],
 ) -> Schedule:
@@ -82,9 +83,10 @@ def embed(
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
     takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
-    `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or as `rounds_published` with
-    the option rounds=published: such a schedule may be invalid, and its provenance has `"published": true`. Raises UnsupportedError
-    when the request wants other numbers of chunks or steps. O(rows log rows + hops).
+    `Phase`) the method has chosen the links itself. What is sent is used `delay` steps later at the earliest. Steps last as
+    `rounds_needed` says, or as `rounds_published` with the option rounds=published: such a schedule may be invalid, and its
+    provenance has `"published": true`. Raises UnsupportedError when the request wants other numbers of chunks or steps.
+    O(rows log rows + hops).
     """
     published = options.get("rounds") == "published"
     topology, parts, stagger = request.topology, options.get("channels", 1), options.get("stagger", 0)
@@ -112,6 +114,7 @@ def embed(
         chunk_target=chunk_target,
         routes=routes,
         chunk_granules=granules,
+        delay=delay,
         provenance=request.provenance(method, options, **({"published": True} if published else {})),
     )
     require_shape(request, method, schedule.chunks, schedule.steps)

@@ -5,27 +5,35 @@ Baidu's ring all-reduce. The MultiTree paper's example of four nodes (Section II
 c + 1 round to node c, which then holds its sum, and from there once more round.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import Int32
+from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.graphs.cycle import hamiltonian_cycle
-from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, require_shape
+from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, require_shape, whole_number
 from certree.synth.phases import Phase, joined
 from certree.synth.ranks.embedding import ROUNDS, embed
+
+MOST_DELAY = 64
 
 
 @method(
     "ring",
     SYMMETRIC_KINDS,
-    options={"bidirectional": flag(False), "order": choice("cycle", "natural"), **ROUNDS},
+    options={"bidirectional": flag(False), "order": choice("cycle", "natural"), "delay": whole_number(1, 1, MOST_DELAY), **ROUNDS},
     tier=Tier.ALWAYS,
     order=1,
     takes_members=True,
     side_by_side=True,
-    variants=[Variant({"bidirectional": "true"}), Variant({"order": "natural"}, in_auto=False)],
+    variants=[
+        Variant({"bidirectional": "true"}),
+        Variant({"delay": "2"}, in_auto=lambda request: not request.topology.is_direct),
+        Variant({"order": "natural"}, in_auto=False),
+    ],
 )
 def ring(request: Request, options: Options) -> Schedule:
     """Chunks travel round a ring of all endpoints: N-1 steps per phase; bidirectional=true uses both directions at once.
@@ -34,31 +42,50 @@ def ring(request: Request, options: Options) -> Schedule:
     every step where both directions have links of their own. On a direct network the ring is a Hamiltonian cycle, found by
     `certree.synth.graphs.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the
     ranks on a direct network too, over several links where neighbours in the ring have no link, and so do rings of some endpoints
-    only. Option:
-    rounds=serialized|published.
+    only; neighbours below one switch come after each other. delay=D takes D times as many chunks and runs D rings by turns, each on
+    its part of the message: no step waits for what the one before it sent. Option: rounds=serialized|published.
     """
     nodes, both_ways = len(request.members), options["bidirectional"]
     if both_ways and nodes == 2:
         raise UnsupportedError("a ring of 2 nodes has one direction: its two links join the same nodes")
-    phases = int(request.collective.reduces) + int(request.collective.gathers)
-    require_shape(request, "ring", 2 * nodes if both_ways else nodes, phases * (nodes - 1))
+    phases, delay = int(request.collective.reduces) + int(request.collective.gathers), options["delay"]
+    require_shape(request, "ring", (2 * nodes if both_ways else nodes) * delay, phases * (nodes - 1) * delay)
     order = _order(request, natural=options["order"] == "natural", both_ways=both_ways)
-    orders = [order, order[::-1]] if both_ways else [order]
+    orders = ([order, order[::-1]] if both_ways else [order]) * delay
     rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
-    columns = joined(request.collective, around(orders, rank, behind=1), around(orders, rank, behind=0))
+    first, second = (_by_turns(around(orders, rank, behind), nodes * len(orders) // delay, delay) for behind in (1, 0))
+    columns = joined(request.collective, first, second)
     roots = np.tile(request.members, len(orders))
-    return embed(request, roots, columns, method="ring", options=options)
+    return embed(request, roots, columns, delay=delay, method="ring", options=options)
+
+
+def _by_turns(phase: Phase, chunks: int, delay: int) -> Phase:
+    """The phase in which of every `delay` steps each belongs to the next `chunks` chunks."""
+    return replace(phase, step=phase.step * np.int32(delay) + phase.chunk // np.int32(chunks))
 
 
 def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:
     """The endpoints in the order of the ring."""
     topology = request.topology
-    if natural or not topology.is_direct or request.collective.members is not None:
+    if natural:
         return request.members
+    if not topology.is_direct or request.collective.members is not None:
+        return _by_switch(topology, request.members)
     try:
         return np.array(hamiltonian_cycle(request, both_ways=both_ways), np.int32)
     except UnsupportedError as error:
         raise UnsupportedError(f"{error}; order=natural sends over several links instead") from None
+
+
+def _by_switch(topology: Topology, members: Int32) -> Int32:
+    """The members, those below one switch after each other, where each has links to one node only."""
+    low, high = np.full(len(topology.kind), len(topology.kind)), np.full(len(topology.kind), -1)
+    np.minimum.at(low, topology.src, topology.dst)
+    np.maximum.at(high, topology.src, topology.dst)
+    if (low != high)[members].any():
+        return members
+    _, first, switch = np.unique(low[members], return_index=True, return_inverse=True)
+    return members[np.argsort(first[switch], kind="stable")]
 
 
 def around(orders: list[Int32], rank: Int32, behind: int) -> Phase:

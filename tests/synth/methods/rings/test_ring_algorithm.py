@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.cycle import hamiltonian_cycle
@@ -122,3 +123,38 @@ def test_in_natural_order_it_needs_no_cycle(spec: str, options: dict[str, str]) 
 def test_the_way_back_of_a_path_meets_nothing_in_one_direction() -> None:
     assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"}))) == 6
     assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"} | BOTH))) == 12
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize(("options", "directions"), [({}, 1), (BOTH, 2)])
+def test_by_turns(collective: str, options: dict[str, str], directions: int) -> None:
+    """Three rings by turns: what one sends is used three steps later, and no link has more to do in a step."""
+    made = ring(ask("torus:2x3", collective, options={**options, "delay": "3"}))
+    assert (made.delay, made.steps, made.chunks) == (3, 3 * COLLECTIVES[collective] * 5, 3 * directions * 6)
+    assert all(len(set((made.chunk[made.step == step] // (6 * directions)).tolist())) == 1 for step in range(made.steps))
+    assert verify_schedule(made).valid
+    execute(made)
+
+
+def test_by_turns_no_step_waits() -> None:
+    """With long messages links are never idle: the time is that of the bytes, headers, and the way of the last one."""
+    request = ask("switch:16", message_bytes=16 << 20)
+    waits, turns = (request.cycles(ring(replace(request, options={"delay": delay}))) for delay in ("1", "2"))
+    bytes_alone = 2 * 15 * (16 << 20) // 16 // request.machine.flit_bytes
+    assert bytes_alone < turns < bytes_alone * 1.01 < waits
+
+
+def test_neighbours_below_one_switch() -> None:
+    """Endpoints 0, 2, 4 are below one switch, and 1, 3, 5 below another: the ring passes between them twice."""
+    pairs = [(end, 6 + end % 2) for end in range(6)] + [(6, 7)]
+    src = np.array([a for pair in pairs for a in pair], np.int32)
+    dst = np.array([a for pair in pairs for a in pair[::-1]], np.int32)
+    kind = np.array([NodeKind.ENDPOINT] * 6 + [NodeKind.SWITCH] * 2, np.int8)
+    ones = np.ones(len(src), np.int32)
+    network = Topology("two", kind, src, dst, ones, ones)
+    far = dict.fromkeys(("cycle", "natural"), 0)
+    for order in far:
+        made = ring(ask(network, options={"order": order}))
+        now = made.step == 0
+        far[order] = int(((made.src[now] % 2) != (made.dst[now] % 2)).sum())
+    assert far == {"cycle": 2, "natural": 6}
