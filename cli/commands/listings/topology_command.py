@@ -105,8 +105,10 @@ def list_families(family: str | None, as_json: bool) -> None:
 @click.option("--unit", metavar="BANDWIDTH", help="Imports: unit in which schedules count link rates, rounded down.")
 @click.option("--boxes", metavar="N", help="Imports: N boxes, joined by their network interfaces.")
 @click.option(
-    "--fabric", metavar="switch|rails", help="Imports: boxes are joined by one switch, or by one for each interface of a box."
+    "--fabric", metavar="switch|rails|FILE", help="Imports: one switch joins boxes, one for each interface of a box, or a fabric."
 )
+@click.option("--hosts", metavar="NAME+NAME", help="Imports: the hosts of the fabric that are boxes; * stands for any text.")
+@click.option("--dumps", metavar="FILE+FILE", help="Imports: further boxes, each a host of the fabric.")
 @click.option(
     "--nvlinks", metavar="direct|switched|degraded|none|...", help="Imports: NVLinks are direct, pass through switches, ..."
 )

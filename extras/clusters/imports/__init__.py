@@ -1,17 +1,21 @@
 """Descriptions of machines and fabrics by other tools: one file for each format.
 
 `boxes` has servers with accelerators, `fabrics` what joins servers, `simulators` the networks of simulators and synthesizers.
+`joined.py` joins boxes with a fabric,
 `options.py` is what users state, `box.py` makes the network, `texts.py` reads what was copied from a terminal.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
-from certree.extras.clusters.imports.box import Box, compose
+from certree.extras.clusters.imports.box import Box, chosen_ports, compose
+from certree.extras.clusters.imports.joined import joined
 from certree.extras.clusters.imports.options import OPTION_HELP, Options, read_options
 from certree.models.common.errors import TopologyError
 from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
-from certree.models.network.network_files import NETWORK_FORMATS, Given, NetworkFormat
+from certree.models.network.network_files import NETWORK_FORMATS, Given, NetworkFormat, format_of
 from certree.models.network.topology import Topology
 
 MAX_BYTES = 1 << 24  # of a description: thousands of times what a large machine needs
@@ -41,7 +45,35 @@ class Description(NetworkFormat):
         if file.path.is_file() and file.path.stat().st_size > MAX_BYTES:
             raise TopologyError(f"{file}: {file.path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
         read = read_options(options, str(file))
-        return compose(self._reader(file, read), read, str(file))
+        if read.fabric_file is None:
+            return compose(self._reader(file, read), read, str(file))
+        return compose(_with_fabric(file, read), replace(read, boxes=1, fabric=None), str(file))
+
+    def box(self, file: Opened, options: Options) -> Box:
+        """The box or fabric in a file."""
+        return self._reader(file, options)
+
+
+def _with_fabric(file: Opened, options: Options) -> Box:
+    """The boxes of a file and of `options.dumps`, joined by the fabric in a file."""
+    several = replace(options, boxes=max(options.boxes, 2))
+    boxes = []
+    for one in (file, *(Opened(Path(name)) for name in options.dumps)):
+        box = _described(one, "boxes").box(one, several)
+        boxes.append((one.path.stem, replace(box, ports=chosen_ports(box, options, str(one)))))
+    fabric = Opened(options.fabric_file or file.path)
+    read = _described(fabric, "fabrics").box(fabric, replace(options, nics=(), boxes=1))
+    return joined(boxes, read, options, str(file))
+
+
+def _described(file: Opened, part: str) -> "Description":
+    """The format of a file, one of a part of this folder."""
+    names = [name for name in load_imports() if IMPORTS[name].__module__.startswith(f"{__name__}.{part}.")]
+    found = format_of(file)
+    if not any(NETWORK_FORMATS[name] is found for name in names):
+        raise TopologyError(f"{file}: expected one of {', '.join(names)}, for {part} that are joined")
+    assert isinstance(found, Description)
+    return found
 
 
 def description(name: str, matches: Callable[[bytes], bool], *suffixes: str) -> Callable[[Reader], Reader]:

@@ -104,7 +104,7 @@ def compose(box: Box, options: Options, where: str) -> Topology:
     that the description and the options do not state.
     """
     boxes, found = options.boxes, len(box.switches)
-    box = replace(box, ports=_chosen(box, options, where)).without_dead_ends(keep_ports=boxes > 1)
+    box = replace(box, ports=chosen_ports(box, options, where)).without_dead_ends(keep_ports=boxes > 1)
     planes = _planes(box, options, where)
     options.require_answers(where)
     if found > len(box.switches):
@@ -119,7 +119,7 @@ def compose(box: Box, options: Options, where: str) -> Topology:
     return _network(_all_cables(box, boxes, planes), nodes, boxes * box.gpus, labels, box.is_relative, options, where)
 
 
-def _chosen(box: Box, options: Options, where: str) -> list[Port]:
+def chosen_ports(box: Box, options: Options, where: str) -> list[Port]:
     """The ports whose interfaces were chosen."""
     if not (options.nics and box.ports):
         return box.ports

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from pathlib import Path
 
 from certree.extras.clusters.imports.assumed import ASSUMED, Assumed
 from certree.models.common.errors import TopologyError, unknown_name
@@ -15,6 +16,7 @@ NVLINKS = ("direct", "switched", "degraded", "none")
 LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # where PCIe paths meet, from near to far
 KINDS = ("NV", "XGMI", "PCIE", *LEVELS, "NET", "LINK", "UPLINK")  # of links whose speed can be given
 MAX_BOXES = 4096
+UNLIMITED = Fraction(10**15)  # bytes per second of a port whose cable has the rate that counts
 _NVLINKS_MORE = re.compile(r"switched:[1-9][0-9]?|[0-9]{1,4}-[0-9]{1,4}(?:\+[0-9]{1,4}-[0-9]{1,4})*")
 
 #: name -> help text of the options that may follow the name of an imported file
@@ -22,7 +24,9 @@ OPTION_HELP = {
     "speed": "speed=KIND:BANDWIDTH, such as NV:25GB/s (one NVLink), NET:200Gb/s, LINK:100Gb/s (a cable of a fabric); may repeat",
     "unit": "unit=BANDWIDTH in which schedules count link rates, rounded down; every method has this option, too",
     "boxes": "boxes=N composes N boxes with a fabric between their network interfaces",
-    "fabric": "fabric=switch joins all network interfaces, fabric=rails those of the same number, one switch each",
+    "fabric": "fabric=switch joins all network interfaces, fabric=rails those of one number, fabric=FILE as a listing says",
+    "hosts": "hosts=NAME+NAME are the hosts of fabric=FILE that are boxes; * stands for any text",
+    "dumps": "dumps=FILE+FILE are further boxes, each a host of fabric=FILE, by the name of the file or in the order of hosts",
     "nics": "nics=NAME+NAME takes these network interfaces or adapters only; * stands for any text",
     "nvlinks": "nvlinks=direct, switched, degraded (a GPU has fewer links to switches), none, switched:N, or pairs as 0-1+2-3",
     "links": "links=nvlink leaves out PCIe and sockets; cables or directed: what a row of an edge list is",
@@ -54,6 +58,8 @@ class Options:
     unit: Fraction | None = None
     boxes: int = 1
     fabric: str | None = None
+    hosts: tuple[str, ...] = ()
+    dumps: tuple[str, ...] = ()
     nvlinks: str | None = None
     links: str | None = None
     nics: tuple[str, ...] = ()
@@ -67,6 +73,11 @@ class Options:
         """Whether PCIe and sockets are left out."""
         return self.links == "nvlink"
 
+    @property
+    def fabric_file(self) -> Path | None:
+        """The file that says how boxes are joined."""
+        return None if self.fabric in (None, *FABRICS) else Path(self.fabric)
+
     def tell(self, kind: str, what: str) -> None:
         """Say how something was understood. `kind`: took, assumed, or left out."""
         self.talk.tell(kind, what)
@@ -79,6 +90,8 @@ class Options:
             rate = self.assumed.speeds[kind]
             self.tell("assumed", f"{float(rate) / 10**9:.6g} GB/s for {kind}, as in {self.assumed.name}")
             return rate
+        if kind == "NET" and self.fabric_file is not None:
+            return UNLIMITED
         self.talk.speeds.setdefault(kind, what)
         return Fraction(1)
 
@@ -117,7 +130,7 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
                 raise TopologyError(f"{where}: speed={kind}: bandwidth {text!r}; allowed: from 1B/s")
         elif name in values:
             raise TopologyError(f"{where}: option {name} is given twice")
-        elif not value and name in ("host", "nics", "switches"):
+        elif not value and name in ("host", "hosts", "nics", "switches", "dumps", "fabric"):
             raise TopologyError(f"{where}: option {name} has no value")
         else:
             values[name] = value
@@ -130,6 +143,8 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
         unit=parse_bandwidth(values["unit"], f"{where}: unit", TopologyError) if "unit" in values else None,
         boxes=int(boxes),
         fabric=values.get("fabric"),
+        hosts=_patterns(values.get("hosts")),
+        dumps=_patterns(values.get("dumps")),
         nvlinks=values.get("nvlinks"),
         links=values.get("links"),
         nics=_patterns(values.get("nics")),
@@ -140,7 +155,12 @@ def read_options(pairs: Sequence[tuple[str, str]], where: str) -> Options:
 
 
 def _check_choices(values: Mapping[str, str], where: str) -> None:
-    for name, allowed in (("fabric", FABRICS), ("nvlinks", NVLINKS), ("links", ("nvlink", "cables", "directed"))):
+    fabric = values.get("fabric", FABRICS[0])
+    if fabric not in FABRICS and not Path(fabric).is_file():
+        raise TopologyError(f"{where}: fabric={fabric!r}; allowed: {', '.join(FABRICS)}, and files that there are")
+    if fabric in FABRICS and (extra := next((name for name in ("hosts", "dumps") if name in values), None)):
+        raise TopologyError(f"{where}: {extra}= is for boxes that fabric=FILE joins")
+    for name, allowed in (("nvlinks", NVLINKS), ("links", ("nvlink", "cables", "directed"))):
         chosen = values.get(name, allowed[0])
         if chosen not in allowed and not (name == "nvlinks" and _NVLINKS_MORE.fullmatch(chosen)):
             raise TopologyError(f"{where}: {name}={chosen!r}; allowed: {', '.join(allowed)}")
