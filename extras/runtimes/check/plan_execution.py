@@ -63,7 +63,7 @@ class PlanExecution:
         }
         self.blocks: list[Block] = list(self.steps)
         self.number = {block: at for at, block in enumerate(self.blocks)}
-        self.accesses = Accesses(len(self.blocks))
+        self.accesses, self.packets = Accesses(len(self.blocks)), Packets()
         zero = np.zeros(len(self.blocks), np.int32)
         self.over: dict[Block, int] = dict.fromkeys(self.blocks, 0)
         #: of each block what it knows to be over, and what it will know after the next `nop` or `barrier`
@@ -81,7 +81,6 @@ class PlanExecution:
         self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
         self.passed: set[tuple[Block, int]] = set()
         self.remote: dict[tuple[Block, int], int] = {}
-        self.packets = Packets()
         self._position = 0
         self._run()
 
@@ -255,7 +254,7 @@ class PlanExecution:
     def _switch(self, block: Block, operation: Operation, turn: tuple[int, int]) -> None:
         """A switch adds up the same place of all ranks of a group, or a rank's own place is the source; all ranks of the group of
         the target get it."""
-        self.by_switch = True
+        self.by_switch, is_packed = True, operation.name.writes_packets[0]
         groups, where = self.plan.ranks[block[0]].groups, op_words(block, self.over[block])
         (src,), (dst,) = operation.src, operation.dst
         reads = groups[src.group][1] if src.group >= 0 else (src.rank,)
@@ -265,12 +264,16 @@ class PlanExecution:
         stored = [self._cells(span, operation, turn) for span in targets]
         for at in range(len(stored[0])):
             read, written = [cells[at] for cells in sources], [cells[at] for cells in stored]
-            self._access(block, read, written)
+            self._access(block, read, written, set(written if is_packed else ()))
             value = self._value(read[0], where)
             for cell in read[1:]:
                 value = added(value, self._value(cell, where), where)
             for cell in written:
                 self.values[cell] = value
+            packet = Packet(self.known[block].copy(), self.levels[block] + 1, frozenset())
+            self.packets.store(
+                read, written, written if is_packed else [], packet, (self.number[block], self.over[block] + STARTED)
+            )
 
     def _value(self, cell: Cell, where: str, packed: Set[Cell] = frozenset()) -> Value:
         return self.packets.misread(cell, packed, where) or self.values.get(

@@ -1,4 +1,4 @@
-"""MSCCL's XML: `algo` > `gpu` > `tb` > `step`.
+"""MSCCL's XML: `algo` > `gpu` > `tb` > `step`, and of some tools `gpu` > `copy`.
 
 The attributes are those that the executor of Azure/msccl-executor-nccl requires (its `src/misc/msccl/msccl_parser.cc`), in the
 double quotes that it requires.
@@ -91,14 +91,29 @@ class _Reader:
     def _rank(self, gpu: Element, count: int) -> Rank:
         self._require_tag(gpu, "gpu")
         inputs, outputs, scratch = (self._whole(gpu, name, 0, MAX_CHUNKS) for name in ("i_chunks", "o_chunks", "s_chunks"))
-        blocks = {self._whole(block, "id", 0, len(gpu.children) - 1): block for block in gpu.children}
-        if len(blocks) != len(gpu.children):
+        copies = [child for child in gpu.children if child.tag == "copy"]
+        listed = [child for child in gpu.children if child.tag != "copy"]
+        blocks = {self._whole(block, "id", 0, len(listed) - 1): block for block in listed}
+        if len(blocks) != len(listed):
             self._refuse(gpu, "two tb elements have the same id; allowed: 0, 1, 2, ...")
         lengths = [len(blocks[number].children) for number in range(len(blocks))]
         empty = Rank(inputs, outputs, scratch, ())
         own = self._whole(gpu, "id", 0, count - 1)
         blocks_read = tuple(self._block(blocks[number], own, count, empty, lengths) for number in range(len(blocks)))
+        if copies:
+            blocks_read += (self._copies(copies, own, empty, len(blocks_read)),)
         return Rank(inputs, outputs, scratch, blocks_read)
+
+    def _copies(self, copies: list[Element], own: int, rank: Rank, number: int) -> ThreadBlock:
+        """A thread block of its own for the elements `copy`, chunks of the input that are due in the output of the same rank, which
+        SCCL, TACCL and TE-CCL write, and executors do not read."""
+        steps = []
+        for index, copy in enumerate(copies):
+            self.lacks.append(f"line {copy.line}: <copy>; the executor reads no such element")
+            offsets = [self._whole(copy, f"{end}_off", 0, rank.size(Buffer(end)) - 1) for end in ("i", "o")]
+            self.lines[own, number, index] = copy.line
+            steps.append(Step(StepType.COPY, Buffer.INPUT, offsets[0], Buffer.OUTPUT, offsets[1]))
+        return ThreadBlock(-1, -1, 0, tuple(steps))
 
     def _block(self, tb: Element, own: int, count: int, rank: Rank, lengths: list[int]) -> ThreadBlock:
         self._require_tag(tb, "tb")

@@ -38,6 +38,7 @@ class OpName(StrEnum):
     READ_REDUCE_SEND = "rres"
     SWITCH_REDUCE_STORE = "glres"
     SWITCH_STORE = "gstore"
+    SWITCH_STORE_PACKETS = "gstorepkt"
     ACQUIRE = "sem_acquire"
     RELEASE = "sem_release"
     LOOP = "pipeline"
@@ -79,13 +80,13 @@ class OpName(StrEnum):
     @property
     def writes_packets(self) -> tuple[bool, bool]:
         """Whether the first of its targets, and whether the others, become packets."""
-        first = self in (OpName.PUT_PACKETS, OpName.READ_PUT_PACKETS, OpName.COPY_PACKETS)
+        first = self in (OpName.PUT_PACKETS, OpName.READ_PUT_PACKETS, OpName.COPY_PACKETS, OpName.SWITCH_STORE_PACKETS)
         return first, first or self in _PACKET_SUMS
 
     @property
     def switches(self) -> bool:
         """Whether a switch reads, or writes, the same place of all ranks of a group."""
-        return self in (OpName.SWITCH_REDUCE_STORE, OpName.SWITCH_STORE)
+        return self in (OpName.SWITCH_REDUCE_STORE, OpName.SWITCH_STORE, OpName.SWITCH_STORE_PACKETS)
 
 
 _PACKET_COPIES = (OpName.PUT_PACKETS, OpName.READ_PUT_PACKETS, OpName.COPY_PACKETS, OpName.UNPACK_PACKETS)

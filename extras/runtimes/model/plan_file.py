@@ -12,7 +12,7 @@ from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.extras.runtimes.model.program import Buffer
 from certree.extras.runtimes.model.roles import Roles
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
 from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 
@@ -23,7 +23,6 @@ MAX_CHUNKS = 1 << 15
 MAX_MESSAGE = (1 << 64) - 1
 PROTOCOLS = ("Simple", "LL")
 COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
-STORED_BY_SWITCH = "gstorepkt"
 
 
 def is_plan(data: bytes) -> bool:
@@ -35,7 +34,7 @@ def plan_of(document: Any, where: str) -> Plan:
     """The plan in a JSON document.
 
     InputError, with the place in the file, for what is missing, of another type, or no rank, channel, buffer or offset of the file.
-    UnsupportedError for packets that a switch stores, for which there is no verification. O(operations).
+    O(operations).
     """
     top = Fields(document, where)
     name = top.text("collective", known=COLLECTIVES)
@@ -136,9 +135,6 @@ class _Reader:
     def _operation(
         self, table: Fields, own: dict[str, list[int]], remote: dict[str, list[int]], *, inner: bool = False
     ) -> Operation:
-        text = table.text("name")
-        if text == STORED_BY_SWITCH:
-            raise UnsupportedError(f"{table.where}: {text} stores packets by a switch, which is not verified")
         name = OpName(table.text("name", known=OpName))
         kind = table.text("channel_type", default="", known=(*own, "none", ""))
         places = Fields.tables

@@ -1,4 +1,4 @@
-"""Slurm's `topology.conf` (topology/tree): switches with nodes, and switches above switches."""
+"""Slurm's `topology.conf`: switches with nodes, and switches above switches (tree), or blocks of nodes (topology/block)."""
 
 import re
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from certree.models.common.errors import TopologyError, short
 from certree.models.common.files import Opened
 
 MAX_NAMES = 1 << 17
-_SWITCH = re.compile(r"SwitchName=\S+", re.IGNORECASE)
+_NAMED = re.compile(r"(?:SwitchName|BlockName)=\S+", re.IGNORECASE)
+_SIZES = re.compile(r"BlockSizes=[0-9]+(?:,[0-9]+)*", re.IGNORECASE)
 _FIELD = re.compile(r"(\w+)=(\S+)")
-_KNOWN = ("switchname", "nodes", "switches", "linkspeed")
+_KNOWN = ("switchname", "blockname", "nodes", "switches", "linkspeed")
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,16 @@ class _Switch:
     line: int
     nodes: list[str]
     switches: list[str]
+    is_block: bool = False
 
 
-@description("slurm", lambda start: any(_SWITCH.match(line.strip()) for line in start_of(start)), ".conf")
+@description("slurm", lambda start: any(_NAMED.match(line.strip()) for line in start_of(start)), ".conf")
 def read_slurm(file: Opened, options: Options) -> Box:
     """.conf - Slurm's topology.conf: nodes are endpoints; speed=LINK:... is that of their cables, UPLINK of those above."""
     where = str(file)
     switches = _switches(lines_of(text_of(file, "Slurm's topology.conf")), where)
+    if is_blocks := any(switch.is_block for switch in switches.values()):
+        _join_blocks(switches, options, where)
     above: dict[str, str] = {}
     for name, switch in switches.items():
         for child in (*switch.switches, *switch.nodes):
@@ -43,15 +47,27 @@ def read_slurm(file: Opened, options: Options) -> Box:
     number = {name: index for index, name in enumerate([*nodes, *switches])}
     if len(number) < len(nodes) + len(switches):
         raise TopologyError(f"{where}: a node and a switch have the same name")
-    _join(box, switches, number, options)
+    _join(box, switches, number, options, is_blocks=is_blocks)
     return box
 
 
-def _join(box: Box, switches: dict[str, _Switch], number: dict[str, int], options: Options) -> None:
+def _join_blocks(switches: dict[str, _Switch], options: Options, where: str) -> None:
+    """Add a switch above all blocks: Slurm states which nodes are joined, and nothing of what joins blocks."""
+    tree = next((switch for switch in switches.values() if not switch.is_block), None)
+    if tree is not None:
+        raise TopologyError(f"{where}: line {tree.line}: SwitchName in a file of blocks; expected BlockName in every line")
+    options.tell("assumed", "the nodes of a block are joined by one switch")
+    if len(switches) > 1:
+        name = next(name for name in (f"{'blocks'}{'_' * more}" for more in range(len(switches) + 1)) if name not in switches)
+        options.tell("assumed", f"{len(switches)} blocks are joined by one switch, each with a cable of speed=UPLINK")
+        switches[name] = _Switch(0, [], list(switches))
+
+
+def _join(box: Box, switches: dict[str, _Switch], number: dict[str, int], options: Options, *, is_blocks: bool) -> None:
     rate = options.speed("LINK", "a cable of the fabric")
     uplink = rate
     if any(switch.switches for switch in switches.values()):
-        if "UPLINK" in options.speeds:
+        if "UPLINK" in options.speeds or is_blocks:
             uplink = options.speed("UPLINK", "a cable between switches")
         else:
             options.tell("assumed", "one cable between two switches, as fast as that of a node; speed=UPLINK:... states another")
@@ -73,7 +89,10 @@ def _switches(lines: list[str], where: str) -> dict[str, _Switch]:
         at = f"{where}: line {first}"
         values = _fields(text.strip(), at)
         text = ""
-        name = values["switchname"]
+        if not values:
+            continue
+        is_block = "blockname" in values
+        name = values["blockname" if is_block else "switchname"]
         if name in found:
             raise TopologyError(f"{at}: switch {name} is described twice")
         nodes, below = (expanded(values.get(field, ""), at) for field in ("nodes", "switches"))
@@ -81,25 +100,29 @@ def _switches(lines: list[str], where: str) -> dict[str, _Switch]:
             raise TopologyError(f"{at}: switch {name} has neither Nodes nor Switches")
         if len(set(nodes)) < len(nodes) or len(set(below)) < len(below) or name in below:
             raise TopologyError(f"{at}: switch {name} names a node or switch twice, or itself")
-        found[name] = _Switch(first, nodes, below)
+        found[name] = _Switch(first, nodes, below, is_block)
     if text:
         raise TopologyError(f"{where}: line {first}: the last line is to be continued")
     if not found:
-        raise TopologyError(f"{where}: no SwitchName")
+        raise TopologyError(f"{where}: no SwitchName or BlockName")
     return found
 
 
 def _fields(text: str, at: str) -> dict[str, str]:
+    """The fields of a line; none of a line with the sizes of blocks, by which Slurm picks nodes."""
+    if _SIZES.fullmatch(text):
+        return {}
     values: dict[str, str] = {}
     for part in text.split():
         match = _FIELD.fullmatch(part)
         name = match[1].lower() if match else ""
         if match is None or name not in _KNOWN or name in values:
-            more = "; blocks (topology/block) state no links" if name in ("blockname", "blocksizes") else ""
-            raise TopologyError(f"{at}: {short(part)}; expected SwitchName, Nodes, Switches and LinkSpeed, each once{more}")
+            raise TopologyError(
+                f"{at}: {short(part)}; expected SwitchName, Nodes, Switches and LinkSpeed, or BlockName and Nodes, each once"
+            )
         values[name] = match[2]
-    if "switchname" not in values:
-        raise TopologyError(f"{at}: no SwitchName")
+    if ("switchname" in values) == ("blockname" in values) or ("blockname" in values and set(values) != {"blockname", "nodes"}):
+        raise TopologyError(f"{at}: expected SwitchName with Nodes or Switches, or BlockName with Nodes")
     return values
 
 

@@ -17,7 +17,8 @@ from certree.models.network.topology import MAX_NODES
 
 BLOCKS = ("Ring", "FullyConnected", "Switch")
 _KEYS = ("topology", "npus_count", "bandwidth", "latency")
-_LINE = re.compile(r"([a-z_]+):\s*\[(.*)\]")
+_LINE = re.compile(r"([a-z_]+):(?:\s+(.*))?")
+_ITEM = re.compile(r"-\s+(.*)")
 
 
 @description("astra-sim", lambda start: any(line.startswith("npus_count:") for line in start_of(start)), ".yml")
@@ -63,18 +64,39 @@ def _join(box: Box, block: str, group: list[int], rate: Fraction, latency: Fract
 
 def _values(lines: list[str], where: str) -> dict[str, list[str]]:
     """The four lists, all of one length."""
-    values: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}  # of each key its list in brackets
+    last = ""
     for number, line in entries(lines, "#"):
-        match = _LINE.fullmatch(line)
-        if match is None or match[1] not in _KEYS or match[1] in values:
-            raise TopologyError(f"{where}: line {number}: {short(line)}; expected {', '.join(_KEYS)}, each once as KEY: [ ... ]")
-        values[match[1]] = [cell.strip().strip("\"'") for cell in match[2].split(",")]
+        match, item = _LINE.fullmatch(line), _ITEM.fullmatch(line)
+        is_open = last and not texts[last].endswith("]")
+        if is_open and texts[last].startswith("["):
+            texts[last] += f" {line}"
+        elif is_open and item and "," not in line:
+            texts[last] += f",{item[1]}" if texts[last] else item[1]
+        elif match is None or match[1] not in _KEYS or match[1] in texts:
+            raise TopologyError(
+                f"{where}: line {number}: {short(line)}; expected {', '.join(_KEYS)}, each once, as KEY: [ ... ] or with a line"
+                " '- VALUE' for each dimension"
+            )
+        else:
+            last = match[1]
+            texts[last] = (match[2] or "").strip()
+    values = {name: _cells(text, name, where) for name, text in texts.items()}
     for name in _KEYS:
         if name not in values:
             raise TopologyError(f"{where}: no {name}")
         if len(values[name]) != len(values["topology"]):
             raise TopologyError(f"{where}: {len(values[name])} values of {name} for {len(values['topology'])} dimensions")
     return values
+
+
+def _cells(text: str, name: str, where: str) -> list[str]:
+    """The values of a list, with or without brackets."""
+    inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    cells = [cell.strip().strip("\"'") for cell in inside.split(",")]
+    if "[" in inside or "]" in inside or not all(cells):
+        raise TopologyError(f"{where}: {name}: {short(text)}; expected values with commas between them, in brackets")
+    return cells
 
 
 def _whole(text: str, where: str) -> int:

@@ -177,7 +177,6 @@ def test_groups_of_thread_blocks_and_switches() -> None:
         ("gpus.0.channels.0.channel_type", "wire", "unknown channel_type 'wire'; known: memory, port, switch"),
         ("gpus.0.threadblocks.0.channels.0.channel_ids.0", 1, "channel_ids has 1; this rank has 1 of them, numbered from 0"),
         ("gpus.0.threadblocks.0.ops.3.name", "push", "gpus 1: threadblocks 1: ops 4: unknown name 'push'"),
-        ("gpus.0.threadblocks.0.ops.3.name", "gstorepkt", "gstorepkt stores packets by a switch, which is not verified"),
         ("gpus.0.threadblocks.0.ops.3.src_buff.0.index", 1, "i[1] and 0 after it; buffer i of rank 0 has 1 chunks"),
         ("gpus.0.threadblocks.0.ops.3.src_buff", [], "put has 0 sources and 1 targets; expected equally many"),
         ("gpus.0.threadblocks.0.ops.3.dst_buff.0.buffer_id", 1, "buffer_id has 1; this rank has 1 of them"),

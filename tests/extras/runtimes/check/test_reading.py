@@ -2,9 +2,10 @@
 
 import pytest
 
+from certree.extras.runtimes.check.checker import verify_program
 from certree.extras.runtimes.model.msccl import read_msccl
 from certree.models.common.errors import InputError
-from tests.extras.runtimes.check.foreign import ring
+from tests.extras.runtimes.check.foreign import algo, ring, step
 
 RIGHT = ring(2)
 FAULTS = [
@@ -44,6 +45,29 @@ def test_fault(old, new, message):
         read_msccl(changed.encode(), "x.xml")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def exchange(copies=('<copy i_off="0" o_off="0"/>', '<copy i_off="1" o_off="1"/>')):
+    """An all-to-all of two ranks, whose own blocks are elements `copy`."""
+    gpus = []
+    for rank in (0, 1):
+        other = 1 - rank
+        blocks = [(other, -1, [step(0, "s", f"i:{other}", f"o:{rank}")]), (-1, other, [step(0, "r", f"i:{rank}", f"o:{other}")])]
+        gpus.append((0, blocks))
+    first, second, third = algo(gpus, "alltoall", chunks=2).split("</gpu>")
+    return "</gpu>".join([first + copies[0], second + copies[1], third])
+
+
+def test_copies():
+    """They are executed, and checked like steps; executors do not read them."""
+    found = verify_program(read_msccl(exchange().encode(), "x.xml"))
+    assert found.valid
+    assert any("<copy>; the executor reads no such element" in sentence for sentence in found.limits["rccl"])
+    swapped = exchange(('<copy i_off="0" o_off="1"/>', '<copy i_off="1" o_off="1"/>'))
+    assert set(verify_program(read_msccl(swapped.encode(), "x.xml")).verdict.counts) >= {"wrong-data"}
+    for wrong, words in (("2", "<copy>: i_off is '2'; allowed: 0 to 1"), ("x", "<copy>: i_off is 'x'")):
+        with pytest.raises(InputError, match=words):
+            read_msccl(exchange((f'<copy i_off="{wrong}" o_off="0"/>', "")).encode(), "x.xml")
 
 
 def test_hostile_sizes():

@@ -76,6 +76,31 @@ def test_faults(document: Document, rules: set[str]) -> None:
     assert set(checked(document).verdict.counts) == rules
 
 
+def by_switch(*more: Document, added: int = 1) -> Document:
+    """Each rank has the switch store its chunk, as packets, at its own place in scratch of both, and adds that of the other."""
+    found = plan()
+    for rank, gpu in enumerate(found["gpus"]):
+        store = {"name": "gstorepkt", "src_buff": [at("i", 0)], "channel_type": "switch"}
+        store["dst_buff"] = [{"switch_channel_id": 0, "index": rank, "size": 1}]
+        add = {**ADD, "src_buff": [at("i", 0), at("s", (rank + added) % 2)]}
+        gpu["scratch_chunks"] = 2
+        gpu["channels"] = [{"channel_type": "switch", "buffer_type": "s", "rank_groups": [{"size": 2, "ranks": [0, 1]}]}]
+        gpu["threadblocks"][0] = {
+            "id": 0,
+            "ops": [store, NOP, *more, add],
+            "channels": [{"channel_type": "switch", "channel_ids": [0]}],
+            "remote_buffer_refs": [],
+        }
+    return found
+
+
+def test_packets_by_switch() -> None:
+    assert checked(by_switch()).valid
+    assert set(checked(by_switch(added=0)).verdict.counts) == {"wrong-data"}  # its own chunk twice
+    as_data = {"name": "copy", "src_buff": [at("s", 0)], "dst_buff": [at("s", 1)]}
+    assert "race" in checked(by_switch(as_data)).verdict.counts
+
+
 def test_packets_are_in_scratch() -> None:
     wrong = plan(ops=[PUT, NOP, {**ADD, "src_buff": [at("i", 0), at("i", 0)]}])
     with pytest.raises(InputError, match="repkt: packets in buffer i; expected scratch"):
