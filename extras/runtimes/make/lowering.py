@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from certree.extras.runtimes.make.cells import Cells
+from certree.extras.runtimes.make.fusing import fusions
 from certree.extras.runtimes.make.moves import LAND, LEAVE, LOCAL, Move, after, joined, moves_of, runs
 from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.model.limits import MOST_CHANNELS, MOST_STEPS, limits
@@ -24,7 +25,8 @@ _Block = tuple[int, int, int]
 def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps: int = MOST_STEPS) -> Program:
     """The program of one iteration of a schedule: every transfer a message from source to destination, whatever its route.
 
-    A thread block has one peer, and steps in the order of the schedule; where it needs what another one of the same rank received,
+    A thread block has one peer, or where it sends on what comes two, and then fused steps, of which partial sums that nobody else
+    needs are not stored. Steps have the order of the schedule; where one needs what another one of the same rank received,
     or overwrites what another one still reads, it waits. Contributions are copied to the output (or scratch) before something is
     added to them, so that inputs stay as they are; what is only sent on is read from the input. The pieces of a large message pass
     through the program one after the other, as the runtime does it: iterations of a repeating schedule need no steps of their own.
@@ -76,13 +78,17 @@ class _Builder:
         self.in_place = cells.layout.kind is not CollectiveKind.ALL_TO_ALL
         self.ranks = range(cells.layout.ranks)
         self.steps: list[dict[_Block, list[Step]]] = [{} for _ in self.ranks]
+        self.events = sorted(self._events(), key=lambda event: event[:3])
+        self.fused = fusions(moves, self.events, self._place, schedule.delay)
+        self.sends = {(rank, source, channel): to for (rank, to, channel), source in self.fused.receives.items()}
+        self.sent_with = set(self.fused.leaving.values())
         for move in sorted(moves, key=lambda move: (move.channel, move.ends)):
             src, dst = move.ends
             if src == dst:
                 self.steps[src].setdefault(_LOCAL_BLOCK, [])
             else:
-                self.steps[src].setdefault((dst, -1, move.channel), [])
-                self.steps[dst].setdefault((-1, src, move.channel), [])
+                self.steps[src].setdefault(self._sending(move), [])
+                self.steps[dst].setdefault(self._receiving(move), [])
         self.order = [{block: at for at, block in enumerate(found)} for found in self.steps]
         self.writer: dict[Cell, tuple[_Block, int]] = {}
         self.readers: defaultdict[Cell, dict[_Block, int]] = defaultdict(dict)
@@ -92,8 +98,8 @@ class _Builder:
     def program(self, protocol: str) -> Program:
         """The program."""
         self._add_kept()
-        for _, phase, _, move in sorted(self._events(), key=lambda event: event[:3]):
-            self._add(move, phase)
+        for _, phase, number, move in self.events:
+            self._add(move, phase, number)
         ranks = []
         for rank in self.ranks:
             inputs, outputs = self.cells.layout.sizes(rank)
@@ -132,17 +138,42 @@ class _Builder:
             for src, dst, count in runs(pairs):
                 self._append(rank, block, StepType.COPY, src, dst, count)
 
-    def _add(self, move: Move, phase: int) -> None:
+    def _sending(self, move: Move) -> _Block:
+        """The thread block that sends it."""
+        src, dst = move.ends
+        return dst, self.fused.receives.get((src, dst, move.channel), -1), move.channel
+
+    def _receiving(self, move: Move) -> _Block:
+        """The thread block that receives it."""
+        src, dst = move.ends
+        return self.sends.get((dst, src, move.channel), -1), src, move.channel
+
+    def _add(self, move: Move, phase: int, number: int) -> None:
         src, dst = move.ends
         if phase == LEAVE:
-            self._append(src, (dst, -1, move.channel), StepType.SEND, move.src, move.dst, move.count)
+            if number not in self.sent_with:
+                self._append(src, self._sending(move), StepType.SEND, move.src, move.dst, move.count)
             return
-        block = _LOCAL_BLOCK if phase == LOCAL else (-1, src, move.channel)
-        for own, held, count in runs(move.fresh):
+        block = _LOCAL_BLOCK if phase == LOCAL else self._receiving(move)
+        copies = list(runs(move.fresh))
+        if number in self.fused.passing and [entry[1:] for entry in copies] == [(move.dst, move.count)]:
+            self._append(dst, block, StepType.RECEIVE_REDUCE_SEND, copies[0][0], move.dst, move.count)
+            return
+        for own, held, count in copies:
             self._append(dst, block, StepType.COPY, own, held, count)
-        kinds = (StepType.REDUCE, StepType.COPY) if phase == LOCAL else (StepType.RECEIVE_REDUCE_COPY, StepType.RECEIVE)
-        kind = kinds[move.op == Op.COPY]
-        self._append(dst, block, kind, move.dst if kind is StepType.RECEIVE_REDUCE_COPY else move.src, move.dst, move.count)
+        kind = self._kind(move, phase, number)
+        self._append(dst, block, kind, move.dst if kind.receives and kind.adds else move.src, move.dst, move.count)
+
+    def _kind(self, move: Move, phase: int, number: int) -> StepType:
+        """What a step does with what comes."""
+        is_copy = move.op == Op.COPY
+        if phase == LOCAL:
+            return StepType.COPY if is_copy else StepType.REDUCE
+        if number in self.fused.passing:
+            return StepType.RECEIVE_REDUCE_SEND
+        if number in self.fused.leaving:
+            return StepType.RECEIVE_COPY_SEND if is_copy else StepType.RECEIVE_REDUCE_COPY_SEND
+        return StepType.RECEIVE if is_copy else StepType.RECEIVE_REDUCE_COPY
 
     def _append(self, rank: int, block: _Block, kind: StepType, src: Cell, dst: Cell, count: int) -> None:
         """A step, after those that it must wait for."""

@@ -13,8 +13,8 @@ GPU = ("id", "i_chunks", "o_chunks", "s_chunks")
 TB = ("id", "send", "recv", "chan")
 STEP = ("s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep")
 SENDS, RECEIVES = ("s", "rcs", "rrs", "rrcs"), ("r", "rcs", "rrs", "rrc", "rrcs")
-READS_SRC, WRITES_DST = ("s", "rrs", "rrcs", "cpy", "re"), ("r", "rcs", "rrc", "rrcs", "cpy", "re")
-READS_DST = ("rrc", "rrcs", "re")
+READS_SRC, WRITES_DST = ("s", "rrc", "rrs", "rrcs", "cpy", "re"), ("r", "rcs", "rrc", "rrcs", "cpy", "re")
+READS_DST = ("re",)
 
 
 class WrongError(Exception):
@@ -87,6 +87,7 @@ def _check_step(step, ends, sizes, blocks):
     kind = step["type"]
     _need(kind in {*SENDS, *RECEIVES, "cpy", "re", "nop"}, "unknown type")
     _need(0 < step["cnt"] < COUNT, "a count that is not allowed")
+    _need(step["hasdep"] in (0, 1), "hasdep is no flag")
     _need(kind not in SENDS or ends["send"] >= 0, "a send without a peer")
     _need(kind not in RECEIVES or ends["recv"] >= 0, "a receive without a peer")
     for side, used in (("src", kind in READS_SRC), ("dst", kind in WRITES_DST)):
@@ -208,7 +209,7 @@ class _Run:
             return incoming
         if kind == "re":
             return self.load(dst) + self.load(src)
-        return self.load(src if kind in ("rrs", "rrcs") else dst) + incoming
+        return self.load(src) + incoming
 
     def load(self, cell):
         return self.memory.get(cell, Counter({("nothing", cell): 1}))
