@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,10 @@ Share = Annotated[Fraction, Limits(0, 1)]
 class Fields:
     """One table of a document, at `where`; `error` makes the exception for a message.
 
-    With `quotes_optional`, whole numbers may stand in quotes and exact numbers without.
+    With `quotes_optional`, whole numbers may stand in quotes and exact numbers without. Tables of a list are counted from `first`.
     """
+
+    first: ClassVar[int] = 1
 
     def __init__(
         self, table: Any, where: str, error: Callable[[str], Exception] = InputError, *, quotes_optional: bool = False
@@ -199,7 +201,7 @@ class Fields:
         value = self.raw(name, [])
         if not isinstance(value, list) or len(value) < least:
             self.refuse(f"{name} is {short(value)}; expected a list of {f'{least} or more ' if least else ''}tables")
-        entries = [self.inner(entry, f"{name} {number}") for number, entry in enumerate(value, 1)]
+        entries = [self.inner(entry, f"{name} {number}") for number, entry in enumerate(value, self.first)]
         names = [entry.text(distinct) for entry in entries] if distinct else []
         if len(set(names)) < len(names):
             self.refuse(f"{name} are called {', '.join(names)}; expected a different {distinct} for each")
@@ -215,7 +217,7 @@ class Fields:
 
     def inner(self, value: Any, name: str) -> "Fields":
         """The fields of a table that was found inside this one."""
-        found = Fields(value, f"{self.where}: {name}", self.error, quotes_optional=self._lenient)
+        found = type(self)(value, f"{self.where}: {name}", self.error, quotes_optional=self._lenient)
         found._joint = "."  # columns of tables are called transfers.step and the like
         return found
 

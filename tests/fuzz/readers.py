@@ -34,6 +34,7 @@ from certree.models.traces.aggregation_traces import load_aggregation_trace
 from certree.models.traces.flits import load_flit_trace
 from certree.verify.tla.traces.interfaces import load_trace
 from tests.extras.clusters.imports.test_edits import SUBJECTS
+from tests.extras.runtimes.check.others.test_old_plans import plan as old_plan
 from tests.fuzz import forms
 from tests.fuzz.mutations import damaged
 from tests.fuzz.worker import OUTCOMES, Reader, Worker
@@ -123,6 +124,7 @@ def _programs(folder: Path) -> Iterator[Subject]:
         data = (folder / f"program{suffix}").read_bytes()
         yield Subject(f"{name}.program", suffix, data, verify)
         yield Subject(f"{name}.schedule", suffix, data, _verifying("--topology", "mesh:2x2"))
+    yield Subject("mscclpp.old", ".json", json.dumps(old_plan()).encode(), verify)
     for form in ("broadcast", "all-to-all"):
         file = folder / f"{form}.xml"
         ct.export_program(forms.small(form), "msccl-xml", file)

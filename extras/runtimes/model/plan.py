@@ -148,7 +148,7 @@ class PlanRank:
 @dataclass(frozen=True)
 class Plan:
     """A collective of all ranks, or as `roles` say, for messages of `min_bytes` to `max_bytes` whose chunks are multiples of
-    `alignment` bytes. `alternates`: whether calls in turn use two halves of scratch."""
+    `alignment` bytes. `alternates`: whether calls in turn use two halves of scratch. `is_old`: whether its file is as of 2024."""
 
     name: str
     kind: CollectiveKind
@@ -162,6 +162,7 @@ class Plan:
     ranks: tuple[PlanRank, ...]
     roles: Roles = EVERYONE
     alternates: bool = False
+    is_old: bool = False
 
     @property
     def chunks_per_loop(self) -> int:

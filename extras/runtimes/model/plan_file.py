@@ -9,6 +9,8 @@ from collections import Counter
 from typing import Any
 
 from certree.extras.runtimes.model.layout import Layout
+from certree.extras.runtimes.model.old_plan import SIZES as OLD_SIZES
+from certree.extras.runtimes.model.old_plan import OldReader, is_old
 from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.extras.runtimes.model.program import Buffer
 from certree.extras.runtimes.model.roles import Roles
@@ -25,6 +27,12 @@ PROTOCOLS = ("Simple", "LL")
 COLLECTIVES = {str(kind).replace("-", ""): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
 
 
+class PlanFields(Fields):
+    """Tables of a plan, which are counted from 0, as their ids are."""
+
+    first = 0
+
+
 def is_plan(data: bytes) -> bool:
     """Whether a JSON file looks like a plan."""
     return b'"gpus"' in data and b'"protocol"' in data
@@ -36,8 +44,8 @@ def plan_of(document: Any, where: str) -> Plan:
     InputError, with the place in the file, for what is missing, of another type, or no rank, channel, buffer or offset of the file.
     O(operations).
     """
-    top = Fields(document, where)
-    name = top.text("collective", known=COLLECTIVES)
+    top, old = PlanFields(document, where), is_old(document)
+    name = top.text("colletive" if old and "collective" not in top else "collective", known=COLLECTIVES)  # as plans of 2024 have it
     kind = COLLECTIVES[name]
     gpus = top.tables("gpus", least=2)
     if len(gpus) > MAX_RANKS:
@@ -45,7 +53,8 @@ def plan_of(document: Any, where: str) -> Plan:
     for number, gpu in enumerate(gpus):
         if gpu.whole("id", 0) != number:
             gpu.refuse(f"id is {gpu.whole('id', 0)}; ranks are listed in their order, and this is number {number}")
-    sizes = [tuple(gpu.whole(f"{name}_chunks", 0, MAX_CHUNKS) for name in ("input", "output", "scratch")) for gpu in gpus]
+    names = OLD_SIZES if old else ("input_chunks", "output_chunks", "scratch_chunks")
+    sizes = [tuple(gpu.whole(name, 0, MAX_CHUNKS) for name in names) for gpu in gpus]
     members = top.wholes("members", 0, len(gpus) - 1) if "members" in top else None
     blocks = tuple(gpu.wholes("blocks", 0, MAX_CHUNKS) for gpu in gpus) if name == ALLTOALLV else ()
     plan = Plan(
@@ -59,14 +68,26 @@ def plan_of(document: Any, where: str) -> Plan:
         threads=top.whole("num_threads_per_block", 1, 1024, default=1024),
         reuses_resources=top.choice("reuse_resources", (True, False), default=False),
         alternates=top.choice("use_double_scratch_buffer", (True, False), default=False),
-        ranks=tuple(_Reader(rank, gpu, sizes).rank() for rank, gpu in enumerate(gpus)),
+        ranks=tuple((_old_rank if old else _rank)(rank, gpu, sizes) for rank, gpu in enumerate(gpus)),
         roles=Roles(members, blocks),
+        is_old=old,
     )
     try:
         Layout(kind, len(gpus), plan.chunks_per_loop, roles=plan.roles)
     except InputError as error:
         top.refuse(str(error))
     return plan
+
+
+def _rank(number: int, gpu: Fields, sizes: list[tuple[int, ...]]) -> PlanRank:
+    return _Reader(number, gpu, sizes).rank()
+
+
+def _old_rank(number: int, gpu: Fields, sizes: list[tuple[int, ...]]) -> PlanRank:
+    rank, operations = OldReader(number, gpu, sizes).rank()
+    for table, operation in operations:
+        _check(table, operation)
+    return rank
 
 
 class _Reader:
@@ -166,7 +187,7 @@ class _Reader:
                 "body": tuple(self._operation(entry, own, remote, inner=True) for entry in table.tables("ops", least=1)),
             }
         operation = Operation(name, src, dst, tuple(channels), kind, part, **fields)
-        self._check(table, operation)
+        _check(table, operation)
         return operation
 
     def _span(self, table: Fields, kind: str, own: dict[str, list[int]], remote: dict[str, list[int]]) -> Span:
@@ -187,32 +208,31 @@ class _Reader:
             table.refuse(f"{buffer}[{offset}] and {count - 1} after it; buffer {buffer} of rank {rank} has {size} chunks")
         return Span(rank, buffer, offset, count, group)
 
-    def _check(self, table: Fields, operation: Operation) -> None:
-        """Refuse an operation whose buffers or channels are not what it needs."""
-        name, src, dst = operation.name, operation.src, operation.dst
-        if name.puts and (not dst or len(src) != len(dst)):
-            table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected equally many")
-        if name.adds and (len(src) < 1 or not dst):
-            table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected some of each")
-        packets = [
-            span for spans, which in ((src, name.reads_packets), (dst, name.writes_packets)) for span in _packed(spans, which)
-        ]
-        if any(span.buffer is not Buffer.SCRATCH for span in packets):
-            table.refuse(f"{name}: packets in buffer {packets[0].buffer}; expected scratch")
-        if (name.signals or name.waits) and not operation.channels:
-            table.refuse(f"{name} has no channels")
-        if not name.switches and any(span.group >= 0 for span in (*src, *dst)):
-            table.refuse(f"{name} has switch_channel_id; expected buffers of single ranks")
-        if name.switches and (len(src), len(dst)) != (1, 1):
-            table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected one of each")
-        if name.switches and (dst[0].group < 0 or (src[0].group < 0) is (name is OpName.SWITCH_REDUCE_STORE)):
-            table.refuse(
-                f"{name}: expected switch_channel_id in dst_buff{', and in src_buff' if name is OpName.SWITCH_REDUCE_STORE else ''}"
-            )
-        if len({span.count for span in (*src, *dst)} if not name.puts else ()) > 1:
-            table.refuse(f"{name}: sources and targets of different sizes")
-        if name.puts and any(one.count != two.count for one, two in zip(src, dst, strict=True)):
-            table.refuse(f"{name}: a source and its target of different sizes")
+
+def _check(table: Fields, operation: Operation) -> None:
+    """Refuse an operation whose buffers or channels are not what it needs."""
+    name, src, dst = operation.name, operation.src, operation.dst
+    if name.puts and (not dst or len(src) != len(dst)):
+        table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected equally many")
+    if name.adds and (len(src) < 1 or not dst):
+        table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected some of each")
+    packets = [span for spans, which in ((src, name.reads_packets), (dst, name.writes_packets)) for span in _packed(spans, which)]
+    if any(span.buffer is not Buffer.SCRATCH for span in packets):
+        table.refuse(f"{name}: packets in buffer {packets[0].buffer}; expected scratch")
+    if (name.signals or name.waits) and not operation.channels:
+        table.refuse(f"{name} has no channels")
+    if not name.switches and any(span.group >= 0 for span in (*src, *dst)):
+        table.refuse(f"{name} has switch_channel_id; expected buffers of single ranks")
+    if name.switches and (len(src), len(dst)) != (1, 1):
+        table.refuse(f"{name} has {len(src)} sources and {len(dst)} targets; expected one of each")
+    if name.switches and (dst[0].group < 0 or (src[0].group < 0) is (name is OpName.SWITCH_REDUCE_STORE)):
+        table.refuse(
+            f"{name}: expected switch_channel_id in dst_buff{', and in src_buff' if name is OpName.SWITCH_REDUCE_STORE else ''}"
+        )
+    if len({span.count for span in (*src, *dst)} if not name.puts else ()) > 1:
+        table.refuse(f"{name}: sources and targets of different sizes")
+    if name.puts and any(one.count != two.count for one, two in zip(src, dst, strict=True)):
+        table.refuse(f"{name}: a source and its target of different sizes")
 
 
 def _packed(spans: tuple[Span, ...], which: tuple[bool, bool]) -> tuple[Span, ...]:

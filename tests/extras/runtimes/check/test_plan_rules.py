@@ -171,18 +171,18 @@ def test_groups_of_thread_blocks_and_switches() -> None:
     [
         ("collective", "allsum", "x.json: unknown collective 'allsum'; known: allreduce"),
         ("gpus", [], "gpus is []; expected a list of 2 or more tables"),
-        ("gpus.1.id", 0, "gpus 2: id is 0; ranks are listed in their order, and this is number 1"),
-        ("gpus.0.input_chunks", -1, "gpus 1: input_chunks is -1; allowed: whole numbers from 0 to 32768"),
-        ("gpus.0.channels.0.connected_to.0", 2, "gpus 1: channels 1: connected_to has 2; allowed: ranks 0 to 1 other than 0"),
+        ("gpus.1.id", 0, "gpus 1: id is 0; ranks are listed in their order, and this is number 1"),
+        ("gpus.0.input_chunks", -1, "gpus 0: input_chunks is -1; allowed: whole numbers from 0 to 32768"),
+        ("gpus.0.channels.0.connected_to.0", 2, "gpus 0: channels 0: connected_to has 2; allowed: ranks 0 to 1 other than 0"),
         ("gpus.0.channels.0.channel_type", "wire", "unknown channel_type 'wire'; known: memory, port, switch"),
         ("gpus.0.threadblocks.0.channels.0.channel_ids.0", 1, "channel_ids has 1; this rank has 1 of them, numbered from 0"),
-        ("gpus.0.threadblocks.0.ops.3.name", "push", "gpus 1: threadblocks 1: ops 4: unknown name 'push'"),
+        ("gpus.0.threadblocks.0.ops.3.name", "push", "gpus 0: threadblocks 0: ops 3: unknown name 'push'"),
         ("gpus.0.threadblocks.0.ops.3.src_buff.0.index", 1, "i[1] and 0 after it; buffer i of rank 0 has 1 chunks"),
         ("gpus.0.threadblocks.0.ops.3.src_buff", [], "put has 0 sources and 1 targets; expected equally many"),
         ("gpus.0.threadblocks.0.ops.3.dst_buff.0.buffer_id", 1, "buffer_id has 1; this rank has 1 of them"),
         ("gpus.0.threadblocks.0.ops.5.channel_ids", [], "signal has no channels"),
         ("gpus.0.threadblocks.0.ops.5.channel_ids.0", "0", "channel_ids has '0'; this rank has 1 of them"),
-        ("gpus.0.remote_buffers.0.rank", 9, "remote_buffers 1: rank is 9; allowed: whole numbers from 0 to 1"),
+        ("gpus.0.remote_buffers.0.rank", 9, "remote_buffers 0: rank is 9; allowed: whole numbers from 0 to 1"),
     ],
 )
 def test_what_is_no_plan(path, value, words) -> None:
