@@ -1,5 +1,6 @@
 """The rings and trees of NCCL as schedules."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +12,8 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Request
-from certree.synth.methods.rings.ring_algorithm import around
+from certree.synth.methods.rings.ring_algorithm import round_trips
 from certree.synth.methods.trees.double_binary_tree import ROOT
-from certree.synth.phases import joined
 from certree.synth.ranks.embedding import MOST_CHANNELS, Rows, embed, shortest_pipeline
 from certree.verify.rules.contention import claims
 
@@ -60,48 +60,68 @@ def _parts(schedule: Schedule) -> int:
 
 
 def _rings(channels: Channels, request: Request, method: str) -> Schedule:
-    """Each ring with its part of the message: N - 1 steps per phase."""
-    collective, nodes = request.collective, request.topology.endpoints
+    """Each ring with its part of the message, in one set or in two that take turns; from or to a root a chain."""
+    collective, ranks, nodes = request.collective, channels.ranks, request.topology.endpoints
+    if collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
+        root = int(request.topology.rank[collective.root])
+        return _pipelined([_chain(ring, root, collective.kind) for ring in channels.rings], request, RING, method)
     if collective.kind not in SYMMETRIC_KINDS:
-        raise UnsupportedError(f"{method}: rings make {', '.join(SYMMETRIC_KINDS)}, not {collective.kind}")
-    _require_rows(len(channels.rings) * len(nodes) * 2 * (len(nodes) - 1), method)
-    orders = [nodes[list(ring)] for ring in channels.rings]
-    rank = np.searchsorted(nodes, np.arange(len(request.topology.kind))).astype(np.int32)
-    columns = joined(collective, around(orders, rank, behind=1), around(orders, rank, behind=0))
-    roots, options = np.tile(nodes, len(orders)), {"algorithm": RING, "found_channels": len(orders)}
-    once = embed(request, roots, columns, method=method, options=options)
-    parts = _parts(once)
-    made = once if parts == 1 else embed(request, roots, columns, method=method, options=options | {"channels": parts})
-    return request.remember(made)
+        raise UnsupportedError(f"{method}: rings make {', '.join(SYMMETRIC_KINDS)}, broadcast and reduce, not {collective.kind}")
+    made = []
+    for delay in (1, 2):
+        _require_rows(delay * len(channels.rings) * ranks * 2 * (ranks - 1), method)
+        roots, columns = round_trips(request, [nodes[list(ring)] for ring in channels.rings] * delay, delay)
+        options: dict[str, object] = {"algorithm": RING, "found_channels": len(channels.rings), "delay": delay}
+        once = embed(request, roots, columns, delay=delay, method=method, options=options)
+        parts = _parts(once)
+        more = options | {"channels": parts}
+        made.append(once if parts == 1 else embed(request, roots, columns, delay=delay, method=method, options=more))
+    return request.remember(min(made, key=request.rank))
+
+
+def _chain(ring: Sequence[int], root: int, kind: CollectiveKind) -> Int32:
+    """The parent of each rank where data go round a ring from a root, or to it."""
+    start = ring.index(root)
+    order = [*ring[start:], *ring[:start]]
+    above = order[:-1] if kind is CollectiveKind.BROADCAST else [*order[2:], root]
+    parents = np.full(len(ring), ROOT, np.int32)
+    parents[order[1:]] = above
+    return parents
 
 
 def _trees(channels: Channels, request: Request, method: str) -> Schedule:
-    """Each tree with its part of the message, in as many pieces as are fastest: the sum of a piece goes up, and then down."""
+    """Each tree with its part of the message: the sum of a piece goes up, and then down."""
     if request.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"{method}: trees make all-reduce, not {request.collective.kind}")
-    transfers = 2 * (channels.ranks - 1) * len(channels.trees)
+    return _pipelined([np.array(tree, np.int32) for tree in channels.trees], request, TREE, method)
+
+
+def _pipelined(trees: list[Int32], request: Request, kind: str, method: str) -> Schedule:
+    """In as many pieces as are fastest."""
+    transfers = 2 * (len(trees[0]) - 1) * len(trees)
     _require_rows(transfers, method)
     most = min(256, MAX_ROWS // transfers)
-    parents = [np.array(tree, np.int32) for tree in channels.trees]
-    parts = _parts(_pieces(parents, request, min(most, 8), 1, method))
+    parts = _parts(_pieces(trees, request, min(most, 8), 1, kind, method))
     if most < 2 * parts:
-        return request.remember(_pieces(parents, request, 1, parts, method))
-    made = shortest_pipeline(request, lambda pieces: _pieces(parents, request, pieces, parts, method), most // parts)
+        return request.remember(_pieces(trees, request, 1, parts, kind, method))
+    made = shortest_pipeline(request, lambda pieces: _pieces(trees, request, pieces, parts, kind, method), most // parts)
     return request.remember(made)
 
 
-def _pieces(trees: list[Int32], request: Request, pieces: int, parts: int, method: str) -> Schedule:
-    rows, nodes = Rows(), request.topology.endpoints
+def _pieces(trees: list[Int32], request: Request, pieces: int, parts: int, kind: str, method: str) -> Schedule:
+    rows, nodes, collective = Rows(), request.topology.endpoints, request.collective
     for number, parents in enumerate(trees):
         depth = depths(parents)
         child = np.flatnonzero(parents != ROOT)
         piece = np.arange(pieces)[:, None]
         chunk, height = number * pieces + piece, _heights(parents, depth)
-        rows.add(chunk, Op.REDUCE, height[child] + piece, nodes[child], nodes[parents[child]])
-        start = int(height[parents == ROOT][0])
-        rows.add(chunk, Op.COPY, start + depth[child] - 1 + piece, nodes[parents[child]], nodes[child])
-    roots = np.zeros(len(trees) * pieces, np.int32)
-    options = {"algorithm": TREE, "found_channels": len(trees), "pieces": pieces, "channels": parts}
+        if collective.reduces:
+            rows.add(chunk, Op.REDUCE, height[child] + piece, nodes[child], nodes[parents[child]])
+        if collective.gathers:
+            start = int(height[parents == ROOT][0]) if collective.reduces else 0
+            rows.add(chunk, Op.COPY, start + depth[child] - 1 + piece, nodes[parents[child]], nodes[child])
+    roots = np.full(len(trees) * pieces, collective.root or 0, np.int32)
+    options = {"algorithm": kind, "found_channels": len(trees), "pieces": pieces, "channels": parts}
     return embed(request, roots, rows.columns, method=method, options=options)
 
 

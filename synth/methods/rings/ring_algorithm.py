@@ -52,11 +52,16 @@ def ring(request: Request, options: Options) -> Schedule:
     require_shape(request, "ring", (2 * nodes if both_ways else nodes) * delay, phases * (nodes - 1) * delay)
     order = _order(request, natural=options["order"] == "natural", both_ways=both_ways)
     orders = ([order, order[::-1]] if both_ways else [order]) * delay
-    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
-    first, second = (_by_turns(around(orders, rank, behind), nodes * len(orders) // delay, delay) for behind in (1, 0))
-    columns = joined(request.collective, first, second)
-    roots = np.tile(request.members, len(orders))
+    roots, columns = round_trips(request, orders, delay)
     return embed(request, roots, columns, delay=delay, method="ring", options=options)
+
+
+def round_trips(request: Request, orders: list[Int32], delay: int) -> tuple[Int32, dict[str, np.ndarray]]:
+    """(`chunk_root`, columns) of rings of all members, side by side, in `delay` equal sets that take turns."""
+    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
+    chunks = len(request.members) * len(orders) // delay
+    first, second = (_by_turns(_around(orders, rank, behind), chunks, delay) for behind in (1, 0))
+    return np.tile(request.members, len(orders)), joined(request.collective, first, second)
 
 
 def _by_turns(phase: Phase, chunks: int, delay: int) -> Phase:
@@ -88,7 +93,7 @@ def _by_switch(topology: Topology, members: Int32) -> Int32:
     return members[np.argsort(first[switch], kind="stable")]
 
 
-def around(orders: list[Int32], rank: Int32, behind: int) -> Phase:
+def _around(orders: list[Int32], rank: Int32, behind: int) -> Phase:
     """One trip of every chunk in each direction of the ring, N-1 hops; it starts `behind` nodes after its root.
 
     Copies start at the root (0); a partial sum starts one node after it (1) and ends there. O(N^2) rows.

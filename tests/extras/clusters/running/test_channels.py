@@ -78,6 +78,22 @@ def test_the_faster_one() -> None:
     assert found[":tree"][0] < found[":ring"][0]
 
 
+@pytest.mark.parametrize(("collective", "root"), [("all-gather", None), ("reduce-scatter", None), ("broadcast", 2), ("reduce", 1)])
+def test_other_collectives(collective: str, root: int | None) -> None:
+    """Rings make them, from and to any root: a chain, in pieces."""
+    for name, network in (("nccl.log", "switch:4"), ("graphs.xml", "switch:8")):
+        verdict = ct.verify(f"{FILES / name}:ring", topology=network, collective=collective, root=root)
+        assert verdict.valid
+    with pytest.raises(InputError, match="trees make all-reduce, not"):
+        ct.verify(f"{FILES / 'nccl.log'}:tree", topology="switch:4", collective=collective, root=root)
+
+
+def test_long_messages_do_not_wait() -> None:
+    """Two sets of parts take turns, so that a step does not wait for what the one before it sent."""
+    cells = ct.compare("switch:4", sizes=["64MiB"], methods=["ring:delay=2"], baseline=f"{FILES / 'nccl.log'}:ring", run=None).cells
+    assert cells[0]["time_cycles"] < 1.01 * cells[1]["time_cycles"]
+
+
 def test_other_network() -> None:
     with pytest.raises(InputError, match="chains of 4 GPUs; the network has 6 endpoints"):
         ct.compare("switch:6", methods=["ring"], baseline=FILES / "graphs.xml")
