@@ -8,7 +8,7 @@ channel. Ranks are those of the communicator.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from certree.extras.clusters.imports.texts import decoded, lines_of
 from certree.extras.clusters.running.channels import MAX_CHANNELS, RING, TREE, Channels, require_ring, require_tree
@@ -41,10 +41,19 @@ def has_channels(start: bytes) -> bool:
 
 def read_log(opened: Opened, endpoints: int | None) -> Channels:
     """The channels that the lines state; InputError names a line that is damaged or contradicts another, and ranks without one."""
-    log = _Log(str(opened))
-    for number, line in enumerate(lines_of(decoded(opened.data(), "replace")), 1):
+    lines = lines_of(decoded(opened.data(), "replace"))
+    wholes = [match for line in lines if (begin := _BEGINS.search(line)) and (match := _WHOLE.fullmatch(begin[1]))]
+    sizes = sorted({len(match[3].split()) for match in wholes})
+    several = f"the log is of communicators of {' and '.join(map(str, sizes))} ranks" if len(sizes) > 1 else ""
+    if several and endpoints not in sizes:
+        raise InputError(
+            f"{opened}: {several}; {'give the network of one' if endpoints is None else f'the network has {endpoints} endpoints'}"
+        )
+    log = _Log(str(opened), endpoints if several else None)
+    for number, line in enumerate(lines, 1):
         log.add(number, line)
-    return log.channels()
+    found = log.channels()
+    return replace(found, missing=dict.fromkeys(found.missing, several)) if several else found
 
 
 @dataclass
@@ -52,6 +61,7 @@ class _Log:
     """What lines state: by kind, channel and rank a fact, and its line."""
 
     where: str
+    only: int | None  # of several communicators that with so many ranks; only lines with whole rings say of which they are
     facts: defaultdict[tuple[str, int], dict[int, tuple[object, int]]] = field(default_factory=lambda: defaultdict(dict))
     counts: dict[str, int] = field(default_factory=dict)  # channels and ranks, where lines state them
 
@@ -61,9 +71,13 @@ class _Log:
         text = begin[1] if begin else ""
         if match := _WHOLE.fullmatch(text):
             order = tuple(map(int, match[3].split()))
+            if self.only not in (None, len(order)):
+                return
             self._once("whole", match[1], 0, order, number)
             self._count("ranks", str(len(order)), number)
             self._count("channels", match[2], number)
+        elif self.only is not None:
+            return
         elif match := _NEIGHBOURS.fullmatch(text):
             self._once(RING, match[1], int(match[3]), (int(match[2]), int(match[4])), number)
             self._count("ranks", match[5], number)

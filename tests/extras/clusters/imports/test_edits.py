@@ -52,6 +52,10 @@ SUBJECTS = {
         "speed=SYS:20GB/s;speed=NET:25GB/s;boxes=2;fabric=switch",
         r"^((?!PCIDev|u64).)*$|.*0108.*|length=\S+|gp_index=\"16\"|pci_busid=\S+|\[[0-9a-f:]+\]|>0 100|100000 0 ?<|50000 0 <",
     ),
+    "one-gpu.xml": (
+        f"fabric={FILES / 'fabric.ibnet'};hosts=node-*;nics=mlx5_0",
+        r"arch=\S+|sm=\S+|gdr=\S+|version=\S+|numaid=\S+|rank=\S+|class=\S+|dev=\S+|port=\S+|<pci busid=.0000:04.*|busid=\S+",
+    ),
     "edges.csv": ("switches=leaf*", r"#.*"),
     "directed.csv": ("", r"$^"),
 }

@@ -57,6 +57,18 @@ def test_part_of_a_log(tmp_path: Path) -> None:
         ct.verify(f"{tmp_path / 'first'}:tree", topology="switch:4")
 
 
+def test_several_communicators(tmp_path: Path) -> None:
+    """Of communicators with different numbers of ranks the network says which; lines on trees do not say of which they are."""
+    pair = "INFO Channel 00/01 :    0   1\nINFO Trees [0] 1/-1/-1->0->-1\nINFO Trees [0] -1/-1/-1->1->0\n"
+    (tmp_path / "job.log").write_text((FILES / "nccl.log").read_text() + pair)
+    found = ct.load(tmp_path / "job.log", topology="switch:4")
+    assert found == Channels(((0, 1, 2, 3), (0, 3, 1, 2)), (), {"tree": "the log is of communicators of 2 and 4 ranks"})
+    assert ct.load(tmp_path / "job.log", topology="ring:2").rings == ((0, 1),)
+    for network, words in ((None, "give the network of one"), ("switch:6", "the network has 6 endpoints")):
+        with pytest.raises(InputError, match=f"the log is of communicators of 2 and 4 ranks; {words}"):
+            ct.load(tmp_path / "job.log", topology=network)
+
+
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("algorithm", ["ring", "tree"])
 def test_schedules_are_valid(name: str, algorithm: str) -> None:
