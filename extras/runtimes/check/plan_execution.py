@@ -80,8 +80,7 @@ class PlanExecution:
         }
         self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
         self.passed: set[tuple[Block, int]] = set()
-        self.remote: dict[tuple[Block, int], int] = {}
-        self._position = 0
+        self.remote, self._position = dict[tuple[Block, int], int](), 0
         self._run()
 
     @property
@@ -258,10 +257,10 @@ class PlanExecution:
         groups, where = self.plan.ranks[block[0]].groups, op_words(block, self.over[block])
         (src,), (dst,) = operation.src, operation.dst
         reads = groups[src.group][1] if src.group >= 0 else (src.rank,)
-        spans = [Span(rank, src.buffer, src.offset, src.count) for rank in reads]
-        targets = [Span(rank, dst.buffer, dst.offset, dst.count) for rank in groups[dst.group][1]]
-        sources = [self._cells(span, operation, turn) for span in spans]
-        stored = [self._cells(span, operation, turn) for span in targets]
+        sources, stored = (
+            [self._cells(replace(span, rank=rank, group=-1), operation, turn) for rank in ranks]
+            for span, ranks in ((src, reads), (dst, groups[dst.group][1]))
+        )
         for at in range(len(stored[0])):
             read, written = [cells[at] for cells in sources], [cells[at] for cells in stored]
             self._access(block, read, written, set(written if is_packed else ()))
@@ -270,10 +269,8 @@ class PlanExecution:
                 value = added(value, self._value(cell, where), where)
             for cell in written:
                 self.values[cell] = value
-            packet = Packet(self.known[block].copy(), self.levels[block] + 1, frozenset())
-            self.packets.store(
-                read, written, written if is_packed else [], packet, (self.number[block], self.over[block] + STARTED)
-            )
+            packet, mark = Packet(self.known[block].copy(), self.levels[block] + 1, frozenset()), self.over[block] + STARTED
+            self.packets.store(read, written, written if is_packed else [], packet, (self.number[block], mark))
 
     def _value(self, cell: Cell, where: str, packed: Set[Cell] = frozenset()) -> Value:
         return self.packets.misread(cell, packed, where) or self.values.get(
