@@ -26,7 +26,13 @@ class Fusions:
 
 def fusions(moves: Sequence[Move], events: Sequence[Event], place: Callable[[Cell], Cell], delay: int) -> Fusions:
     """The moves that can be fused. A move leaves with one that lands where nothing else touches their places in between, and in the
-    same step, so that the order of events stays. A thread block is shared where it fuses half of what it sends, or more."""
+    same step, so that the order of events stays. A thread block is shared where it fuses half of what it sends, or more.
+
+    A fused step needs room for what it sends before it receives, and a connection has room for two messages. So what is in flight
+    must be one message: with a longer delay, or several messages of a connection in one step, nothing is fused.
+    """
+    if delay > 1:
+        return Fusions({}, set(), {})
     following = _following(events, place)
     leaving = {}
     for number, found in following.items():
@@ -75,24 +81,22 @@ def _is_over(cell: Cell, later: list[tuple[int, int]], moves: Sequence[Move]) ->
 
 
 def _in_shared_blocks(moves: Sequence[Move], leaving: dict[int, int]) -> tuple[dict[int, int], dict[tuple[int, int, int], int]]:
-    """The fusions inside thread blocks that are shared, and these; messages of a connection keep their order."""
+    """The fusions inside thread blocks that are shared, and these."""
     sent = Counter((*move.ends, move.channel) for move in moves)
+    at_once = Counter((*move.ends, move.channel, move.step) for move in moves)
+    crowded = {key[:3] for key, count in at_once.items() if count > 1}
     shared = Counter((moves[other].ends, move.ends[0], move.channel) for move, other in ((moves[a], b) for a, b in leaving.items()))
     receives: dict[tuple[int, int, int], int] = {}
     taken: set[tuple[int, int, int]] = set()
     for ((rank, to), source, channel), count in sorted(shared.items(), key=lambda entry: (-entry[1], entry[0])):
         ends, incoming = (rank, to, channel), (rank, source, channel)
-        if 2 * count >= sent[ends] and ends not in receives and incoming not in taken:
+        is_free = ends not in receives and incoming not in taken and not crowded & {ends, (source, rank, channel)}
+        if 2 * count >= sent[ends] and is_free:
             receives[ends] = source
             taken.add(incoming)
-    together: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
-    landing = {other: number for number, other in leaving.items()}
-    for number, move in enumerate(moves):
-        if (*move.ends, move.channel) in receives:
-            together[*move.ends, move.channel, move.step].append(number)
-    kept: dict[int, int] = {}
-    for (rank, to, channel, _), numbers in together.items():
-        lands = [landing.get(number, -1) for number in numbers]
-        if lands == sorted(lands) and all(one >= 0 and moves[one].src[0] == receives[rank, to, channel] for one in lands):
-            kept |= dict(zip(lands, numbers, strict=True))
+    kept = {
+        number: other
+        for number, other in leaving.items()
+        if receives.get((*moves[other].ends, moves[other].channel)) == moves[number].src[0]
+    }
     return kept, receives

@@ -140,31 +140,6 @@ def test_a_plan_of_a_schedule_that_repeats():
     assert verify_plan(plan).valid
 
 
-def kinds_of(program):
-    return [[str(step.type) for block in rank.blocks for step in block.steps] for rank in program.ranks]
-
-
-def test_fused_steps():
-    """A ring in one thread block of each rank, which stores no partial sum but the last."""
-    program = lower_to_program(make("ring", "ring:4"))
-    assert kinds_of(program) == [["s", "rrs", "rrs", "cpy", "rrcs", "rcs", "rcs", "r"]] * 4
-    assert {(block.send - rank, block.receive - rank) for rank, own in enumerate(program.ranks) for block in own.blocks} == {
-        (1, -1), (1, 3), (-3, -1),
-    }  # fmt: skip
-    assert kinds_of(lower_to_program(make("ring", "ring:4", "all-gather"))) == [["cpy", "s", "rcs", "rcs", "r"]] * 4
-    assert kinds_of(lower_to_program(make("ring", "ring:4", "reduce-scatter"))) == [["s", "rrs", "rrs", "cpy", "rrc"]] * 4
-
-
-def test_what_is_needed_later_is_stored():
-    """Partial sums that only pass a rank are not stored; those that are sent twice, or are a result, are."""
-    program = lower_to_program(make("binomial", "ring:8", "reduce", root=0))
-    assert verify_program(program).valid
-    assert {"rrs", "rrc"} <= {kind for kinds in kinds_of(program) for kind in kinds}
-    several = lower_to_program(make("double-binary-tree", "switch:6"))
-    assert verify_program(several).valid
-    assert not faults(written_msccl(several).decode())
-
-
 def test_several_channels_where_a_thread_block_has_too_many_steps():
     schedule = make("packing", "ring:4", chunks=48)
     few, many = lower_to_program(schedule), lower_to_program(schedule, most_steps=16)
