@@ -267,7 +267,7 @@ def test_programs_among_others(tmp_path):
 def test_networks_among_others_and_lines_of_programs(tmp_path):
     """A network has nothing to verify; violations of a program are at the line of its step."""
     ct.save(ct.topology("ring:4"), tmp_path / "net.json")
-    ct.export_program(ct.synthesize("ring:4", method="ring"), "msccl-xml", tmp_path / "right.xml")
+    ct.export_program(ct.synthesize("ring:4", method="halving-doubling"), "msccl-xml", tmp_path / "right.xml")
     lines = (tmp_path / "right.xml").read_text().splitlines(keepends=True)
     number = next(at for at, line in enumerate(lines) if 'depid="0"' in line)
     awaited = next(at for at, line in enumerate(lines) if 'hasdep="1"' in line)

@@ -14,7 +14,18 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.graphs.cycle import hamiltonian_cycle
-from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, require_shape, whole_number
+from certree.synth.method import (
+    Options,
+    Request,
+    Tier,
+    Variant,
+    choice,
+    flag,
+    makes_fine_slots,
+    method,
+    require_shape,
+    whole_number,
+)
 from certree.synth.phases import Phase, joined
 from certree.synth.ranks.embedding import ROUNDS, embed
 
@@ -31,7 +42,7 @@ MOST_DELAY = 64
     side_by_side=True,
     variants=[
         Variant({"bidirectional": "true"}),
-        Variant({"delay": "2"}, in_auto=lambda request: not request.topology.is_direct),
+        Variant({"delay": "2"}, in_auto=lambda request: not (request.topology.is_direct or makes_fine_slots(request))),
         Variant({"order": "natural"}, in_auto=False),
     ],
 )
