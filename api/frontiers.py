@@ -21,9 +21,10 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_from_document
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
+from certree.verify.certificates.fewest_cycles import asked_before
 from certree.verify.certificates.optimum import CLAIMED, question_of, require_delay_1
 from certree.verify.exact.question import Point, Question
-from certree.verify.exact.refutations.proof_formats import foreign_files
+from certree.verify.exact.refutations.proof_formats import foreign_files, run_files
 from certree.verify.exact.refutations.refutation import Document
 from certree.verify.frontier.answers import why_not
 from certree.verify.frontier.document import FrontierVerdict, check_frontier
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from certree.synth.exact.frontier_search import FrontierSearch
     from certree.synth.monitor import Monitor
 
-_PROOFS = {"optimum", "fewest_steps"}  # parts of certificates
+_PROOFS = {"optimum", "fewest_steps", "fewest_cycles"}  # parts of certificates
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,12 +163,22 @@ def write_proofs(found: Any, folder: str | Path) -> int:
     schedule, into a new folder, in the formats of other checkers (DIMACS, DRAT, VeriPB). Returns how many there were."""
     target = Path(folder)
     target.mkdir(parents=True)
-    question, refuted = (found.question, found.document["refuted"]) if isinstance(found, FrontierVerdict) else _refuted_by(found)
-    proofs = [entry for entry in refuted if entry["proof"]["kind"] == "drat"]
-    for entry in proofs:
-        for name, data in foreign_files(question.at(tuple(entry["point"])), entry["proof"]).items():
+    if isinstance(found, FrontierVerdict):
+        written = _files_of(found.question, found.document["refuted"])
+    else:
+        claim = (found.certificate or {}).get("fewest_cycles", {"refuted": []})
+        runs = [(asked_before(found, entry["chunks"], entry["granules"]), entry["proof"]) for entry in claim["refuted"]]
+        written = [run_files(*one) for one in runs] or _files_of(*_refuted_by(found))
+    for files in written:
+        for name, data in files.items():
             write_atomically(target / name, data, force=False)
-    return len(proofs)
+    return len(written)
+
+
+def _files_of(question: Question, refuted: list[Document]) -> list[dict[str, bytes]]:
+    """The files of each refutation of a point by formula."""
+    proofs = [entry for entry in refuted if entry["proof"]["kind"] == "drat"]
+    return [foreign_files(question.at(tuple(entry["point"])), entry["proof"]) for entry in proofs]
 
 
 def has_proofs(found: Any) -> bool:

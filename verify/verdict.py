@@ -38,9 +38,9 @@ class Quality:
     documents that give the bounds, bandwidth first. `any_shares`: of an all-gather or reduce-scatter the document of the best
     re-checked bandwidth bound that holds whatever parts of the message the endpoints root; None for others, whose bounds all do.
     `fewest_steps`: the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
-    `optimum`: (chunks, steps, rounds), where it is proved that no schedule with at most as many chunks, steps and
-    rounds per chunk has fewer of any
-    (`optimum`), or None.
+    `optimum`: (chunks, steps, rounds), where it is proved that no schedule with at most as many chunks, steps and rounds per chunk
+    has fewer of any (`optimum`), or None. `fewest_cycles`: the cycles of the run that it was made for, where it is proved that no
+    schedule with fine slots takes fewer (`fewest_cycles`), or None.
     `time`: the bounds on the time of a run for a message size and a machine, re-checked; None without.
     """
 
@@ -53,6 +53,7 @@ class Quality:
     witnesses: tuple[Mapping[str, Any], ...]
     fewest_steps: str | None = None
     optimum: tuple[int, int, int] | None = None
+    fewest_cycles: int | None = None
     scale: int = 1
     time: "ProvedTime | None" = None
     any_shares: Mapping[str, Any] | None = None

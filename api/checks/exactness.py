@@ -1,4 +1,5 @@
-"""Schedules certified against the best that exists: optimal in (chunks, steps, rounds), beaten by a better schedule, or open."""
+"""Schedules certified against the best that exists: optimal in (chunks, steps, rounds), or with fine slots in cycles; beaten by a
+better schedule; or open."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,17 +17,20 @@ from certree.api.runs.simulation import simulate
 from certree.api.settings import setting
 from certree.models.common.errors import CertreeError, UnsupportedError
 from certree.models.common.shown import Shown
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.tables.tables import Tables
+from certree.synth.monitor import Monitor
 from certree.verify.certificates.optimum import CLAIMED, require_delay_1
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.refutation import Document
 from certree.verify.verdict import Verdict
 
+_CLAIMS = {"optimum", "fewest_cycles"}  # of certificates
 _SEARCHED = {"method": "exact-search"}  # of schedules that a solver found
 
 
@@ -38,8 +42,9 @@ class Exactness(Shown):
     with at most as many chunks, steps and rounds per chunk has fewer of any; "beaten" where `better` is such a schedule, at
     `better_point`; "open" otherwise. `point`: (chunks, steps, rounds) of the schedule; None for one that the machine of frontiers
     cannot run.
-    `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a schedule cannot be run, or is not there.
-    `tried`: what was done, in words.
+    With fine slots all is about cycles for the size and machine of the schedule, and `least` has those that every schedule takes,
+    as far as proved. `cycles` and `better_cycles`: simulated, for the size and machine `used`; None where a schedule cannot be
+    run, or is not there. `tried`: what was done, in words.
     """
 
     schedule: AnySchedule
@@ -51,6 +56,7 @@ class Exactness(Shown):
     better_point: Point | None = None
     cycles: int | None = None
     better_cycles: int | None = None
+    least: int | None = None
     tried: tuple[str, ...] = ()
 
     def title(self) -> str:
@@ -62,6 +68,7 @@ class Exactness(Shown):
         known = {
             "point": self.point,
             "better": self.better_point,
+            "least cycles": self.least,
             "cycles": self.cycles,
             "cycles of the better one": self.better_cycles,
         }
@@ -74,9 +81,10 @@ class Exactness(Shown):
         return {
             "exact": self.exact,
             "exact_point": None if self.point is None else list(self.point),
+            "exact_cycles": self.least,
             "better": better,
             "better_point": None if self.better_point is None else list(self.better_point),
-            "better_exact": "optimal" if "optimum" in certificate else None,
+            "better_exact": "optimal" if _CLAIMS & set(certificate) else None,
             "simulated_cycles": self.cycles,
             "better_cycles": self.better_cycles,
             "cycles_saved": (self.cycles or 0) - (self.better_cycles or 0) if known else None,
@@ -99,13 +107,13 @@ def certify_exact(
     progress: Callable[[str], None] | None = None,
 ) -> Exactness:
     """A valid schedule of a small network with its certificate, and whether any schedule has fewer chunks, steps or rounds per
-    chunk, and none of these more.
+    chunk, and none of these more; with fine slots whether any takes fewer cycles.
 
-    The machine is that of frontiers: delay 1, and endpoints do not forward within a step. `topology`, `collective`, `root`,
-    `route`, `size` and `machine` as in `certify`. `effort`: deterministic search budget; `time_limit` (seconds, or a text such as
-    "60s") makes the result depend on the computer. `solver`: "auto", "cadical", "cp-sat" or "z3"; what it calls impossible counts
-    only with a proof, which CaDiCaL writes. `progress` receives a line now and then. Raises InvalidScheduleError for a
-    schedule that breaks rules, and SearchInterrupted with what was found so far on Ctrl-C.
+    The machine is that of frontiers: delay 1, and endpoints do not forward within a step; with fine slots that of the schedule.
+    `topology`, `collective`, `root`, `route`, `size` and `machine` as in `certify`. `effort`: deterministic search budget;
+    `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `solver`: "auto", "cadical", "cp-sat"
+    or "z3"; what it calls impossible counts only with a proof, which CaDiCaL writes. `progress` receives a line now and then.
+    Raises InvalidScheduleError for a schedule that breaks rules, and SearchInterrupted with what was found so far on Ctrl-C.
 
     >>> import certree.api as ct
     >>> ct.certify_exact(ct.synthesize("ring:5", method="multitree"))
@@ -115,6 +123,8 @@ def certify_exact(
 
     certified = certify(source, topology=topology, collective=collective, root=root, route=route, size=size, machine=machine)
     used, monitor = setting(certified, size, machine), parsing.monitor(time_limit, progress)
+    if certified.has_fine_slots:
+        return _in_cycles(certified, used, effort, monitor, parsing.solver(solver))
     try:
         schedule = CLAIMED.lowered(certified)
         require_delay_1(schedule)
@@ -128,11 +138,11 @@ def certify_exact(
         interrupted = True
     found = search.result
     if found.claim is not None:
-        certified = _claiming(schedule, found.claim)
+        certified = _claiming(schedule, "optimum", found.claim)
     result = Exactness(certified, verify(certified), found.status, found.question.point, used, tried=tuple(found.tried))
     if found.better is not None:
         noted = replace(found.better, made_for=certified.made_for, provenance=found.better.provenance or _SEARCHED)
-        better = _claiming(noted, found.better_claim)
+        better = _claiming(noted, "optimum", found.better_claim)
         cycles, better_cycles = _cycles(certified, used), _cycles(better, used)
         result = replace(result, better=better, better_point=found.better_point, cycles=cycles, better_cycles=better_cycles)
     if interrupted:
@@ -140,10 +150,46 @@ def certify_exact(
     return result
 
 
-def _claiming(schedule: Schedule, claim: Document | None) -> Schedule:
-    """The schedule with a certificate, in which the claim of its optimum stands with its proofs."""
-    certified, verdict = certified_or_fail(schedule.with_certificate(None if claim is None else {"optimum": claim}))
-    if claim is not None and (verdict.quality is None or verdict.quality.optimum is None):
+def _in_cycles(certified: AnySchedule, used: MadeFor, effort: int, monitor: Monitor, solver: str) -> Exactness:
+    """The answer for a schedule with fine slots, in cycles for its size and machine."""
+    from certree.synth.exact.fewest_cycles_search import FewestCyclesSearch
+
+    schedule = written_out(certified)
+    try:
+        search = FewestCyclesSearch(schedule, effort, monitor, solver)
+    except UnsupportedError as error:
+        return Exactness(certified, verify(certified), "open", None, used, tried=(str(error),))
+    interrupted = False
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    found, better = search.result, search.result.better
+    if found.claim is not None:
+        certified = _claiming(schedule, "fewest_cycles", found.claim)
+    if better is not None:
+        better = _claiming(better, "fewest_cycles", found.better_claim)
+    result = Exactness(
+        certified,
+        verify(certified),
+        found.status,
+        None,
+        used,
+        better,
+        cycles=fine_times(schedule).cycles,
+        better_cycles=None if better is None else fine_times(better).cycles,
+        least=found.least,
+        tried=tuple(found.tried),
+    )
+    if interrupted:
+        raise SearchInterrupted(result)
+    return result
+
+
+def _claiming(schedule: Schedule, name: str, claim: Document | None) -> Schedule:
+    """The schedule with a certificate, in which the claim of that name stands with its proofs."""
+    certified, verdict = certified_or_fail(schedule.with_certificate(None if claim is None else {name: claim}))
+    if claim is not None and (verdict.quality is None or getattr(verdict.quality, name) is None):
         raise DisagreementError("the proof of an optimum that was found is not valid")
     assert isinstance(certified, Schedule)
     return certified

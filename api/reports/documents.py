@@ -70,6 +70,7 @@ DOCUMENTS = {
         router_effect?: text?
         exact: text?
         exact_point: [count]?
+        exact_cycles: count?
         better? better_exact?: text?
         better_point?: [count]?
         simulated_cycles? better_cycles?: count?

@@ -12,15 +12,22 @@ LISTED = 6  # of what was tried, for people
 
 
 def exact_keys(quality: Quality | None) -> dict[str, Any]:
-    """`exact` ("optimal", or null where nothing is proved) and `exact_point` of a report on any schedule."""
-    point = None if quality is None else quality.optimum
-    return {"exact": None if point is None else "optimal", "exact_point": None if point is None else list(point)}
+    """`exact` ("optimal", or null where nothing is proved), `exact_point` and `exact_cycles` of a report on any schedule."""
+    point, cycles = (None, None) if quality is None else (quality.optimum, quality.fewest_cycles)
+    proved = point is not None or cycles is not None
+    return {
+        "exact": "optimal" if proved else None,
+        "exact_point": None if point is None else list(point),
+        "exact_cycles": cycles,
+    }
 
 
 def exact_words(report: dict[str, Any]) -> list[str]:
     """The lines of a report for people."""
     if report.get("exact") is None:
         return []
+    if report["exact"] == "optimal" and report["exact_cycles"] is not None:
+        return ["  exact: optimal: no schedule with fine slots and equal chunks takes fewer cycles on this machine, proved"]
     if report["exact"] == "optimal":
         chunks, steps, rounds = report["exact_point"]
         most = f"at most {counted(chunks, 'chunks')}, {counted(steps, 'steps')} and {Fraction(rounds, chunks)} rounds per chunk"
@@ -30,6 +37,9 @@ def exact_words(report: dict[str, Any]) -> list[str]:
     if report["exact"] == "beaten":
         own, other = report["simulated_cycles"], report["better_cycles"]
         proved = ", which is proved optimal" if report["better_exact"] else ""
+        if report["exact_point"] is None:
+            least = "" if report["better_exact"] else f"; every schedule with fine slots takes {report['exact_cycles']:,}"
+            return [f"  exact: beaten: {own:,} cycles by {other:,}, in {report['better']}{proved}{least}"]
         lines = [
             f"  exact: beaten: {point_words(report['exact_point'])} (chunks, steps, rounds) "
             f"by {point_words(report['better_point'])}, in {report['better']}{proved}"
@@ -48,7 +58,7 @@ def exact_words(report: dict[str, Any]) -> list[str]:
 def gap_answer(report: dict[str, Any], name: str) -> str:
     """The answer to a gap: of a schedule that is proved optimal the gap is one of the bound, not of the schedule."""
     gap = gap_words(report["gap"][name])
-    if report.get("exact") != "optimal":
+    if report.get("exact_point") is None or report["exact"] != "optimal":
         return f"gap {gap}"
     others = {"latency": "chunks and rounds per chunk", "bandwidth": "chunks and steps"}[name]
     return f"{gap} above this bound; optimal with as few {others}"

@@ -59,6 +59,17 @@ class _Optimum(TypedDict):
     refuted: list[_Refuted]
 
 
+class _Run(TypedDict):
+    chunks: FromOne
+    granules: FromOne
+    proof: dict[str, Any]
+
+
+class _Cycles(TypedDict):
+    cycles: FromOne
+    refuted: list[_Run]
+
+
 @form("certificate")
 class Certificate(TypedDict):
     """Certificate.
@@ -73,6 +84,9 @@ class Certificate(TypedDict):
     fewest_steps: NotRequired[Annotated[_Fewest, "no schedule of as many chunks has fewer steps, with its proof"]]
     optimum: NotRequired[
         Annotated[_Optimum, "no schedule with as many chunks, steps and rounds per chunk has fewer of any, a proof for each point"]
+    ]
+    fewest_cycles: NotRequired[
+        Annotated[_Cycles, "no schedule with fine slots is over in fewer cycles, with a proof for each number of chunks"]
     ]
     time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
 

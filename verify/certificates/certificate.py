@@ -21,6 +21,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_general_time, best_time
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, malformed, with_class
+from certree.verify.certificates.fewest_cycles import check_cycles
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.optimum import check_optimum
 from certree.verify.certificates.quality import quality_of
@@ -30,12 +31,13 @@ from certree.verify.verdict import Findings, ProvedTime, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-_FEWEST, _OPTIMUM, TIME = "fewest_steps", "optimum", "time"  # may be there too
+_FEWEST, _OPTIMUM, _CYCLES, TIME = "fewest_steps", "optimum", "fewest_cycles", "time"  # may be there too
 _ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
 #: claims with proofs of infeasibility: the field of Quality for what the check returns
 _PROOFS: dict[str, tuple[str, Callable[[AnySchedule, Any], Any]]] = {
     _FEWEST: ("fewest_steps", check_fewest),
     _OPTIMUM: ("optimum", check_optimum),
+    _CYCLES: ("fewest_cycles", check_cycles),
 }
 _TIME_KEYS, TIME_ANY_SHARES = ("message_bytes", "machine", "bound_cycles", "bounds"), "bound_cycles_any_shares"
 
@@ -46,11 +48,13 @@ def make_certificate(
     fewest: Mapping[str, Any] | None = None,
     time_bounds: Sequence[Bound] = (),
     optimum: Mapping[str, Any] | None = None,
+    cycles: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
     the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`); `time_bounds`: bounds on the
     time of a run, for the message size and the machine that the schedule was made for (`time`); `optimum`: the claim, with its
-    proofs, that none with as many chunks, steps and rounds per chunk has fewer (`optimum`).
+    proofs, that none with as many chunks, steps and rounds per chunk has fewer (`optimum`); `cycles`: that no schedule with fine
+    slots is over in fewer cycles (`fewest_cycles`).
 
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.
@@ -68,6 +72,7 @@ def make_certificate(
         "claim": claim_document(quality),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
         **({} if optimum is None else {_OPTIMUM: dict(optimum)}),
+        **({} if cycles is None else {_CYCLES: dict(cycles)}),
         **(
             {TIME: time_document(instance, schedule.made_for, time_bounds)} if time_bounds and schedule.made_for is not None else {}
         ),
@@ -100,8 +105,8 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     """Re-check the certificate, if there is one; returns the quality by its proved bounds and the cheap ones.
 
     Rules: `certificate` (not a certificate), `certificate-topology`, `certificate-schedule` (for another topology or schedule),
-    `witness-...` (a bound is not proved), `proof-...` and `optimum-open` (its steps are not proved to be the fewest, or it is not
-    proved to be optimal), `certificate-claim` (a claim overstates or understates what follows).
+    `witness-...` (a bound is not proved), `proof-...`, `optimum-open` and `cycles-open` (its steps or cycles are not proved to be
+    the fewest, or it is not proved to be optimal), `certificate-claim` (a claim overstates or understates what follows).
     """
     document = schedule.certificate
     if document is None:
@@ -143,10 +148,10 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
 
 
 def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
-    """The claims of `fewest` steps and of an `optimum` in a schedule's certificate that are proved, as `make_certificate` takes
-    them."""
+    """The claims of `fewest` steps, of an `optimum` and of fewest `cycles` in a schedule's certificate that are proved, as
+    `make_certificate` takes them."""
     found = {}
-    for argument, name in (("fewest", _FEWEST), ("optimum", _OPTIMUM)):
+    for argument, name in (("fewest", _FEWEST), ("optimum", _OPTIMUM), ("cycles", _CYCLES)):
         with suppress(ProofError, WitnessError):
             if (claim := (schedule.certificate or {}).get(name)) is not None:
                 _PROOFS[name][1](schedule, claim)

@@ -66,8 +66,8 @@ def certify_command(
     """Find bounds for any schedule and write it with its certificate. An invalid schedule is not written.
 
     With --size or --params the file records these as the size and machine that it was made for. With --exact the certificate proves
-    that no schedule with as many chunks, steps and rounds per chunk has fewer of any, or a better schedule is written next to it,
-    as NAME.better.json. Exit code of --exact: 3 where neither was found.
+    that no schedule with as many chunks, steps and rounds per chunk has fewer of any, or, with fine slots, takes fewer cycles; or a
+    better schedule is written next to it, as NAME.better.json. Exit code of --exact: 3 where neither was found.
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     given = {name: value for name, value in search.items() if value is not None}

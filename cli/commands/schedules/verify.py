@@ -113,7 +113,9 @@ def _write_proofs(path: Path, checked: Checked, folder: Path) -> None:
     """Write the proofs of a valid frontier or schedule."""
     found = checked.verdict if isinstance(checked.verdict, FrontierVerdict) else checked.result
     if not has_proofs(found):
-        raise InputError(f"{path}: only a frontier, or a certificate of an optimum or of the fewest steps, has proofs to write")
+        raise InputError(
+            f"{path}: only a frontier, or a certificate of an optimum or of the fewest steps or cycles, has proofs to write"
+        )
     if checked.valid:
         note(f"wrote {write_proofs(found, folder)} formulas and their proofs to {folder}")
 

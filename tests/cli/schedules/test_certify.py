@@ -107,6 +107,22 @@ def test_exact_is_open_where_nothing_was_decided(tmp_path, monkeypatch):
     assert certree("verify", tmp_path / "stopped.json").code == 0
 
 
+def test_exact_compares_fine_slots_in_cycles(tmp_path):
+    """Optimal with its proof, which is written for other checkers; or beaten by the schedule of method auto."""
+    slow, fast = (schedule_file(tmp_path, "switch:3", method, f"{method}.json", size="32B") for method in ("two-shot", "one-shot"))
+    report = json_of("certify", fast, "--exact", "-o", tmp_path / "optimal.json")
+    assert (report["exact"], report["exact_point"], report["exact_cycles"]) == ("optimal", None, report["simulated_cycles"])
+    assert json_of("verify", tmp_path / "optimal.json")["exact_cycles"] == report["simulated_cycles"]
+    proofs = certree("verify", tmp_path / "optimal.json", "--proofs", tmp_path / "proofs")
+    assert (proofs.code, "wrote 2 formulas and their proofs" in proofs.err) == (0, True)
+    assert json_of("certify", tmp_path / "optimal.json", "-o", tmp_path / "again.json")["exact"] == "optimal"  # it is kept
+    beaten = json_of("certify", slow, "--exact", "-o", tmp_path / "beaten.json")
+    assert (beaten["exact"], beaten["better_exact"], beaten["better_cycles"]) == ("beaten", "optimal", report["simulated_cycles"])
+    assert json_of("verify", tmp_path / "beaten.better.json")["exact_cycles"] == report["simulated_cycles"]
+    late = certree("certify", fast, "--exact", "--time-limit", "0.000001s", "-o", tmp_path / "late.json")
+    assert (late.code, "undecided" in late.out) == (3, True)
+
+
 def test_options_of_exact_need_it(tmp_path):
     done = certree("certify", schedule_file(tmp_path), "--effort", "2", "-o", tmp_path / "certified.json")
     assert (done.code, "--effort is an option of --exact" in done.err) == (2, True)

@@ -7,15 +7,17 @@ every formula and writes it next to its proof. `drat-trim F.cnf F.drat` and `ver
 from typing import Any
 
 from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.encoding.runs import RunEncoder
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import unpack
+from certree.verify.exact.run_question import RunQuestion
 from certree.verify.exact.rup import parse_proof
 
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
     """Name -> content of the formula and the proof of a `drat` refutation, in each form. O(formula + proof)."""
-    formula, text = encode(question, ordered=proof["ordered"]).formula, unpack(proof["lines"])
+    formula = encode(question, ordered=proof["ordered"]).formula
     name = "refuted_c{}_s{}_r{}".format(*question.point)
     what = f"{question.collective.words} on {question.topology.name}: no schedule of {question.point} (chunks, steps, rounds)"
     comments = [
@@ -24,6 +26,20 @@ def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]
         *["chunks are interchangeable; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
         "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
     ]
+    return _written(name, comments, formula, proof)
+
+
+def run_files(question: RunQuestion, proof: dict[str, Any]) -> dict[str, bytes]:
+    """The same of a refutation of runs in fine slots (`verify.certificates.fewest_cycles`)."""
+    what = f"{question.chunks} chunks of {question.granules} granules, all-reduce on {question.topology.name}"
+    name = f"refuted_k{question.chunks}_g{question.granules}_t{question.cycles}"
+    comments = [f"{what}: no run of {question.cycles} cycles on machine {question.machine.name}, in fine slots"]
+    return _written(name, comments, RunEncoder(question).formula, proof)
+
+
+def _written(name: str, comments: list[str], formula: Formula, proof: dict[str, Any]) -> dict[str, bytes]:
+    """The three files."""
+    text = unpack(proof["lines"])
     return {
         f"{name}.cnf": formula.dimacs(comments),
         f"{name}.drat": f"{text}0\n".encode(),

@@ -18,6 +18,7 @@ from certree.models.common.registry import Registry, import_folder
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import check_bound
 from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof, malformed
 from certree.verify.rule import Subject, rule
@@ -121,16 +122,21 @@ def drat(question: Question, proof: Mapping[str, Any]) -> None:
     that there is no schedule.
     """
     only_fields(proof, "formula", "ordered", "sha256", "lines")
-    Fields(proof, "drat proof", malformed).choice("ordered", (True, False))
+    ordered = Fields(proof, "drat proof", malformed).choice("ordered", (True, False))
+    check_lines(proof, lambda: encode(question, ordered=ordered).formula, str(list(question.point)))
+
+
+def check_lines(proof: Mapping[str, Any], formula_of: Callable[[], Formula], about: str) -> None:
+    """Check the lines of a proof, with their digest, about a formula that is made again; ProofError where they do not refute it."""
     text = unpack(proof["lines"])
     if sha256(text.encode()) != proof["sha256"]:
         raise ProofError("proof-digest", "the lines of the proof do not have the stated digest")
     try:
-        formula = encode(question, ordered=proof["ordered"]).formula
+        formula = formula_of()
     except UnsupportedError as error:
         raise ProofError("proof-foreign", str(error)) from None
     if formula.digest != proof["formula"]:
-        raise ProofError("proof-foreign", f"the proof is about a formula other than that of {list(question.point)}")
+        raise ProofError("proof-foreign", f"the proof is about a formula other than that of {about}")
     check_proof(formula, text)
 
 
@@ -154,5 +160,10 @@ def unpack(packed: Any) -> str:
 
 
 def drat_proof(digest: str, text: str, *, ordered: bool) -> Document:
+    """The document of a proof of that text about the formula of that digest, which may have its chunks `ordered`."""
+    return {**lines_proof(digest, text), "ordered": ordered}
+
+
+def lines_proof(digest: str, text: str) -> Document:
     """The document of a proof of that text about the formula of that digest."""
-    return {"kind": "drat", "formula": digest, "ordered": ordered, "sha256": sha256(text.encode()), "lines": pack(text)}
+    return {"kind": "drat", "formula": digest, "sha256": sha256(text.encode()), "lines": pack(text)}

@@ -1,0 +1,200 @@
+"""The claim of fewest cycles: proved without a solver, or refused; its formula excludes no schedule."""
+
+import copy
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import sha256
+from certree.models.fine.slots import fine_times
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.models.schedule.timing import ceil_div
+from certree.synth.exact.fewest_cycles_search import FewestCyclesSearch
+from certree.synth.method import Request, load_methods
+from certree.synth.monitor import Monitor
+from certree.synth.solvers.back_end import back_end
+from certree.synth.solvers.cpsat import Budget, Status
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.certificates.fewest_cycles import granules_of, uncovered
+from certree.verify.checker import verify_schedule
+from certree.verify.exact.encoding import runs
+from certree.verify.exact.encoding.runs import RunEncoder
+from certree.verify.exact.refutations.refutation import pack, unpack
+from certree.verify.exact.run_question import RunQuestion
+from tests.verify.bounds.test_shortest_runs import QUICK, Runs, of_instance
+
+
+@cache
+def made(network: str, method: str, granules: int, machine=QUICK, **options: str) -> Schedule:
+    """The schedule of a method for a message of that many granules."""
+    size = granules * machine.flit_bytes
+    request = Request(parse_topology(network), parse_collective("all-reduce"), size, machine, options=options)
+    return replace(written_out(load_methods()[method](request)), certificate=None)
+
+
+def is_possible(network: str, chunks: int, granules: int, cycles: int, machine=QUICK) -> bool:
+    """Whether the formula has a model."""
+    solver = back_end("cadical")()
+    solver.encode(RunEncoder(RunQuestion(parse_topology(network), machine, chunks, granules, cycles)).formula, with_proof=False)
+    status = solver.solve(Budget(10**6), Monitor(), 10**6)
+    assert status is not Status.UNKNOWN
+    return status is Status.FEASIBLE
+
+
+@cache
+def switched():
+    """One shot through a switch, and the claim that nothing is faster: proofs for one chunk, and for two or more."""
+    schedule = made("switch:3", "one-shot", 4)
+    search = FewestCyclesSearch(schedule, 1, Monitor())
+    search.run()
+    return schedule, search.result.claim
+
+
+def verdict(schedule: Schedule, claim):
+    return verify_schedule(schedule.with_certificate(make_certificate(schedule, [], cycles=claim)))
+
+
+def rules(schedule: Schedule, claim) -> set[str]:
+    return {violation.rule for violation in verdict(schedule, claim).violations}
+
+
+def test_a_claim_is_checked_with_the_schedule() -> None:
+    schedule, claim = switched()
+    found = verdict(schedule, claim)
+    assert (found.valid, found.quality.fewest_cycles) == (True, fine_times(schedule).cycles)
+    assert [(entry["chunks"], entry["granules"]) for entry in claim["refuted"]] == [(1, 4), (2, 2), (4, 1)]
+    assert any(unpack(entry["proof"]["lines"]) for entry in claim["refuted"])
+    assert verdict(schedule, None).quality.fewest_cycles is None
+
+
+@pytest.mark.parametrize(
+    ("network", "chunks", "granules", "finer", "least"),
+    [
+        ("ring:3", 1, 1, 7, 8), ("ring:3", 2, 1, 8, 10), ("ring:4", 1, 1, 9, 10),
+        ("ring:4", 2, 1, 12, 13), ("mesh:1x3", 1, 1, 9, 10), ("mesh:1x3", 2, 1, 12, 13), ("switch:3", 1, 1, 11, 11),
+        ("switch:4", 1, 1, 13, 13), ("full:4", 1, 1, 7, 9),
+    ],
+)  # fmt: skip
+def test_the_fewest_cycles_of_runs(network: str, chunks: int, granules: int, finer: int, least: int) -> None:
+    """By the formula; in the `finer` model, of granules by themselves and sums of any number at a time, it is no more."""
+    assert is_possible(network, chunks, granules, least)
+    assert not is_possible(network, chunks, granules, least - 1)
+    assert Runs(of_instance(network, "all-reduce", chunks * granules, QUICK), finer).exist()
+    assert not Runs(of_instance(network, "all-reduce", chunks * granules, QUICK), finer - 1).exist()
+
+
+@pytest.mark.parametrize("network", ["ring:3", "ring:4", "mesh:1x3", "switch:3", "full:4"])
+@pytest.mark.parametrize(
+    "machine",
+    [QUICK, replace(QUICK, reduce_quantum_cycles=3, reduce_start_cycles=0, ni_cycles=1, ni_start_cycles=2, head_flits=2)],
+    ids=["quick", "other"],
+)
+def test_no_schedule_is_excluded(network: str, machine) -> None:
+    found = []
+    for method in ("one-shot", "two-shot", "swing", "partial-sums", "trivance", "recursive-multiplying"):
+        with suppress(UnsupportedError):
+            found.append(made(network, method, 2, machine))
+    assert len(found) >= 3
+    for schedule in found:
+        chunks = schedule.chunks * schedule.repeats
+        assert is_possible(network, chunks, ceil_div(2, chunks), fine_times(schedule).cycles, machine)
+
+
+def first(claim):
+    """The entry whose proof has lines."""
+    return next(entry for entry in claim["refuted"] if unpack(entry["proof"]["lines"]))
+
+
+def cut_lines(claim, lines) -> None:
+    """Other lines of that proof, with the digest that they have."""
+    proof = first(claim)["proof"]
+    text = "".join(lines(unpack(proof["lines"]).splitlines(keepends=True)))
+    proof.update(lines=pack(text), sha256=sha256(text.encode()))
+
+
+#: edits of a valid claim, each with the rule that finds it
+EDITS = [
+    ("proof-foreign", lambda claim: claim.update(cycles=claim["cycles"] - 1)),
+    ("proof-foreign", lambda claim: claim.update(cycles=claim["cycles"] + 1)),
+    ("proof-malformed", lambda claim: claim.update(cycles=float(claim["cycles"]))),
+    ("proof-malformed", lambda claim: claim.update(cycles=True)),
+    ("proof-malformed", lambda claim: claim.pop("cycles")),
+    ("proof-malformed", lambda claim: claim.update(note="trust me")),
+    ("proof-malformed", lambda claim: claim.update(refuted={})),
+    ("cycles-open", lambda claim: claim["refuted"].clear()),
+    ("cycles-open", lambda claim: claim["refuted"].pop(0)),
+    ("cycles-open", lambda claim: claim["refuted"].pop()),
+    ("proof-malformed", lambda claim: claim["refuted"].append({"chunks": 1, "granules": 1})),
+    ("proof-malformed", lambda claim: claim["refuted"][0].update(chunks=0)),
+    ("proof-malformed", lambda claim: claim["refuted"][0].update(chunks=5)),
+    ("proof-malformed", lambda claim: claim["refuted"][0].update(granules=1.0)),
+    ("proof-malformed", lambda claim: claim["refuted"][0].update(granules=0)),
+    ("proof-malformed", lambda claim: claim["refuted"][0].update(proof={"kind": "z3 says so"})),
+    ("proof-malformed", lambda claim: first(claim)["proof"].update(kind="bound")),
+    ("proof-malformed", lambda claim: first(claim)["proof"].pop("sha256")),
+    ("proof-malformed", lambda claim: first(claim)["proof"].update(lines="not packed")),
+    ("proof-foreign", lambda claim: first(claim)["proof"].update(formula="0" * 64)),
+    ("proof-foreign", lambda claim: first(claim).update(granules=2 if first(claim)["granules"] == 1 else 1)),
+    ("proof-foreign", lambda claim: first(claim).update(chunks=3)),
+    ("proof-digest", lambda claim: first(claim)["proof"].update(lines=pack("0\n"))),
+    ("proof-open", lambda claim: cut_lines(claim, lambda lines: lines[:-1])),
+    ("proof-step", lambda claim: cut_lines(claim, lambda lines: ["0\n", *lines])),
+]
+
+
+@pytest.mark.parametrize(("rule", "edit"), EDITS, ids=[f"{number}-{rule}" for number, (rule, _) in enumerate(EDITS)])
+def test_an_edited_claim_is_refused(rule: str, edit) -> None:
+    schedule, claim = switched()
+    edited = copy.deepcopy(claim)
+    edit(edited)
+    assert rules(schedule, edited) == {rule}
+
+
+def test_the_claim_of_another_schedule_is_refused() -> None:
+    """Slower, at another size, on another machine, or without fine slots."""
+    _, claim = switched()
+    assert rules(made("switch:3", "two-shot", 4), claim) == {"proof-foreign"}
+    assert rules(made("switch:3", "one-shot", 5), claim) == {"proof-foreign"}
+    assert rules(made("switch:3", "one-shot", 4, replace(QUICK, reduce_start_cycles=2)), claim) == {"proof-foreign"}
+    assert rules(made("switch:3", "recursive-doubling", 4), claim) == {"proof-foreign"}
+
+
+def test_a_faster_schedule_has_no_claim() -> None:
+    """Were the claim true of a slower one, it would be refuted by the faster."""
+    slow, (fast, claim) = made("switch:3", "two-shot", 4), switched()
+    assert fine_times(slow).cycles > fine_times(fast).cycles
+    forged = {**copy.deepcopy(claim), "cycles": fine_times(slow).cycles}
+    assert rules(slow, forged) == {"proof-foreign"}
+    search = FewestCyclesSearch(slow, 1, Monitor())
+    search.run()
+    assert (search.result.status, search.result.claim) == ("beaten", None)
+    assert fine_times(search.result.better).cycles <= fine_times(fast).cycles
+
+
+def test_what_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request(parse_topology("ring:4"), parse_collective("all-gather"), 4, QUICK)
+    gather, switch = written_out(load_methods()["pat"](request)), parse_topology("switch:3")
+    with pytest.raises(UnsupportedError, match="for an all-reduce in equal chunks"):
+        granules_of(gather)
+    with pytest.raises(UnsupportedError, match="for up to 5 endpoints; there are 8"):
+        RunQuestion(parse_topology("ring:8"), QUICK, 1, 1, 9)
+    with pytest.raises(UnsupportedError, match="switches reduce"):
+        RunQuestion(replace(switch, reducing=switch.kind == NodeKind.SWITCH), QUICK, 1, 1, 9)
+    monkeypatch.setattr(runs, "MAX_CLAUSES", 1000)
+    with pytest.raises(UnsupportedError, match="more than 1000 clauses"):
+        RunEncoder(RunQuestion(parse_topology("ring:4"), QUICK, 1, 1, 12))
+
+
+def test_chunks_that_refutations_cover() -> None:
+    assert uncovered(8, []) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert uncovered(8, [(1, 8), (2, 1)]) == []
+    assert uncovered(8, [(1, 8), (3, 1)]) == [2]
+    assert uncovered(8, [(1, 8), (2, 3)]) == [4, 5, 6, 7, 8]  # three chunks are padded to 3 granules each
+    assert uncovered(1, [(1, 1)]) == []
