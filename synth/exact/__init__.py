@@ -3,5 +3,6 @@
 - `frontier_search`: all points with proofs; `asking`: what it asks a solver, here or elsewhere
 - `refuter`: proofs without search; `price_search`: link prices; `fewest_steps_search`: one step less refuted;
   `optimum_search`: a better schedule, or none; `fewest_cycles_search`: a faster one with fine slots, or none
-- `encodings`: the constraint models; `seeds`: schedules to start from, those of published algorithms and others
+- `encodings`: the constraint models; `seeds`: schedules to start from, those of published algorithms and others;
+  `symmetry_seeds`: from symmetries
 """

@@ -14,7 +14,7 @@ from certree.synth.solvers.back_end import AUTO, PROVING, back_end
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.certificates.fewest_cycles import asked_before, cycles_claim, granules_of, uncovered
 from certree.verify.checker import verify_schedule
-from certree.verify.exact.encoding.runs import RunEncoder
+from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.refutations.refutation import Document, lines_proof
 from certree.verify.exact.run_question import RunQuestion
 from certree.verify.exact.rup import ProofError, check_proof

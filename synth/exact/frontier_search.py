@@ -19,6 +19,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.bounds.find import Bound
 from certree.synth.exact.asking import NO_GROUP, Answer, Ask, Asker, Guess, Here, Known, UnansweredError
 from certree.synth.exact.refuter import Refuter
+from certree.synth.exact.symmetry_seeds import side_by_side, swaps, with_chunks
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.back_end import AUTO
 from certree.synth.solvers.cpsat import Budget, Status
@@ -90,8 +91,18 @@ class FrontierSearch:
         for schedule in seeds:
             if (point := place(self.question, schedule, max_chunks)) is not None:
                 self._start.setdefault(point, schedule)
+        if self.question.is_sum and self.question.slots is None:
+            self._start_from_symmetries()
         self._here = Here(self.question, monitor)
         self._begin(self._here)
+
+    def _start_from_symmetries(self) -> None:
+        """Start from neighbours that swap sums, too, and from images of all that the search starts from, side by side."""
+        found = [schedule for schedule in (swaps(self.question.topology),) if schedule is not None]
+        found += [more for one in (*found, *self._start.values()) for more in side_by_side(one, self._max_chunks)]
+        for schedule in found:
+            if (point := place(self.question, schedule, self._max_chunks)) is not None:
+                self._start.setdefault(point, schedule)
 
     def _begin(self, asker: Asker) -> None:
         """Go back to the start, with answers from there."""
@@ -208,7 +219,10 @@ class FrontierSearch:
         if answer.too_large:
             raise UnsupportedError(answer.why or "")
         if answer.schedule is not None:
-            self._found[point[0], point[1], rounds_of(answer.schedule)] = answer.schedule
+            rounds = rounds_of(answer.schedule)
+            self._found[*point[:2], rounds] = answer.schedule
+            for fewer in range(1, point[0]) if self.question.is_sum else ():
+                self._found.setdefault((fewer, point[1], rounds), with_chunks(answer.schedule, fewer))
         return answer
 
     @property

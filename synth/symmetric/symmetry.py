@@ -37,9 +37,7 @@ def free_groups(topology: Topology) -> list[Group]:
     Not all: automorphisms are searched with a limited effort, and groups are grown greedily. Empty for networks of more than
     MAX_NODES nodes. O(MAX_LOOKS · nodes) time.
     """
-    if len(topology.kind) > MAX_NODES:
-        return []
-    free = [found for found in _Automorphisms(topology).some() if _is_free(found, topology)]
+    free = [found for found in automorphisms(topology) if _is_free(found, topology)]
     free.sort(key=lambda one: (-_order(one), one))
     groups: dict[frozenset[Permutation], Group] = {}
     for start in _starts(free):
@@ -52,6 +50,11 @@ def free_groups(topology: Topology) -> list[Group]:
         if elements is not None:
             groups.setdefault(frozenset(elements), Group(tuple(sorted(elements))))
     return sorted(groups.values(), key=lambda group: (-group.order, group.elements))
+
+
+def automorphisms(topology: Topology, looks: int = MAX_LOOKS) -> list[Permutation]:
+    """Some automorphisms of a network; none where it has more than MAX_NODES nodes. O(looks · nodes)."""
+    return _Automorphisms(topology).some(looks) if len(topology.kind) <= MAX_NODES else []
 
 
 def _starts(free: list[Permutation]) -> list[Permutation]:
@@ -131,12 +134,12 @@ class _Automorphisms:
                     order.append(other)
         return order + [node for node in range(self._count) if node not in seen]
 
-    def some(self) -> list[Permutation]:
+    def some(self, looks: int) -> list[Permutation]:
         """Automorphisms found with a share of the effort for every image of the first node."""
         images = [node for node in range(self._count) if self._colour[node] == self._colour[self._order[0]]]
         found: list[Permutation] = []
         for image in images:
-            self._looks = MAX_LOOKS // len(images)
+            self._looks = looks // len(images)
             found += self._extend({self._order[0]: image})
         return found
 

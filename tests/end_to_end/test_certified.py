@@ -1,4 +1,4 @@
-"""The table of certified algorithms: as the command writes it, and whole."""
+"""The tables of certified algorithms and of fewest cycles: as the commands write them, and whole."""
 
 from pathlib import Path
 
@@ -9,10 +9,12 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
+from tools.tables import least_cycles
 from tools.tables.certified import HEAD, NETWORKS, composed, table
 
 HOW = "`python -m tools.tables.certified > docs/benchmarks/certified.md` writes the table anew"
-TABLE = (Path(__file__).parents[2] / "docs" / "benchmarks" / "certified.md").read_text()
+PAGES = Path(__file__).parents[2] / "docs" / "benchmarks"
+TABLE, CYCLES = ((PAGES / name).read_text() for name in ("certified.md", "least-cycles.md"))
 
 
 @pytest.mark.parametrize("spec", ["ring:4", "mesh:2x3", "tree:2+1", "ss:3"])
@@ -36,3 +38,15 @@ def test_an_all_gather_and_its_reverse_are_an_all_reduce() -> None:
     assert verify_schedule(made).valid
     assert made.collective == parse_collective("all-reduce")
     assert composed(load_methods()["multitree"](ask("switch:4", "all-gather"))) == []
+
+
+@pytest.mark.parametrize(("network", "granules"), [("switch:4", 8), ("ring:4", 1), ("ace-torus:2x2x1", 3)])
+def test_rows_of_fewest_cycles_are_what_the_command_writes(network: str, granules: int) -> None:
+    assert least_cycles.row(network, granules) + "\n" in CYCLES, "`python -m tools.tables.least_cycles` writes the table anew"
+
+
+def test_fewest_cycles_are_whole() -> None:
+    assert CYCLES.startswith(least_cycles.HEAD)
+    rows = [line.strip("|").split("|") for line in CYCLES[len(least_cycles.HEAD) :].splitlines()]
+    wanted = [(network, number) for network in least_cycles.NETWORKS for number in least_cycles.GRANULES]
+    assert [(cells[0].strip(" `"), int(cells[1])) for cells in rows] == wanted

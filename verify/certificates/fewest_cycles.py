@@ -4,7 +4,7 @@
 
 in a certificate states: an all-reduce of the message takes T cycles at least on that machine, in equal chunks, whatever their
 number, slots, buffers, routes, waits and iterations. T are the cycles of the schedule. Each entry refutes runs of at least k
-chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.runs`). A message of G granules in K chunks has chunks of at
+chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.run_encoder`). A message of G granules in K chunks has chunks of at
 least ⌈G ÷ K⌉. So for each K up to G an entry with k <= K and g <= ⌈G ÷ K⌉ is needed; more than G chunks have at least one granule
 each, as G chunks have. No solver is needed to check it.
 """
@@ -21,7 +21,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import ceil_div
-from certree.verify.exact.encoding.runs import RunEncoder
+from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.refutations.refutation import Document, check_lines
 from certree.verify.exact.run_question import RunQuestion

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from pysat.solvers import Cadical195
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import sha256
@@ -24,10 +25,10 @@ from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.certificates.fewest_cycles import granules_of, uncovered
 from certree.verify.checker import verify_schedule
-from certree.verify.exact.encoding import runs
-from certree.verify.exact.encoding.runs import RunEncoder
+from certree.verify.exact.encoding import run_encoder
+from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.refutations.refutation import pack, unpack
-from certree.verify.exact.run_question import RunQuestion
+from certree.verify.exact.run_question import RunQuestion, Windows
 from tests.verify.bounds.test_shortest_runs import QUICK, Runs, of_instance
 
 
@@ -105,6 +106,19 @@ def test_no_schedule_is_excluded(network: str, machine) -> None:
     for schedule in found:
         chunks = schedule.chunks * schedule.repeats
         assert is_possible(network, chunks, ceil_div(2, chunks), fine_times(schedule).cycles, machine)
+
+
+@pytest.mark.parametrize(("moved", "there", "cycle"), [(2, 4, 6), (4, 2, 6), (2, 1, 5), (1, 2, 6)])
+def test_a_sum_begins_as_soon_as_it_may(moved: int, there: int, cycle: int) -> None:
+    """At endpoint 0 of a ring of 3, in cycles by hand: what comes over a link arrives in cycle 4 and may be added a cycle later, to
+    what was there when it left; to what came, only by a local transfer of a cycle. And not before."""
+    question = RunQuestion(parse_topology("ring:3"), replace(QUICK, head_flits=0), 1, 1, 30)
+    formula = RunEncoder(question).formula
+    note = next(note for note in formula.notes if note.startswith("begins 0[") and f": to add {moved} to {there}," in note)
+    first = int(note.split("variables ")[1].split(" ")[0])
+    assert Windows(question).additions(0, moved, there).start == cycle
+    with Cadical195(bootstrap_with=formula.clauses) as solver:
+        assert solver.solve(assumptions=[first])
 
 
 def first(claim):
@@ -187,7 +201,7 @@ def test_what_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
         RunQuestion(parse_topology("ring:8"), QUICK, 1, 1, 9)
     with pytest.raises(UnsupportedError, match="switches reduce"):
         RunQuestion(replace(switch, reducing=switch.kind == NodeKind.SWITCH), QUICK, 1, 1, 9)
-    monkeypatch.setattr(runs, "MAX_CLAUSES", 1000)
+    monkeypatch.setattr(run_encoder, "MAX_CLAUSES", 1000)
     with pytest.raises(UnsupportedError, match="more than 1000 clauses"):
         RunEncoder(RunQuestion(parse_topology("ring:4"), QUICK, 1, 1, 12))
 

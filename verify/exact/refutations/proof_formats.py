@@ -7,7 +7,7 @@ every formula and writes it next to its proof. `drat-trim F.cnf F.drat` and `ver
 from typing import Any
 
 from certree.verify.exact.encoding.encode import encode
-from certree.verify.exact.encoding.runs import RunEncoder
+from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import unpack
