@@ -98,7 +98,7 @@ class FrontierSearch:
 
     def _start_from_symmetries(self) -> None:
         """Start from neighbours that swap sums, too, and from images of all that the search starts from, side by side."""
-        found = [schedule for schedule in (swaps(self.question.topology),) if schedule is not None]
+        found = list(swaps(self.question.topology))
         found += [more for one in (*found, *self._start.values()) for more in side_by_side(one, self._max_chunks)]
         for schedule in found:
             if (point := place(self.question, schedule, self._max_chunks)) is not None:

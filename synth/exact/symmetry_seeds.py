@@ -25,11 +25,45 @@ def with_chunks(schedule: Schedule, chunks: int) -> Schedule:
     return replace(schedule, chunk_root=schedule.chunk_root[:chunks], certificate=None, **columns)
 
 
-def swaps(topology: Topology) -> Schedule | None:
-    """An all-reduce in which neighbours swap sums in each step, as some symmetries pair them; None where none are found that do.
+def swaps(topology: Topology) -> Iterator[Schedule]:
+    """All-reduces in which neighbours swap sums in each step, as some symmetries pair them; none where none are found that do.
 
-    The symmetries are their own inverses, may be applied in any order, and lead from any endpoint to all others.
+    The symmetries are their own inverses, may be applied in any order, and lead from any endpoint to all others. The first schedule
+    takes a step for each. In the others one, two or more of them *fold* the network first: half of the endpoints send their sum to
+    the other half, which go on alone, and get the whole sum last. That takes as many steps more, and loads half as many links in
+    each.
     """
+    chosen = _pairings(topology)
+    place = {int(topology.endpoints[0]): 0}  # bit i: whether the i-th symmetry leads there
+    for bit, image in enumerate(chosen):
+        place |= {image[node]: number | 1 << bit for node, number in place.items()}
+    for folded in range(len(chosen)):
+        rows: list[tuple[int, int, int, int]] = []
+        for step in range(len(chosen) + folded):
+            back = step - len(chosen)  # of the copies of the whole sum, that of the symmetry that folded last comes first
+            bit = step if back < 0 else folded - 1 - back
+            for node, number in place.items():
+                if bit < folded:
+                    low = number & ((1 << bit) - 1)
+                    goes = low == 0 and bool(number >> bit & 1) == (back < 0)
+                else:
+                    goes = number & ((1 << folded) - 1) == 0
+                if goes:
+                    rows.append((int(Op.REDUCE if back < 0 else Op.COPY), step, node, chosen[bit][node]))
+        op, step_, src, dst = np.array(rows, np.int32).T
+        columns: dict[str, Any] = {
+            "chunk": np.zeros(len(rows), np.int32),
+            "op": op.astype(np.int8),
+            "step": step_,
+            "src": src,
+            "dst": dst,
+        }
+        yield make_schedule(topology, Collective(CollectiveKind.ALL_REDUCE), [NO_ROOT], columns)
+
+
+def _pairings(topology: Topology) -> list[Permutation]:
+    """Symmetries that pair all endpoints with neighbours, may be applied in any order, and lead from any endpoint to all others;
+    none where they were not found."""
     ends = topology.endpoints.tolist()
     pairings = [
         image
@@ -38,24 +72,15 @@ def swaps(topology: Topology) -> Schedule | None:
         and (topology.pair_index(np.array(ends), np.array(image)[ends]) >= 0).all()
     ]
     stack: list[tuple[list[Permutation], set[int]]] = [([], {ends[0]})]
-    chosen, reached = stack[0]
-    while stack and len(reached) < len(ends):
+    while stack:
         chosen, reached = stack.pop()
+        if len(reached) == len(ends):
+            return chosen
         for image in pairings:
             more = {image[node] for node in reached}
             if reached.isdisjoint(more) and all(image[one[node]] == one[image[node]] for one in chosen for node in ends):
                 stack.append(([*chosen, image], reached | more))
-    if len(reached) < len(ends):
-        return None
-    steps = len(chosen)
-    columns: dict[str, Any] = {
-        "chunk": np.zeros(steps * len(ends), np.int32),
-        "op": np.full(steps * len(ends), Op.REDUCE, np.int8),
-        "step": np.repeat(np.arange(steps, dtype=np.int32), len(ends)),
-        "src": np.tile(ends, steps),
-        "dst": np.array(chosen)[:, ends].ravel(),
-    }
-    return make_schedule(topology, Collective(CollectiveKind.ALL_REDUCE), [NO_ROOT], columns)
+    return []
 
 
 def side_by_side(schedule: Schedule, most_chunks: int) -> Iterator[Schedule]:

@@ -4,9 +4,9 @@
 
 in a certificate states: an all-reduce of the message takes T cycles at least on that machine, in equal chunks, whatever their
 number, slots, buffers, routes, waits and iterations. T are the cycles of the schedule. Each entry refutes runs of at least k
-chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.run_encoder`). A message of G granules in K chunks has chunks of at
-least ⌈G ÷ K⌉. So for each K up to G an entry with k <= K and g <= ⌈G ÷ K⌉ is needed; more than G chunks have at least one granule
-each, as G chunks have. No solver is needed to check it.
+chunks of at least g granules in T - 1 cycles (`verify.exact.encoding.run_encoder`). A message of G granules in K chunks has chunks
+of at least ⌈G ÷ K⌉. So for each K up to G an entry with k <= K and g <= ⌈G ÷ K⌉ is needed; more than G chunks have at least one
+granule each, as G chunks have. No solver is needed to check it.
 """
 
 from collections.abc import Iterable
