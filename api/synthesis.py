@@ -38,6 +38,7 @@ def synthesize(
     machine: str | Path | Machine | None = None,
     run: str = "slotted",
     skew: int = 0,
+    order: str | None = None,
     effort: int | None = None,
     time_limit: str | float | Fraction | None = None,
     seed: int = 0,
@@ -51,11 +52,12 @@ def synthesize(
     one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
     default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are compared
     for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `skew`: the cycles by
-    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine. `effort`
-    is a deterministic search budget, 1 by default: the same arguments give the same schedule. `time_limit` (seconds, or a text)
-    instead makes the result depend on the computer. `seeds`: take the best of N searches, with the seeds from `seed` on. `workers`
-    (as in `sweep`, but one by default, which is this process) share candidates of method auto and seeds: the schedule is the same,
-    however many there are. `progress` receives a line now and then.
+    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine. `order`:
+    in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))" or a file
+    with one (docs/explanation/additions.md); None: any. `effort` is a deterministic search budget, 1 by default: the same arguments
+    give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the
+    best of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
+    candidates of method auto and seeds: the schedule is the same, however many there are. `progress` receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
     the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
@@ -84,6 +86,7 @@ def synthesize(
         effort=effort or 1,
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
+        order=None if order is None else provided("orders of additions")(order, wanted, asked.fitted(wanted)),
         form=None if run == "slotted" or asked.demand is not None else form_of(run, len(wanted.endpoints), message, on),
     )
     spread = Workers.of(workers, 1)

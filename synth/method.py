@@ -21,6 +21,7 @@ from certree.synth.monitor import Monitor
 from certree.synth.units import UNIT, in_unit_asked_for, other_units
 from certree.verify.deadlock.deadlock_verdicts import refusal
 from certree.verify.order.agreement import lateness, waits_for_credits
+from certree.verify.order.wanted import WantedOrder
 
 _Made = TypeVar("_Made", bound=AnySchedule)
 
@@ -43,8 +44,8 @@ class Request:
     `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's
     own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
     candidates; None is slotted, in closed form, by which all methods choose among their own candidates. `any_unit`: methods may
-    count link rates in other units than the network does. InputError names a number
-    that is out of range.
+    count link rates in other units than the network does. `order`: of additions, that all chunks must have. InputError names a
+    number that is out of range.
     """
 
     topology: Topology
@@ -59,6 +60,7 @@ class Request:
     monitor: Monitor = field(default_factory=Monitor)
     form: Form | None = None
     any_unit: bool = True
+    order: WantedOrder | None = None
 
     def __post_init__(self) -> None:
         for name, low in (("message_bytes", 1), ("chunks", 1), ("steps", 1), ("effort", 1), ("seed", 0)):
@@ -199,6 +201,7 @@ class Tier(StrEnum):
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
     FINE = "among few endpoints (`makes_fine_slots`): it makes fine slots, message by message"
     SMALL = "there too, on direct networks up to FINE_BYTES"
+    ORDERS = "where an order of additions is asked for"
     DEMANDS = "for demands, which other methods do not take"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
@@ -293,7 +296,11 @@ class Method:
         return self._made_in_best_unit(request) if self.own_units and request.any_unit else self._made(request)
 
     def _made(self, request: Request) -> AnySchedule:
-        return request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+        made = request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+        refused = None if request.order is None else request.order.refusal(made)
+        if refused is not None:
+            raise UnsupportedError(f"{self.name}: {refused}")
+        return made
 
     def _made_in_unit(self, request: Request, unit: str) -> AnySchedule:
         """The schedule in the unit that is asked for, which is no option of `make`."""

@@ -25,6 +25,7 @@ PARTS = {
         nested: bool?
         expression: text?
         differs tied: [count]?
+        bandwidth_bound? free_bound?: rational
         """,
     "packet": "id: count\nhead tail: count?",
     "others": "packets arrived longest_latency: count",

@@ -1,11 +1,14 @@
 """The order of additions in reports: key `order`, and its line."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from certree.api.reports.text import counted
 from certree.models.common.errors import InputError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.verify.bounds.classes import is_general
+from certree.verify.bounds.instance import Instance
 from certree.verify.order.additions import additions_of
 
 
@@ -16,7 +19,16 @@ def order_of(schedule: AnySchedule) -> dict[str, Any]:
         found = additions_of(schedule)
     except InputError as error:
         return {"order": None, "order_unknown": str(error)}
-    return {} if found is None else {"order": found.document()}
+    return {} if found is None else {"order": found.document() | _price(schedule)}
+
+
+def _price(schedule: AnySchedule) -> dict[str, Any]:
+    """`bandwidth_bound` of schedules of its order and `free_bound` of those of any, where its certificate proves the first."""
+    instance, bounds = Instance.of(schedule), (schedule.certificate or {}).get("bounds", [])
+    scale, of_bandwidth = instance.topology.scale, [bound for bound in bounds if bound["quantity"] == "bandwidth"]
+    own = [Fraction(bound["value"]) for bound in of_bandwidth if bound["kind"] == "order"]
+    free = [Fraction(bound["value"]) for bound in of_bandwidth if is_general(instance, bound)]
+    return {"bandwidth_bound": str(max(own) * scale), "free_bound": str(max(free) * scale)} if own and free else {}
 
 
 def order_words(report: Mapping[str, Any]) -> list[str]:
@@ -39,4 +51,13 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
         arrive = "arrives" if order["ties"] == 1 else "arrive"
         words = f"{counted(order['ties'], 'operands')} {arrive} together with others"
         fixed = f"not fixed: {words}, for example for chunk {chunk} at node {node}"
-    return [f"  order of additions: {found}; {agreed}; {fixed}"]
+    return [f"  order of additions: {found}; {agreed}; {fixed}", *_price_words(report)]
+
+
+def _price_words(report: Mapping[str, Any]) -> list[str]:
+    """The bandwidth time of an order over what any order may reach."""
+    free = report["order"].get("free_bound")
+    if free is None:
+        return []
+    times = float(Fraction(report["bandwidth_time"]) / Fraction(free))
+    return [f"  price of the order: bandwidth time {report['bandwidth_time']} M/B; in any order at least {free}: {times:.4g} times"]

@@ -79,7 +79,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             others[len(whole.chunk_root)] = None
             refused = f"{method} cuts this message into {', '.join(map(str, others))} chunks; {request.chunks} were asked for"
             continue
-        program, pieces = in_pieces(request, whole)
+        program, pieces = in_pieces(request, whole if request.order is None else replace(whole, in_order=True))
         hops = sum(map(len, program.ways))
         if hops > MOST_HOPS:
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"

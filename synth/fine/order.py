@@ -1,9 +1,9 @@
 """The order that a program needs: what has to wait until something has been sent, and until something has landed.
 
 For each cell reads and writes alternate. A read waits until all writes before it have landed, a write until all reads before it
-have been sent; what is sent into a cell between two reads lands in any order if it is all added. So every row waits for two
-*gates* at most. Rows that wait for each other to be sent, as in an exchange between two accumulators, leave in one cycle: a
-*group*.
+have been sent; what is sent into a cell between two reads lands in any order if it is all added, unless the program says otherwise.
+So every row waits for two *gates* at most. Rows that wait for each other to be sent, as in an exchange between two accumulators,
+leave in one cycle: a *group*.
 
 A local copy keeps what its source holds for later. What reads the copy may read the original until the copy is made.
 """
@@ -59,14 +59,14 @@ def order_of(program: Program) -> Order:
     copies = (program.op == Op.COPY).tolist()
     locals_ = (program.src == program.dst).tolist()
     for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
-        _add_cell(gates, rows[low:high], kinds[low:high], copies, locals_)
+        _add_cell(gates, rows[low:high], kinds[low:high], copies, locals_, in_order=program.in_order)
     for reader, copy in enumerate(gates.original_of):
         if copy != NONE:  # it waits for what the copy waits for; booking has it wait for the copy as well
             gates.wait(reader, gates.read_gate[copy])
     return _grouped(gates)
 
 
-def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[bool], local: list[bool]) -> None:
+def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[bool], local: list[bool], *, in_order: bool) -> None:
     """The gates of one cell, from its reads and writes in their order."""
     read_gate = write_gate = original = NONE
     read: list[int] = []
@@ -86,7 +86,7 @@ def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[b
             continue
         if read:
             write_gate, read = gates.new(read, gates.when_sent), []
-        elif written and (copies[row] or copies[written[-1]]):
+        elif written and (in_order or copies[row] or copies[written[-1]]):
             write_gate, written = gates.new(written, gates.when_landed), []
         gates.wait(row, write_gate)
         written.append(row)

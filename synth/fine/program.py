@@ -25,7 +25,8 @@ class Program:
     `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root`, `chunk_target` as in `Schedule`. A row reads its source
     in stage `reads`, before anything is written in that stage, and its destination changes at the end of stage `writes`. `block`:
     one number for rows that do the same at different nodes, and so can be moved together; `family`: one for similar ones of one
-    `part` of the message. `ways`: the numbers of the links that each row passes; of a local row none.
+    `part` of the message. `ways`: the numbers of the links that each row passes; of a local row none. `in_order`: what is added to
+    a cell between two reads lands in the order of rows, not in any.
     """
 
     topology: Topology
@@ -44,6 +45,7 @@ class Program:
     part: Int32
     ways: tuple[Way, ...]
     chunk_target: Int32 | None = None
+    in_order: bool = False
 
     @property
     def rows(self) -> int:

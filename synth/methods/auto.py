@@ -193,6 +193,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return makes_fine_slots(request)
         case Tier.SMALL:
             return takes_fine_slots(request)
+        case Tier.ORDERS:
+            return request.order is not None
         case Tier.DEMANDS:
             return request.collective.demand is not None
     return False

@@ -36,7 +36,8 @@ class Trees:
     of the longest chain; `rows`: transfers of one iteration; `reductions`: a lower bound on the reduces that arrive at the busiest
     node; `even`: reduces load both directions of a link equally (roots all over the network), not only the one towards the centre.
     `reach`: estimate of its routes; None: single links. `units_limit`: reduction units may take longer than links. `is_summed`:
-    with a period, no slot has more sums at a node than it must have.
+    with a period, no slot has more sums at a node than it must have,
+    and `spare_sums` more.
     """
 
     chunks: int
@@ -50,6 +51,7 @@ class Trees:
     reach: Reach | None = None
     units_limit: bool = False
     is_summed: bool = False
+    spare_sums: int = 0
 
     @classmethod
     def built(cls, family: TreeFamily) -> "Trees":
@@ -158,7 +160,8 @@ class Search:
                 for reductions in REDUCTIONS if self.request.collective.reduces else (0,):
                     found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
                 for period in dict.fromkeys(trees.period * part // 64 for part in (ROUTED_PERIODS if trees.reach else PERIODS)):
-                    found.append(self._candidate(trees, SlotRules(delay, period, trees.is_summed * -(-trees.reductions // period))))
+                    sums = trees.is_summed * (-(-trees.reductions // period) + trees.spare_sums)
+                    found.append(self._candidate(trees, SlotRules(delay, period, sums)))
         most = self.request.steps
         return [candidate for candidate in found if most is None or candidate.steps <= most]
 
@@ -207,7 +210,7 @@ class Search:
             return None
         family, clock = built
         if rules.period and rules.reductions:
-            rules = replace(rules, reductions=-(-family.reductions // rules.period))
+            rules = replace(rules, reductions=-(-family.reductions // rules.period) + candidate.trees.spare_sums)
         slots, spent = assign_slots(family, rules, work=work, stagger=stagger, seed=self.request.seed * 1_000_003 + seed)
         self._spent += spent
         if slots is None:

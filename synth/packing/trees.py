@@ -1,7 +1,7 @@
 """Families of trees: the reduces and copies of every chunk, without slots."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ class Transfers:
     Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `route` (as in a `Schedule`). Transfer i occupies
     channel[channel_offset[i] : channel_offset[i + 1]] for a slot, numbered as in `TreeFamily.channel_capacity`. `before`, `after`:
     row numbers; transfer after[i] needs the data of transfer before[i]. `turn`: as in the family; empty where it has none.
+    `buffers`: `src_buffer` and `dst_buffer`, where there are several.
     """
 
     chunk: Int32
@@ -41,6 +42,7 @@ class Transfers:
     before: Int32
     after: Int32
     turn: Int32
+    buffers: Mapping[str, Int32] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,8 @@ TERMS: dict[str, Term] = {
     "switches only forward": Term(
         "Switches that the network does not mark as reducing neither add nor send copies over several links.", is_general=True
     ),
+    "one order": Term("Every chunk is added in the order of additions that the witness states, at every rank."),
+    "sums made once": Term("Each sum of contributions to a chunk is made at one node, by one addition."),
     "machine": Term(
         "The run is one of network interfaces as docs/reference/tables.md describes them, slotted or paced, with the parameters of"
         " the stated machine: a message is used when it is complete, and additions take their time.",

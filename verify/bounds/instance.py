@@ -13,6 +13,7 @@ from certree.models.common.errors import InputError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
+from certree.verify.order.additions import additions_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,8 @@ class Instance:
     may have any shares (equal by default); in a broadcast or reduce the root has the whole message; other collectives ignore them.
     Endpoints that take no part (`collective.members`) have no share: bounds count what members need (M2 in
     docs/decisions/0007-schedule-version-2.md). With a demand the message is all of it.
+
+    `adds`: the expression in whose order every chunk is added, or the schedule that says so.
     """
 
     topology: Topology
@@ -31,6 +34,7 @@ class Instance:
     shares: tuple[Fraction, ...] = ()
     delay: int = 1
     passing: bool = False
+    adds: AnySchedule | str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "collective", self.collective.fitted(self.topology))
@@ -61,7 +65,15 @@ class Instance:
             held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
             share = {count: Fraction(count, schedule.chunks) for count in np.unique(held).tolist()}
             shares = tuple(share[count] for count in held.tolist())
-        return cls(schedule.topology.exact, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
+        return cls(schedule.topology.exact, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule), schedule)
+
+    @cached_property
+    def order(self) -> str | None:
+        """The order of additions of all chunks at all ranks, as an expression; None where there are several, or it is not fixed."""
+        if self.adds is None or isinstance(self.adds, str):
+            return self.adds
+        found = additions_of(self.adds)
+        return found.expression if found is not None and found.is_fixed and found.differs is None else None
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:

@@ -159,6 +159,17 @@ def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
     return found
 
 
+def proved_of_order(schedule: AnySchedule) -> list[Bound]:
+    """The bounds on schedules of its order in a schedule's certificate that are proved for it."""
+    instance, found = Instance.of(schedule), []
+    for bound in (schedule.certificate or {}).get("bounds", []):
+        with suppress(WitnessError):
+            if isinstance(bound, Mapping) and bound.get("kind") == "order":
+                check_bound(instance, bound)
+                found.append(dict(bound))
+    return found
+
+
 def _check_form(document: Any) -> None:
     """Raise InputError unless the document has all fields of a certificate, with the right types."""
     fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[*_PROOFS, TIME])

@@ -22,6 +22,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify._proofs import add_up
+from certree.verify.order.expressions import Expression
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -85,15 +86,16 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
     ends = held[due]
     other = np.argwhere(ends != ends[0])
     orders = np.unique(ends)
-    is_one = len(orders) == 1
-    sums = _Sums(members, plan.topology.rank, left, right)
+    is_one = len(orders) == 1 and orders[0] >= 0
+    ranks = plan.topology.rank[members].astype(np.int64)
+    whole = _expression(int(orders[0]), ranks, left, right, len(plan.topology.endpoints)) if is_one else None
     return Additions(
         orders=len(orders),
         differs=(int(plan.topology.rank[members[other[0][0]]]), int(other[0][1])) if len(other) else None,
         tied=(int(plan.dst[tied]), int(plan.chunk[tied])) if ties else None,
         ties=ties,
-        expression=sums.words(int(orders[0])) if is_one and len(members) <= MOST_WRITTEN else None,
-        is_nested=sums.is_nested(int(orders[0])) if is_one else None,
+        expression=whole.text if whole is not None and len(members) <= MOST_WRITTEN else None,
+        is_nested=None if whole is None else whole.is_nested,
     )
 
 
@@ -121,46 +123,18 @@ def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, i
     )
 
 
-class _Sums:
-    """Expressions by number: a rank is one of its own, a sum is the number of ranks and its place in `left` and `right`."""
-
-    def __init__(self, members: Int64, rank: Int32, left: Int32, right: Int32) -> None:
-        self._ranks, self._left, self._right = int(rank.max()) + 1, left, right
-        self._place = {int(rank[node]): place for place, node in enumerate(members.tolist())}
-
-    def _parts(self, sum_: int) -> tuple[int, int] | None:
-        """The operands of a sum; None for a rank."""
-        if sum_ < self._ranks:
-            return None
-        return int(self._left[sum_ - self._ranks]), int(self._right[sum_ - self._ranks])
-
-    def _below(self, top: int) -> list[int]:
-        """All expressions in one, each after its operands: these have lower numbers."""
-        found, left = {top}, [top]
-        while left:
-            for part in self._parts(left.pop()) or ():
-                if part not in found:
-                    found.add(part)
-                    left.append(part)
-        return sorted(found)
-
-    def words(self, top: int) -> str:
-        """An expression in words, of two operands that with the lowest rank first."""
-        words: dict[int, tuple[int, str]] = {}
-        for one in self._below(top):
-            parts = self._parts(one)
-            first, second = (one, str(one)), None
-            if parts is not None:
-                first, second = sorted((words[part] for part in parts), key=lambda word: word[0])
-            words[one] = first if second is None else (first[0], f"({first[1]},{second[1]})")
-        return words[top][1]
-
-    def is_nested(self, top: int) -> bool:
-        """Whether the first 1, 2, 4, ... members have an expression of their own in it."""
-        size, last = dict[int, int](), dict[int, int]()
-        for one in self._below(top):
-            parts = self._parts(one)
-            size[one] = 1 if parts is None else sum(size[part] for part in parts)
-            last[one] = self._place[one] if parts is None else max(last[part] for part in parts)
-        whole = {size[one] for one in size if last[one] == size[one] - 1}  # as many as the places up to its last: the first ones
-        return all(1 << power in whole for power in range(len(self._place).bit_length()) if 1 << power <= len(self._place))
+def _expression(top: int, ranks: Int64, left: Int32, right: Int32, endpoints: int) -> Expression:
+    """A sum as an expression over some ranks. Ranks have their own numbers, sums those of their operands in `left` and `right`."""
+    found, open_ = {top}, [top]
+    while open_:
+        one = open_.pop()
+        below = (int(left[one - endpoints]), int(right[one - endpoints])) if one >= endpoints else ()
+        open_ += [part for part in below if part not in found]
+        found.update(below)
+    sums = sorted(one for one in found if one >= endpoints)  # operands have lower numbers
+    number = {rank: place for place, rank in enumerate(ranks.tolist())} | {
+        one: len(ranks) + place for place, one in enumerate(sums)
+    }
+    return Expression.of(
+        ranks.tolist(), [(number[int(left[one - endpoints])], number[int(right[one - endpoints])]) for one in sums]
+    )

@@ -70,6 +70,11 @@ INTERRUPTED = 130
     "met; ranked by simulation, large messages without routers), or the faster of both.",
 )
 @click.option("--skew", type=COUNT, help="Fine slots with guards: counters of nodes may start up to N cycles apart.")
+@click.option(
+    "--order",
+    metavar="ORDER",
+    help="Add all chunks in one order: one (any), nested, balanced, chain, rank, an expression such as ((0,1),(2,3)), or a file.",
+)
 @options_search()
 @click.option("--seeds", type=COUNT, default=1, show_default=True, help="Take the best of N searches, with seeds from --seed on.")
 @options_workers("candidates and seeds", 1)

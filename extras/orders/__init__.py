@@ -1,0 +1,1 @@
+"""Orders of additions: schedules whose chunks are all added in one order."""

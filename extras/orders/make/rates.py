@@ -1,0 +1,121 @@
+"""The highest rate of an order: a linear program over placings, by column generation.
+
+Columns are placings (`columns`), rows their resources. The lengths that price new columns are a mixture of the dual of the program
+and of those that have proved most so far. Floats decide nothing: the lengths are whole numbers, and a witness of the bound
+(`certree.verify.bounds.witnesses.ordered`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.orders.make.columns import Column, Pricing
+from certree.synth.monitor import Monitor
+
+Int64 = NDArray[np.int64]
+_SCALE = 1 << 18  # of the longest length
+_DUAL = 0.4  # the part of the dual in the next lengths
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Placings of a chunk with their parts of the message, which take `value` rounds per chunk; no schedule of the order takes less
+    than `bound`, by the lengths of resources. `parts` sum to 1."""
+
+    columns: Sequence[Column]
+    parts: NDArray[np.float64]
+    value: float
+    bound: float
+    length: Int64
+
+
+def highest_rate(pricing: Pricing, shares: Mapping[int, Fraction], near: float, most: int, monitor: Monitor) -> Rates:
+    """The best placings found once `value` is at most `near` times `bound`, or after `most` programs.
+
+    `shares`: by root its part of the message; empty where a result may be made anywhere. A pricing (`columns`) and a program of as
+    many rows as links for each step.
+    """
+    master, capacity = _Master(pricing, shares), pricing.capacity.astype(np.float64)
+    length = (np.arange(len(capacity)) < len(pricing.topology.src)).astype(np.int64)
+    best, proved, is_mixed = 0.0, length, False
+    for _ in range(most):
+        need, fresh = master.priced(length)
+        bound = need / float(capacity @ length)
+        if bound > best:
+            best, proved = bound, length
+        master.solve()
+        if master.value <= best * near or not (fresh or is_mixed) or monitor.expired:
+            break
+        dual, centre = master.dual, proved / float(capacity @ proved)
+        is_mixed = fresh
+        mixture = _DUAL * dual / float(capacity @ dual) + (1 - _DUAL) * centre if is_mixed else dual
+        length = np.rint(mixture / mixture.max() * _SCALE).astype(np.int64)
+    return Rates(master.columns, master.parts, master.value, best, proved)
+
+
+class _Master:
+    """The program: as many chunks in a round as the links can carry, by the placings so far."""
+
+    def __init__(self, pricing: Pricing, shares: Mapping[int, Fraction]) -> None:
+        from ortools.linear_solver import pywraplp
+
+        self._pricing, self._shares = pricing, shares
+        self._program: Any = pywraplp.Solver.CreateSolver("CLP")
+        self._rows = [self._program.Constraint(0, int(lanes)) for lanes in pricing.capacity]
+        self._goal = self._program.Objective()
+        self._goal.SetMaximization()
+        self._roots: dict[int, Any] = {}
+        if len(shares) > 1:  # several roots: the rate of the one that is behind
+            rate = self._program.NumVar(0, self._program.infinity(), "")
+            self._goal.SetCoefficient(rate, 1)
+            self._roots = {root: self._program.Constraint(0, self._program.infinity()) for root in shares}
+            for root, row in self._roots.items():
+                row.SetCoefficient(rate, -float(shares[root]))
+        self._variables: dict[Column, Any] = {}
+
+    def priced(self, length: Int64) -> tuple[float, bool]:
+        """The length of the cheapest placing, over all roots by their shares, and whether there is a new one; it is added."""
+        need, fresh = 0.0, False
+        for root, column in self._pricing.cheapest(length, list(self._shares)):
+            need += float(self._shares.get(root, 1)) * int(length[column.uses].sum())
+            if column in self._variables:
+                continue
+            fresh, variable = True, self._program.NumVar(0, self._program.infinity(), "")
+            for row, times in zip(*np.unique(column.uses, return_counts=True), strict=True):
+                self._rows[row].SetCoefficient(variable, float(times))
+            if self._roots:
+                self._roots[root].SetCoefficient(variable, 1)
+            else:
+                self._goal.SetCoefficient(variable, 1)
+            self._variables[column] = variable
+        return need, fresh
+
+    def solve(self) -> None:
+        """Solve the program; the next properties are of this solution."""
+        if self._program.Solve() != self._program.OPTIMAL:
+            raise RuntimeError("CLP does not solve the program of an order")
+
+    @property
+    def columns(self) -> list[Column]:
+        return list(self._variables)
+
+    @property
+    def value(self) -> float:
+        """Rounds per chunk."""
+        return 1 / float(self._goal.Value())
+
+    @property
+    def parts(self) -> NDArray[np.float64]:
+        """Of the message, by placing."""
+        found = np.maximum([variable.solution_value() for variable in self._variables.values()], 0)
+        whole: NDArray[np.float64] = found / found.sum()
+        return whole
+
+    @property
+    def dual(self) -> NDArray[np.float64]:
+        """By resource."""
+        return np.maximum([row.dual_value() for row in self._rows], 0)

@@ -1,0 +1,184 @@
+"""Transfers of placings: each operand is sent into the cell where it is added, once that cell has what comes before it.
+
+A sum with an operand that is made at its node is made in the buffer of that operand; one whose operands both come from elsewhere,
+in an empty scratch buffer, into which the operand that is ready first is copied; or in the data buffer, where one of the operands
+has the contribution that stood there. So no two operands come to a cell together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.orders.make.columns import Column, in_data
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_columns import Op
+from certree.synth.packing.trees import Transfers, TreeFamily
+from certree.verify.order.expressions import Expression
+
+_LOCAL = 1  # moves within a node in a slot
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A buffer of a node, and the rows that have to land before it has its value."""
+
+    node: int
+    buffer: int
+    ready: tuple[int, ...] = ()
+
+
+class _Chunk:
+    """The rows of one placing: (op, source node and buffer, destination node and buffer, links), and what each waits for."""
+
+    def __init__(self, topology: Topology, expression: Expression, column: Column, *, gathers: bool) -> None:
+        self._topology = topology
+        self.rows: list[tuple[int, int, int, int, int, tuple[int, ...]]] = []
+        self.waits: list[tuple[int, ...]] = []
+        self._used: dict[int, int] = {}
+        count, ways = len(expression.ranks), {move.value: move.links for move in column.moves}
+        is_data, has = in_data(expression, column.site), [{node} for node in column.site[:count]]
+        held, depth = [_Cell(node, 0) for node in column.site[:count]], [0] * count
+        for vertex, parts in enumerate(expression.parts, count):
+            node = column.site[vertex]
+            first, second = sorted(parts, key=lambda part: (part in ways, held[part].buffer if part not in ways else depth[part]))
+            if first in ways and is_data[vertex] and node not in has[first]:
+                first, second = second, first
+            cell = held[first]
+            if first in ways:
+                empty = _Cell(node, 0) if is_data[vertex] else self._scratch(node)
+                cell = replace(empty, ready=(self._send(Op.COPY, held[first], ways[first], empty),))
+            held.append(replace(cell, ready=(self._send(Op.REDUCE, held[second], ways.get(second, ()), cell),)))
+            has.append(has[first] | has[second])
+            depth.append(1 + max(depth[first] + (first in ways), depth[second]))
+        self._spread(held[-1], column, gathers=gathers)
+
+    def _spread(self, result: _Cell, column: Column, *, gathers: bool) -> None:
+        """Bring the result into the data buffers of its root, and of all where it is due."""
+        if result.buffer and (gathers or not column.out):
+            self._send(Op.COPY, result, (), _Cell(result.node, 0))
+        have = {result.node: result}
+        for move in column.out:
+            start, end = (int(self._topology.src[move.links[0]]), int(self._topology.dst[move.links[-1]]))
+            have[end] = _Cell(end, 0, (self._send(Op.COPY, have[start], move.links, _Cell(end, 0)),))
+
+    def _send(self, op: Op, start: _Cell, links: Sequence[int], end: _Cell) -> int:
+        """The last of the rows that bring a value along links, by scratch buffers of the endpoints between; `end.ready` lands
+        before."""
+        legs = _legs(self._topology, links)
+        for part in legs[:-1]:
+            stop = self._scratch(int(self._topology.dst[part[-1]]))
+            self._row(Op.COPY, start, stop, part)
+            start = replace(stop, ready=(len(self.rows) - 1,))
+        self._row(op, start, end, legs[-1] if legs else ())
+        return len(self.rows) - 1
+
+    def _row(self, op: Op, start: _Cell, end: _Cell, links: tuple[int, ...]) -> None:
+        self.rows.append((int(op), start.node, start.buffer, end.node, end.buffer, links))
+        self.waits.append(tuple({*start.ready, *end.ready}))
+
+    def _scratch(self, node: int) -> _Cell:
+        self._used[node] = self._used.get(node, 0) + 1
+        return _Cell(node, self._used[node])
+
+
+def _legs(topology: Topology, links: Sequence[int]) -> list[tuple[int, ...]]:
+    """Links in parts that end at endpoints, where a value is stored and sent on."""
+    legs, leg = list[tuple[int, ...]](), list[int]()
+    for link in links:
+        leg.append(link)
+        if topology.rank[topology.dst[link]] >= 0:
+            legs.append(tuple(leg))
+            leg = []
+    return legs
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(TreeFamily):
+    """Chunks that are added and spread by placings of one order, one each; `up` and `down` are not used."""
+
+    expression: Expression | None = None
+    placings: tuple[Column, ...] = ()
+
+    @cached_property
+    def transfers(self) -> Transfers:
+        """All transfers and their dependencies. O(K · N · hops)."""
+        assert self.expression is not None
+        known: dict[Column, _Chunk] = {}
+        rows = list[tuple[int, int, int, int, int, tuple[int, ...]]]()
+        chunk, before, after = list[int](), list[int](), list[int]()
+        for number, column in enumerate(self.placings):
+            if column not in known:
+                known[column] = _Chunk(self.topology, self.expression, column, gathers=self.collective.gathers)
+            made, first = known[column], len(rows)
+            rows += made.rows
+            chunk += [number] * len(made.rows)
+            for row, waits in enumerate(made.waits, first):
+                before += [first + other for other in waits]
+                after += [row] * len(waits)
+        op, src, src_buffer, dst, dst_buffer, links = zip(*rows, strict=True)
+        number_of = {way: number for number, way in enumerate(self.routes)}
+        pair = self.topology.pair_index(np.array(src), np.array(dst)).tolist()
+        local = len(self.topology.pair_capacity) + len(self.topology.src)
+        channels = [
+            [len(self.topology.pair_capacity) + link for link in way]
+            if len(way) > 1
+            else [pair[row]]
+            if way
+            else [local + src[row]]
+            for row, way in enumerate(links)
+        ]
+        offset = np.cumsum([0, *map(len, channels)])
+        columns = {
+            name: np.array(values, np.int32)
+            for name, values in {"src": src, "dst": dst, "chunk": chunk, "before": before, "after": after}.items()
+        }
+        buffers = {"src_buffer": np.array(src_buffer, np.int32), "dst_buffer": np.array(dst_buffer, np.int32)}
+        return Transfers(
+            **columns,
+            op=np.array(op, np.int8),
+            route=np.array([number_of.get(way, DIRECT) for way in links], np.int32),
+            channel_offset=offset.astype(np.int32),
+            channel=np.array([one for entry in channels for one in entry], np.int32),
+            turn=np.zeros(0, np.int32),
+            buffers=buffers if max(map(int, (max(src_buffer), max(dst_buffer)))) else {},
+        )
+
+    @cached_property
+    def channel_capacity(self) -> NDArray[np.int64]:
+        """Of joined pairs, single links, and moves within nodes."""
+        links = self.topology.capacity.astype(np.int64)
+        return np.concatenate((self.topology.pair_capacity, links, np.full(len(self.topology.kind), _LOCAL)))
+
+    @cached_property
+    def chain(self) -> int:
+        """Transfers on the longest chain of dependencies. O(K · N · hops)."""
+        rows, length = self.transfers, np.ones(len(self.transfers.chunk), np.int64)
+        while True:
+            longer = length.copy()
+            np.maximum.at(longer, rows.after, length[rows.before] + 1)
+            if np.array_equal(longer, length):
+                return int(length.max())
+            length = longer
+
+
+def placed(topology: Topology, collective: Collective, expression: Expression, placings: Sequence[Column]) -> Placed:
+    """The family of these placings, one chunk each."""
+    moves = dict.fromkeys(move.links for column in placings for move in (*column.moves, *column.out))
+    ways = dict.fromkeys(leg for links in moves for leg in _legs(topology, links))
+    none = np.full((len(placings), 0), -1, np.int32)
+    return Placed(
+        topology,
+        collective,
+        root=np.array([column.root for column in placings], np.int32),
+        up=none,
+        down=none,
+        origin={},
+        routes=tuple(way for way in ways if len(way) > 1),
+        expression=expression,
+        placings=tuple(placings),
+    )

@@ -1,0 +1,1 @@
+"""Methods that make schedules of one order; registered where they are defined."""

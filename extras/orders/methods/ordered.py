@@ -1,0 +1,104 @@
+"""All chunks in one order of additions: placings of its sums, chosen together so that links are evenly loaded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from certree.extras.orders.make.bounds import order_bound
+from certree.extras.orders.make.columns import Pricing
+from certree.extras.orders.make.orders import candidates
+from certree.extras.orders.make.rates import Rates, highest_rate
+from certree.extras.orders.make.shares import whole_shares
+from certree.extras.orders.make.transfers import placed
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
+from certree.synth.method import Options, Request, Tier, choice, method
+from certree.synth.packing.selection import Search, Trees
+from certree.synth.packing.slotting import slowest_way
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witnesses.ordered import ORDERED
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.order.wanted import WantedOrder
+
+MOST_ENDPOINTS = 128
+PERIODS = (1, 2, 4, 8, 16, 32, 64, 96, 192)
+_ROWS = 70_000  # transfers of an iteration, for one unit of effort
+_SLACK = 1.02  # rounds of a period over those that the program needs
+_NEAR, _STEPS = 1.005, 1200  # of a program: when it ends
+_SPARE = 2  # sums in a slot at a node, above what must be
+_LOOK = 120  # steps of each program that are compared where certree chooses the order
+
+
+@method(
+    "ordered",
+    ORDERED,
+    options={"rate": choice("any", "optimal")},
+    published=False,
+    tier=Tier.ORDERS,
+    order=20,
+    is_sized=True,
+    takes_members=True,
+    compares=True,
+)
+def ordered(request: Request, options: Options) -> Schedule:
+    """Each chunk is added in one order, its sums at nodes that a linear program chooses; in a repeating slotted table.
+
+    The order is that of `--order`, by default any one: then the best of a few, by blocks of the network, by rank, in pairs and
+    along a walk. The provenance names it, and the certificate has the bound of the program, which no schedule in this order can
+    beat. For whole numbers of chunks placings are exchanged until links have room. Periods, repeats and delay are chosen by closed
+    form at the given size. Switches that reduce only forward. Option: rate=optimal: the longest period alone, whose rate is the
+    nearest to that of the program.
+    """
+    if len(request.members) > MOST_ENDPOINTS:
+        raise UnsupportedError(f"ordered: up to {MOST_ENDPOINTS} endpoints; here are {len(request.members)}")
+    shares = shares_of(request)
+    wanted = request.order or WantedOrder("one")
+    pricings = [
+        Pricing(request.topology, request.collective, one) for one in candidates(wanted, request.topology, request.collective)
+    ]
+    pricing = pricings[0]
+    if len(pricings) > 1:
+        looks = [highest_rate(one, shares, _NEAR, _LOOK, request.monitor) for one in pricings]
+        pricing = min(zip(looks, pricings, strict=True), key=lambda look: look[0].bound + look[0].value)[1]
+    rates = highest_rate(pricing, shares, _NEAR, _STEPS, request.monitor)
+    request.monitor.report(f"ordered: {rates.value:.4f} rounds per chunk by a linear program, at least {rates.bound:.4f}")
+
+    def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+        return request.provenance("ordered", options, adds=wanted.name, **origin)
+
+    made = Search(request, provenance).run(_families(request, pricing, rates, shares, is_optimal=options["rate"] == "optimal"))
+    bound = order_bound(Instance.of(made), pricing.expression, rates.length[: len(request.topology.src)])
+    return request.offer(made.with_certificate(make_certificate(made, [bound])))
+
+
+def shares_of(request: Request) -> dict[int, Fraction]:
+    """By root its part of the message; empty where a sum may be made anywhere."""
+    if request.collective.gathers:
+        return {}
+    if request.collective.has_one_root:
+        return {int(request.collective.root or 0): Fraction(1)}
+    return {int(node): Fraction(1, len(request.members)) for node in request.members}
+
+
+def _families(
+    request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], *, is_optimal: bool
+) -> Sequence[Trees]:
+    """Families for periods that are not too long, or for the longest one."""
+    found, each, multiple = dict[int, Trees](), 2 * len(request.members), max(1, len(shares))
+    counts = [max(1, int(period / (rates.value * _SLACK)) // multiple) * multiple for period in PERIODS]
+    counts = [count for count in dict.fromkeys(counts) if count == counts[0] or count * each <= _ROWS * request.effort]
+    if is_optimal:
+        counts = counts[-1:]
+    for chunks in counts if request.chunks is None else [request.chunks]:
+        if chunks % multiple:
+            raise UnsupportedError(f"ordered gives each of {multiple} roots as many chunks; {chunks} were asked for")
+        room = max(1, ceil(chunks * rates.value * _SLACK - 1e-9))
+        columns = whole_shares(pricing, rates, shares, chunks, room, request.seed)
+        family = placed(request.topology, request.collective, pricing.expression, columns)
+        trees = Trees.built(family)
+        found[chunks] = replace(
+            trees, is_summed=not family.routes, spare_sums=_SPARE, reach=slowest_way(request, 4) if family.routes else None
+        )
+    return list(found.values())

@@ -1,0 +1,113 @@
+"""Order witnesses: as strong as all placings say, and refused for schedules of other orders."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import certree.api as ct
+from certree.models.network.spec import parse_topology
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
+from certree.verify.bounds.witnesses.metric import distances
+from certree.verify.order.placing import NEVER, least_branching
+
+ORDER = "((0,1),(2,3))"
+
+
+def instance(network: str = "ring:4", collective: str = "all-reduce", order: str = ORDER, **more: Any) -> Instance:
+    return Instance(parse_topology(network), ct.collective(collective, **more), adds=order)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arborescence(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 9))
+    length = rng.integers(0, 6, (count, count))
+    length[rng.random((count, count)) < 0.3] = NEVER
+    length[0] = np.minimum(length[0], 50)
+    length[:, 0] = NEVER
+    np.fill_diagonal(length, NEVER)
+    graph = nx.DiGraph([(a, b, {"weight": int(length[a, b])}) for a, b in product(range(count), repeat=2) if length[a, b] < NEVER])
+    found, parents = least_branching(length)
+    assert found == nx.minimum_spanning_arborescence(graph).size(weight="weight")
+    assert sum(int(length[parents[node], node]) for node in range(1, count)) == found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_value(seed: int) -> None:
+    """Against all choices of nodes for the sums, and of arborescences by their parents."""
+    of = instance("mesh:2x2" if seed % 2 else "ring:4")
+    length = np.random.default_rng(seed).integers(0, 9, len(of.topology.src))
+    far = distances(of.topology, length, np.arange(4))
+    trees = [
+        (root, sum(int(far[parent, node]) for parent, node in zip(parents, others, strict=True)))
+        for root in range(4)
+        for others in [[node for node in range(4) if node != root]]
+        for parents in product(range(4), repeat=3)
+        if _is_tree(root, dict(zip(others, parents, strict=True)))
+    ]
+    spread = {root: min(cost for at, cost in trees if at == root) for root in range(4)}
+    need = min(
+        int(far[0, a] + far[1, a] + far[2, b] + far[3, b] + far[a, c] + far[b, c]) + spread[c]
+        for a, b, c in product(range(4), repeat=3)
+    )
+    bound = make_bound(of, "order", {"order": ORDER, "length": length.tolist()})
+    assert Fraction(bound["value"]) == Fraction(need, int(length @ of.topology.capacity))
+    assert bound["class"][-1] == "one order"
+
+
+def _is_tree(root: int, parents: dict[int, int]) -> bool:
+    reached = {root}
+    for _ in parents:
+        reached |= {node for node, parent in parents.items() if parent in reached}
+    return len(reached) == len(parents) + 1
+
+
+def test_classes() -> None:
+    ones = {"order": ORDER, "length": [1] * 8}
+    assert "sums made once" not in make_bound(instance(), "order", ones)["class"]
+    few = Instance(parse_topology("ring:4"), ct.collective("all-reduce", members=[0, 1, 3]), adds="((0,1),3)")
+    assert "sums made once" in make_bound(few, "order", {"order": "((0,1),3)", "length": [1] * 8})["class"]
+    reduced = make_bound(instance(collective="reduce", root=0), "order", ones)
+    assert reduced["value"] == "3/8"
+    assert "sums made once" not in reduced["class"]
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"order": "((0,2),(1,3))"}, "witness-foreign"),
+        ({"order": "((1,0),(2,3))"}, None),
+        ({"order": "((0,1),2)"}, "witness-malformed"),
+        ({"order": "((0,1),(2,2))"}, "witness-malformed"),
+        ({"order": 7}, "witness-malformed"),
+        ({"length": [0] * 8}, "witness-wrong"),
+        ({"length": [1] * 7}, "witness-malformed"),
+        ({"length": [-1] * 8}, "witness-malformed"),
+        ({"more": 1}, "witness-malformed"),
+    ],
+)
+def test_forged(change: dict[str, Any], rule: str | None) -> None:
+    of = instance()
+    bound = make_bound(of, "order", {"order": ORDER, "length": [1] * 8})
+    forged = {**bound, "witness": {**bound["witness"], **change}}
+    if rule is None:
+        check_bound(of, forged)
+        return
+    with pytest.raises(WitnessError) as error:
+        check_bound(of, forged)
+    assert error.value.rule == rule
+
+
+def test_of_another_schedule() -> None:
+    """A bound of one order in the certificate of a schedule with another order, with several, or with one that is not fixed."""
+    bound = make_bound(instance(), "order", {"order": ORDER, "length": [1] * 8})
+    for method, size in (("ring", "1MiB"), ("one-shot", "4KiB")):
+        made = ct.synthesize("ring:4", method=method, size=size)
+        forged = replace(made, certificate={**made.certificate, "bounds": [*made.certificate["bounds"], bound]})  # type: ignore[dict-item,index]
+        assert {found.rule for found in ct.verify(forged).violations} == {"witness-foreign"}

@@ -1,0 +1,33 @@
+"""Wanted orders of additions: whether a schedule has the order that was asked for."""
+
+from dataclasses import dataclass
+
+from certree.models.common.errors import short
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.verify.order.additions import additions_of
+from certree.verify.order.expressions import Expression
+
+
+@dataclass(frozen=True)
+class WantedOrder:
+    """An order that all chunks of a schedule shall have. `name`: as it was asked for; `expression`: None for any one; `nested`:
+    whether the sums of the first 1, 2, 4, ... ranks shall be parts of it."""
+
+    name: str
+    expression: Expression | None = None
+    nested: bool = False
+
+    def refusal(self, schedule: AnySchedule) -> str | None:
+        """Why a valid schedule does not have this order; None where it does. O(rows log rows)."""
+        found = additions_of(schedule)
+        if found is None:
+            return f"{schedule.collective.kind} adds nothing; an order is for all-reduce, reduce and reduce-scatter"
+        if found.orders > 1:
+            return f"order {self.name}: the chunks are added in {found.orders} orders"
+        if not found.is_fixed:
+            return f"order {self.name}: {found.ties} operands arrive together with others"
+        if self.nested and not found.is_nested:
+            return f"order {self.name}: the order of the chunks is not nested"
+        if self.expression is not None and found.expression != self.expression.text:
+            return f"order {self.name}: the chunks are added in the order {short(str(found.expression))}"
+        return None
