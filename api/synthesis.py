@@ -105,6 +105,8 @@ def synthesize(
     if skew:
         found = with_guards(written_out(found), message, on, skew)
     recorded = _recorded(found, request, time_limit)
+    if order is not None and not interrupted:
+        recorded = provided("the bound of the order of a schedule")(recorded, request.monitor)
     try:
         certified, _ = certified_or_fail(recorded, search=not interrupted, enough=load_methods()[method].proved_within)
     except KeyboardInterrupt:

@@ -13,7 +13,8 @@ from certree.api.evidence import add_certificate, best_of_each_class, found_time
 from certree.api.inputs import asked_for, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import machine_for, setting
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
+from certree.models.common.extras import provided
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -141,7 +142,7 @@ class Bounds(Shown):
     `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
     root; None for others, whose bounds all do. `time_cycles`: the cycles that every run takes for the message size and the machine
     `made_for`, by `time_bounds`, the strongest first; None without a message size. `time_cycles_any_shares`: likewise, for any
-    shares. The key `class` of each document says what it assumes.
+    shares. `order`: in which the chunks are added; None for any. The key `class` of each document says what it assumes.
     """
 
     topology: Topology
@@ -155,11 +156,14 @@ class Bounds(Shown):
     time_cycles: int | None = None
     time_bounds: tuple[Bound, ...] = ()
     time_cycles_any_shares: int | None = None
+    order: str | None = None
 
     @property
     def model(self) -> tuple[str, ...]:
         """The schedules that the bounds cover, where these are not all."""
         words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
+        if self.order is not None:
+            words.append(f"chunks added in the order {short(self.order)}, except in bounds for any order")
         if self.any_shares is not None:
             words.append("every endpoint roots an equal share, except in bounds for any shares")
         if self.topology.is_direct:
@@ -180,11 +184,13 @@ def bound(
     delay: int = 1,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
+    order: str | None = None,
 ) -> Bounds:
     """Lower bounds on the bandwidth time and on the steps of schedules, and with `size` on the time of a run, with witnesses.
 
     `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. `size` and
-    `machine`: of the time bound, the machine by default the one that `synthesize` uses. Searches as
+    `machine`: of the time bound, the machine by default the one that `synthesize` uses. `order`: of schedules that add all chunks
+    in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses. Searches as
     `certree.synth.bounds.find.find_bounds` and `quickest.time_bounds` (maximum flows and linear programs; seconds for hundreds of
     nodes), exact. Raises InputError for unsupported input.
 
@@ -201,6 +207,10 @@ def bound(
     described = parsing.topology(network)
     instance = Instance(described.exact, parsing.collective(collective, root), delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
+    if order is not None:
+        adds, ordered = provided("the bound of an order")(order, instance.topology, instance.collective)
+        instance = replace(instance, adds=adds)
+        found.append(ordered)
     found += [cheap for cheap in cheap_bounds(instance) if cheap not in found]
     values = {id(one): check_bound(instance, one) for one in found}
     best = best_bounds(instance, found)
@@ -216,4 +226,5 @@ def bound(
         described, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found),
         general[0] if general and is_shared(instance) else None, made_for,
         int(timed[0]["value"]) if timed else None, tuple(timed), best_general_time(instance, timed),
+        instance.order,
     )  # fmt: skip

@@ -86,6 +86,7 @@ DOCUMENTS = {
         bandwidth_bound: rational
         latency_bound scale: count
         bandwidth_bound_any_shares: rational?
+        order?: text
         model: [text]
         bounds: [bound]
         time_bound_cycles? message_bytes?: count

@@ -34,8 +34,11 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 @option_collective(members=True)
 @click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
+@click.option("--order", metavar="ORDER", help="Of schedules that add all chunks in this order, as `synthesize --order` names it.")
 @option_json()
-def bound_command(topology: Topology, collective: Collective, size: int | None, machine: Machine | None, as_json: bool) -> None:
+def bound_command(
+    topology: Topology, collective: Collective, size: int | None, machine: Machine | None, order: str | None, as_json: bool
+) -> None:
     """Lower bounds on step count and bandwidth time, each with a checked witness, and with --size on the time of a run.
 
     The last line of the output names the model: what the bounds assume about schedules.
@@ -43,7 +46,7 @@ def bound_command(topology: Topology, collective: Collective, size: int | None, 
     if size is None and machine is not None:
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
     used = None if size is None else machine_for(topology, machine, note)
-    found = bound(topology, collective, size=size, machine=used)
+    found = bound(topology, collective, size=size, machine=used, order=order)
     report = bounds_report(found)
     show(report, bounds_words, as_json=as_json, then=("synthesize", topology.name, "-o", "schedule.json"))
 
@@ -58,6 +61,7 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
         "bandwidth_bound_any_shares": None if found.any_shares is None else str(found.any_shares),
+        **({} if found.order is None else {"order": found.order}),
         "model": list(found.model),
         "scale": found.topology.exact.scale,
         "bounds": list(found.bounds),

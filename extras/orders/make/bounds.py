@@ -1,5 +1,6 @@
-"""The bound of an order by lengths of links."""
+"""The best placings of an order, of those that may be chosen, and the bound that their program proves."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -7,17 +8,69 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.orders.make.columns import Pricing
+from certree.extras.orders.make.orders import candidates, wanted_order
+from certree.extras.orders.make.rates import Rates, highest_rate
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.graphs.lengths import roundings
+from certree.synth.monitor import Monitor
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
-from certree.verify.order.expressions import Expression
+from certree.verify.certificates.certificate import make_certificate, proved_of_order
+from certree.verify.order.expressions import Expression, read_expression
+from certree.verify.order.wanted import WantedOrder
+
+MOST_ENDPOINTS = 128
+_NEAR, _STEPS = 1.005, 1200  # of a program: when it ends
+_LOOK = 120  # steps of each program that are compared where certree chooses the order
 
 
-def order_bound(instance: Instance, expression: Expression, length: NDArray[np.int64]) -> Bound:
-    """The bound that lengths, or simpler ones that are close to them, prove for the schedules that add in this order. WitnessError
-    where none proves anything."""
-    stated, found = replace(instance, adds=expression.text), []
-    for lengths in roundings(length):
+def best_rates(wanted: WantedOrder, topology: Topology, collective: Collective, monitor: Monitor) -> tuple[Pricing, Rates]:
+    """The program of the order, or of the best of those that it may be. UnsupportedError for more than MOST_ENDPOINTS members."""
+    members = collective.members_of(topology)
+    if len(members) > MOST_ENDPOINTS:
+        raise UnsupportedError(f"order {wanted.name}: programs are for up to {MOST_ENDPOINTS} endpoints; here are {len(members)}")
+    shares = shares_of(topology, collective)
+    pricings = [Pricing(topology, collective, one) for one in candidates(wanted, topology, collective)]
+    looks = [highest_rate(one, shares, _NEAR, _LOOK, monitor) for one in pricings] if len(pricings) > 1 else []
+    best = min(range(len(pricings)), key=lambda one: looks[one].bound + looks[one].value if looks else 0)
+    return pricings[best], highest_rate(pricings[best], shares, _NEAR, _STEPS, monitor)
+
+
+def shares_of(topology: Topology, collective: Collective) -> dict[int, Fraction]:
+    """By root its part of the message; empty where a sum may be made anywhere."""
+    if collective.gathers:
+        return {}
+    if collective.root is not None:
+        return {collective.root: Fraction(1)}
+    members = collective.members_of(topology).tolist()
+    return {node: Fraction(1, len(members)) for node in members}
+
+
+def bound_of(instance: Instance, expression: Expression, length: NDArray[np.int64]) -> Bound:
+    """The bound that lengths of links, or simpler ones that are close to them, prove for the schedules that add in this order."""
+    stated, found = replace(instance, adds=expression.text), list[Bound]()
+    for lengths in roundings(length[: len(instance.topology.src)]):
         with suppress(WitnessError):
             found.append(make_bound(stated, "order", {"order": expression.text, "length": lengths.tolist()}))
     return max(found, key=lambda bound: Fraction(bound["value"]))
+
+
+def order_bound(order: str, topology: Topology, collective: Collective) -> tuple[str, Bound]:
+    """The expression of an order by its name, and its bound."""
+    pricing, rates = best_rates(wanted_order(order, topology, collective), topology, collective, Monitor())
+    return pricing.expression.text, bound_of(Instance(topology, collective), pricing.expression, rates.length)
+
+
+def with_order_bound(schedule: AnySchedule, monitor: Monitor) -> AnySchedule:
+    """A schedule of one order with the bound of its order in its certificate, where the network is not too large."""
+    instance = Instance.of(schedule)
+    ranks: Sequence[int] = schedule.topology.rank[schedule.collective.members_of(schedule.topology)].tolist()
+    if proved_of_order(schedule) or len(ranks) > MOST_ENDPOINTS or instance.order is None:
+        return schedule
+    expression = read_expression(instance.order, ranks)
+    _, rates = best_rates(WantedOrder("stated", expression), schedule.topology, schedule.collective, monitor)
+    return schedule.with_certificate(make_certificate(schedule, [bound_of(instance, expression, rates.length)]))

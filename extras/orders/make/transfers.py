@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.orders.make.columns import Column, in_data
+from certree.extras.orders.make.turns import turned
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -103,6 +104,7 @@ class Placed(TreeFamily):
 
     expression: Expression | None = None
     placings: tuple[Column, ...] = ()
+    chosen: tuple[tuple[int, tuple[int, ...]], ...] = ()  # by transfer its turn and its links, where `turns` are known
 
     @cached_property
     def transfers(self) -> Transfers:
@@ -121,6 +123,8 @@ class Placed(TreeFamily):
                 before += [first + other for other in waits]
                 after += [row] * len(waits)
         op, src, src_buffer, dst, dst_buffer, links = zip(*rows, strict=True)
+        turn = [one for one, _ in self.chosen]
+        links = tuple(way for _, way in self.chosen) if self.chosen else links
         number_of = {way: number for number, way in enumerate(self.routes)}
         pair = self.topology.pair_index(np.array(src), np.array(dst)).tolist()
         local = len(self.topology.pair_capacity) + len(self.topology.src)
@@ -144,9 +148,15 @@ class Placed(TreeFamily):
             route=np.array([number_of.get(way, DIRECT) for way in links], np.int32),
             channel_offset=offset.astype(np.int32),
             channel=np.array([one for entry in channels for one in entry], np.int32),
-            turn=np.zeros(0, np.int32),
+            turn=np.array(turn, np.int32),
             buffers=buffers if max(map(int, (max(src_buffer), max(dst_buffer)))) else {},
         )
+
+    @cached_property
+    def period(self) -> int:
+        """The shortest period in which links can carry their transfers, as far as turns are known."""
+        uses = np.bincount(self.transfers.channel, minlength=len(self.channel_capacity))
+        return self.turns or max(1, int((-(-uses // self.channel_capacity)).max()))
 
     @cached_property
     def channel_capacity(self) -> NDArray[np.int64]:
@@ -171,7 +181,7 @@ def placed(topology: Topology, collective: Collective, expression: Expression, p
     moves = dict.fromkeys(move.links for column in placings for move in (*column.moves, *column.out))
     ways = dict.fromkeys(leg for links in moves for leg in _legs(topology, links))
     none = np.full((len(placings), 0), -1, np.int32)
-    return Placed(
+    family = Placed(
         topology,
         collective,
         root=np.array([column.root for column in placings], np.int32),
@@ -182,3 +192,25 @@ def placed(topology: Topology, collective: Collective, expression: Expression, p
         expression=expression,
         placings=tuple(placings),
     )
+    return _in_turns(family) if family.routes else family
+
+
+def _in_turns(family: Placed) -> Placed:
+    """The family with a turn and a route for each transfer; itself where none are known."""
+    rows = family.transfers
+    ends = list(zip(rows.src.tolist(), rows.dst.tolist(), strict=True))
+    moving = [row for row, (start, end) in enumerate(ends) if start != end]
+    found = turned(family.topology, [ends[row] for row in moving])
+    if found is None:
+        return family
+    period, chosen = found
+    moved = np.bincount([start for start, end in ends if start == end], minlength=1)
+    period, next_turn = max(period, int(moved.max(initial=0))), np.zeros(len(family.topology.kind), np.int64)
+    turns: list[tuple[int, tuple[int, ...]]] = [(0, ())] * len(ends)
+    for row, one in zip(moving, chosen, strict=True):
+        turns[row] = one
+    for row, (start, end) in enumerate(ends):
+        if start == end:
+            turns[row] = (int(next_turn[start]), ())
+            next_turn[start] += 1
+    return replace(family, chosen=tuple(turns), turns=period, routes=tuple(dict.fromkeys(way for _, way in chosen if len(way) > 1)))

@@ -6,10 +6,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from certree.extras.orders.make.bounds import order_bound
+from certree.extras.orders.make.bounds import best_rates, bound_of, shares_of
 from certree.extras.orders.make.columns import Pricing
-from certree.extras.orders.make.orders import candidates
-from certree.extras.orders.make.rates import Rates, highest_rate
+from certree.extras.orders.make.rates import Rates
 from certree.extras.orders.make.shares import whole_shares
 from certree.extras.orders.make.transfers import placed
 from certree.models.common.errors import UnsupportedError
@@ -22,13 +21,10 @@ from certree.verify.bounds.witnesses.ordered import ORDERED
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.order.wanted import WantedOrder
 
-MOST_ENDPOINTS = 128
 PERIODS = (1, 2, 4, 8, 16, 32, 64, 96, 192)
 _ROWS = 70_000  # transfers of an iteration, for one unit of effort
-_SLACK = 1.02  # rounds of a period over those that the program needs
-_NEAR, _STEPS = 1.005, 1200  # of a program: when it ends
+_SLACK = 1.015  # rounds of a period over those that the program needs
 _SPARE = 2  # sums in a slot at a node, above what must be
-_LOOK = 120  # steps of each program that are compared where certree chooses the order
 
 
 @method(
@@ -51,35 +47,17 @@ def ordered(request: Request, options: Options) -> Schedule:
     form at the given size. Switches that reduce only forward. Option: rate=optimal: the longest period alone, whose rate is the
     nearest to that of the program.
     """
-    if len(request.members) > MOST_ENDPOINTS:
-        raise UnsupportedError(f"ordered: up to {MOST_ENDPOINTS} endpoints; here are {len(request.members)}")
-    shares = shares_of(request)
+    shares = shares_of(request.topology, request.collective)
     wanted = request.order or WantedOrder("one")
-    pricings = [
-        Pricing(request.topology, request.collective, one) for one in candidates(wanted, request.topology, request.collective)
-    ]
-    pricing = pricings[0]
-    if len(pricings) > 1:
-        looks = [highest_rate(one, shares, _NEAR, _LOOK, request.monitor) for one in pricings]
-        pricing = min(zip(looks, pricings, strict=True), key=lambda look: look[0].bound + look[0].value)[1]
-    rates = highest_rate(pricing, shares, _NEAR, _STEPS, request.monitor)
+    pricing, rates = best_rates(wanted, request.topology, request.collective, request.monitor)
     request.monitor.report(f"ordered: {rates.value:.4f} rounds per chunk by a linear program, at least {rates.bound:.4f}")
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("ordered", options, adds=wanted.name, **origin)
 
     made = Search(request, provenance).run(_families(request, pricing, rates, shares, is_optimal=options["rate"] == "optimal"))
-    bound = order_bound(Instance.of(made), pricing.expression, rates.length[: len(request.topology.src)])
+    bound = bound_of(Instance.of(made), pricing.expression, rates.length)
     return request.offer(made.with_certificate(make_certificate(made, [bound])))
-
-
-def shares_of(request: Request) -> dict[int, Fraction]:
-    """By root its part of the message; empty where a sum may be made anywhere."""
-    if request.collective.gathers:
-        return {}
-    if request.collective.has_one_root:
-        return {int(request.collective.root or 0): Fraction(1)}
-    return {int(node): Fraction(1, len(request.members)) for node in request.members}
 
 
 def _families(
