@@ -57,9 +57,9 @@ class Pricing:
         self.gathers = collective.gathers
         self.capacity = np.concatenate((topology.capacity.astype(np.int64), np.ones(len(topology.kind), np.int64)))
         self.members = collective.members_of(topology).astype(np.int64)
-        self._holders = topology.endpoints.astype(np.int64)
-        self._place = np.full(len(topology.kind), -1, np.int64)
-        self._place[self._holders] = np.arange(len(self._holders))
+        self.holders = topology.endpoints.astype(np.int64)
+        self.place = np.full(len(topology.kind), -1, np.int64)
+        self.place[self.holders] = np.arange(len(self.holders))
         order = np.argsort(topology.dst, kind="stable")
         ends = np.searchsorted(topology.dst[order], np.arange(len(topology.kind) + 1))
         self._into = [order[low:high] for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
@@ -68,24 +68,24 @@ class Pricing:
         """(root, placing): for each of `roots` (node ids) the best with the result there; for none, ANYWHERE and the best of
         all."""
         finer = length * len(self.topology.kind) + 1  # of equally long paths the one with fewer links
-        local = finer[len(self.topology.src) + self._holders] + _LOCAL
-        far = np.minimum(distances(self.topology, finer, self._holders), NEVER)
-        among = far[:, self._holders]
-        placing = place_sums(self.expression, self._place[self.members], among, local)
+        local = finer[len(self.topology.src) + self.holders] + _LOCAL
+        far = np.minimum(distances(self.topology, finer, self.holders), NEVER)
+        among = far[:, self.holders]
+        placing = place_sums(self.expression, self.place[self.members], among, local)
         for root in roots:
             yield root, self._column(placing, far, finer, root, ())
         if roots:
             return
         made = placing.made[-1]
-        tree = np.full((len(self._holders) + 1,) * 2, NEVER, np.int64)
+        tree = np.full((len(self.holders) + 1,) * 2, NEVER, np.int64)
         tree[1:, 1:] = among
         np.fill_diagonal(tree, NEVER)
-        base = int(finer.sum()) * len(self._holders) * 4
+        base = int(finer.sum()) * len(self.holders) * 4
         tree[0, 1:] = np.minimum(made + base, NEVER)
         _, parents = least_branching(tree)
         root = int(np.flatnonzero(parents[1:] == 0)[0])
-        edges = [(int(parents[node + 1]) - 1, node) for node in range(len(self._holders)) if parents[node + 1]]
-        yield ANYWHERE, self._column(placing, far, finer, int(self._holders[root]), self._outward(root, edges))
+        edges = [(int(parents[node + 1]) - 1, node) for node in range(len(self.holders)) if parents[node + 1]]
+        yield ANYWHERE, self._column(placing, far, finer, int(self.holders[root]), self._outward(root, edges))
 
     def _outward(self, root: int, edges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The edges of a tree, as node ids, each after the one that leads to its start; those to no member cut off."""
@@ -96,29 +96,29 @@ class Pricing:
         for node in order:
             order += below.get(node, [])
         parent = {end: start for start, end in edges}
-        needed = {int(self._place[node]) for node in self.members}
+        needed = {int(self.place[node]) for node in self.members}
         for node in reversed(order):
             if node in needed and node != root:
                 needed.add(parent[node])
-        return [(int(self._holders[parent[node]]), int(self._holders[node])) for node in order[1:] if node in needed]
+        return [(int(self.holders[parent[node]]), int(self.holders[node])) for node in order[1:] if node in needed]
 
     def _column(self, placing: Placing, far: Int64, finer: Int64, root: int, tree: Sequence[tuple[int, int]]) -> Column:
         """The placing with the result at `root`, from where it goes along `tree`."""
         count, parts = len(self.expression.ranks), self.expression.parts
-        at = {count + len(parts) - 1: self._place[root]}
+        at = {count + len(parts) - 1: self.place[root]}
         if not self.gathers:  # made anywhere, and brought to the root
-            at[count + len(parts) - 1] = placing.source[-1, self._place[root]]
+            at[count + len(parts) - 1] = placing.source[-1, self.place[root]]
         moves = []
         for number in range(len(parts) - 1, -1, -1):
             vertex = count + number
             for part in parts[number]:
                 at[part] = placing.source[part, at[vertex]]
                 if at[part] != at[vertex]:
-                    moves.append(Move(part, self._path(far, finer, at[part], int(self._holders[at[vertex]]))))
-        top = int(self._holders[at[count + len(parts) - 1]])
-        out = [Move(count + len(parts) - 1, self._path(far, finer, self._place[top], root))] if top != root else []
-        out += [Move(count + len(parts) - 1, self._path(far, finer, self._place[start], end)) for start, end in tree]
-        site = tuple(int(self._holders[at[vertex]]) for vertex in range(count + len(parts)))
+                    moves.append(Move(part, self._path(far, finer, at[part], int(self.holders[at[vertex]]))))
+        top = int(self.holders[at[count + len(parts) - 1]])
+        out = [Move(count + len(parts) - 1, self._path(far, finer, self.place[top], root))] if top != root else []
+        out += [Move(count + len(parts) - 1, self._path(far, finer, self.place[start], end)) for start, end in tree]
+        site = tuple(int(self.holders[at[vertex]]) for vertex in range(count + len(parts)))
         moved = moved_at(self.expression, site, in_data(self.expression, site), at_root=site[-1] == root)
         return Column(site, root, tuple(moves), tuple(out), tuple(len(self.topology.src) + node for node in moved))
 

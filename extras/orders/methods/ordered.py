@@ -6,9 +6,12 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from certree.extras.orders.make.bounds import best_rates, bound_of, shares_of
 from certree.extras.orders.make.columns import Pricing
 from certree.extras.orders.make.rates import Rates
+from certree.extras.orders.make.shallow import ShallowPricing
 from certree.extras.orders.make.shares import whole_shares
 from certree.extras.orders.make.transfers import placed
 from certree.models.common.errors import UnsupportedError
@@ -25,6 +28,7 @@ PERIODS = (1, 2, 4, 8, 16, 32, 64, 96, 192)
 _ROWS = 70_000  # transfers of an iteration, for one unit of effort
 _SLACK = 1.015  # rounds of a period over those that the program needs
 _SPARE = 2  # sums in a slot at a node, above what must be
+_SHORT, _FEW = 4 << 20, (1, 2, 4, 8, 16, 32, 64)  # bytes of a message up to which placings of the least depth are tried; chunks
 
 
 @method(
@@ -63,20 +67,28 @@ def ordered(request: Request, options: Options) -> Schedule:
 def _families(
     request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], *, is_optimal: bool
 ) -> Sequence[Trees]:
-    """Families for periods that are not too long, or for the longest one."""
-    found, each, multiple = dict[int, Trees](), 2 * len(request.members), max(1, len(shares))
+    """Families for periods that are not too long, or for the longest one; of short messages some of the least depth as well."""
+    each, multiple = 2 * len(request.members), max(1, len(shares))
     counts = [max(1, int(period / (rates.value * _SLACK)) // multiple) * multiple for period in PERIODS]
     counts = [count for count in dict.fromkeys(counts) if count == counts[0] or count * each <= _ROWS * request.effort]
+    few = [count * multiple for count in _FEW] if request.message_bytes <= _SHORT else []
     if is_optimal:
-        counts = counts[-1:]
-    for chunks in counts if request.chunks is None else [request.chunks]:
-        if chunks % multiple:
-            raise UnsupportedError(f"ordered gives each of {multiple} roots as many chunks; {chunks} were asked for")
-        room = max(1, ceil(chunks * rates.value * _SLACK - 1e-9))
-        columns = whole_shares(pricing, rates, shares, chunks, room, request.seed)
-        family = placed(request.topology, request.collective, pricing.expression, columns)
-        trees = Trees.built(family)
-        found[chunks] = replace(
-            trees, is_summed=not family.routes, spare_sums=_SPARE, reach=slowest_way(request, 4) if family.routes else None
-        )
-    return list(found.values())
+        counts, few = counts[-1:], []
+    elif request.chunks is not None:
+        counts, few = [request.chunks], [request.chunks] * bool(few)
+        if request.chunks % multiple:
+            raise UnsupportedError(f"ordered gives each of {multiple} roots as many chunks; {request.chunks} were asked for")
+    found = [_family(request, pricing, rates, shares, chunks) for chunks in counts]
+    shallow = ShallowPricing(request.topology, request.collective, pricing.expression)
+    first = [column for _, column in shallow.cheapest(rates.length, list(shares))]
+    alone = replace(rates, columns=first, parts=np.zeros(len(first)))
+    return [*found, *(_family(request, shallow, alone, shares, chunks) for chunks in few)]
+
+
+def _family(request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int) -> Trees:
+    """Trees of so many chunks by placings that load links evenly."""
+    room = max(1, ceil(chunks * rates.value * _SLACK - 1e-9))
+    columns = whole_shares(pricing, rates, shares, chunks, room, request.seed)
+    trees = Trees.built(placed(request.topology, request.collective, pricing.expression, columns))
+    has_routes = not request.topology.is_direct
+    return replace(trees, is_summed=not has_routes, spare_sums=_SPARE, reach=slowest_way(request, 4) if has_routes else None)
