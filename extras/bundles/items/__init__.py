@@ -1,1 +1,2 @@
-"""Kinds of evidence: `certified` (schedule, bounds, fewest steps, optimum), `tables`, `deadlock`, `runs`, `tla`, `frontier`."""
+"""Kinds of evidence: `certified` (schedule, bounds, fewest steps, optimum), `order`, `tables`, `deadlock`, `runs`, `tla`,
+`frontier`."""

@@ -38,8 +38,8 @@ class ScheduleEvidence(Evidence):
 
 @EVIDENCE.register("bounds")
 class BoundsEvidence(Evidence):
-    """no schedule for this network, collective, shares and delay has less bandwidth time, or, unless routes pass endpoints, fewer
-    steps"""
+    """no schedule for this network, collective, shares and delay, and order of additions where the bound is of kind order, has less
+    bandwidth time, or, unless routes pass endpoints, fewer steps"""
 
     by_hand = "`certificate` in schedule.json; docs/reference/checker.md says what each kind of witness has to show"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.api.reports.order_report import order_words
 from certree.api.reports.schedule_report import schedule_words, shares_words
 from certree.api.reports.text import QUANTITIES, UNITS, clock_words, counted, gap_words, one_line, seconds_words, size_words
 from certree.extras.reports.pages.subjects import Subject
@@ -69,6 +70,7 @@ def asked_rows(subject: Subject) -> Rows:
         ("steps", _steps(subject)),
         ("transfers", f"{schedule.transfers:,}" + (" per iteration" if schedule.repeats > 1 else "")),
         ("digest", schedule.digest),
+        *[("additions", line.strip()) for line in order_words(subject.report)],
     ]
 
 

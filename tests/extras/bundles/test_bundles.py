@@ -97,6 +97,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(ring) == {
         **whole,
         "fewest-steps": "absent",
+        "order": "absent",
         "optimum": "absent",
         "runs: slotted": "re-ran",
         "tla: models": "trusted",
@@ -107,6 +108,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(plain) == {
         **whole,
         "fewest-steps": "re-checked",
+        "order": "absent",
         "optimum": "absent",
         "runs: slotted": "re-ran",
         "runs: paced": "re-ran",
@@ -116,6 +118,14 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     }
     parts = {f"frontier: {part}": "re-checked" for part in ("points", "refutations", "claims")}
     assert statuses(frontier) == {"archive": "re-checked", **parts, "RECHECK.md": "re-checked", "origin": "trusted"}
+
+
+def test_order(folder) -> None:
+    made = ct.synthesize("ring:4", method="ordered", order="nested", size="4KiB")
+    bundle = ct.bundle(made, folder / "ordered.certree", tla=False).bundle
+    assert statuses(bundle)["order"] == "re-checked"
+    for change in (lambda d: d["order"].update(expression="((0,2),(1,3))"), lambda d: d["order"].update(nested=False), dict.clear):
+        assert wrong(json_changed(bundle, "order.json", change)) == ["order"]
 
 
 def test_each_kind_of_evidence_has_its_members_and_a_line_on_the_page(ring) -> None:
@@ -354,6 +364,7 @@ def test_what_needs_a_wrong_item_is_skipped(plain) -> None:
         "bounds",
         "fewest-steps",
         "optimum",
+        "order",
         "time-bound",
         "tables",
         "deadlock",
