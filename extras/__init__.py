@@ -4,6 +4,7 @@ In this order:
 
 - `workers`: processes of this computer and of clusters, and searches that are spread over them
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines
+- `orders`: schedules whose chunks are all added in one order, and bounds on them
 - `costs`: cost models of the literature, their parameters, and the methods that choose by them
 - `reports`: pictures, plots and HTML reports
 - `bundles`: a schedule or frontier with all its evidence in one file

@@ -70,6 +70,17 @@ class _Cycles(TypedDict):
     refuted: list[_Run]
 
 
+class _Order(TypedDict):
+    orders: FromOne
+    same_at_all_ranks: bool
+    fixed_by: str
+    nested: bool | None
+    expression: str | None
+    ties: int
+    differs: list[int] | None
+    tied: list[int] | None
+
+
 @form("certificate")
 class Certificate(TypedDict):
     """Certificate.
@@ -89,6 +100,7 @@ class Certificate(TypedDict):
         Annotated[_Cycles, "no schedule with fine slots is over in fewer cycles, with a proof for each number of chunks"]
     ]
     time: NotRequired[Annotated[_Time, "cycles that every run takes, for one message size and one machine"]]
+    order: NotRequired[Annotated[_Order, "in which all chunks are added, where a bound is for schedules of this order only"]]
 
 
 class _Channel(TypedDict):

@@ -7,6 +7,9 @@ The part `time` bounds the time of a run, for one message size and one machine:
 Its `bounds` are time bounds (`bounds.timed`) for the instance that the schedule solves; `bound_cycles` is the largest of their
 values. In an all-gather or reduce-scatter `bound_cycles_any_shares` is the largest of those that hold for any shares; it may be
 missing.
+
+The part `order` states the order of additions, as the key of reports does (`verify.order.additions`), where a bound is for
+schedules of this order only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +29,14 @@ from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.optimum import check_optimum
 from certree.verify.certificates.quality import quality_of
 from certree.verify.exact.rup import ProofError
+from certree.verify.order.additions import additions_of
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, ProvedTime, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-_FEWEST, _OPTIMUM, _CYCLES, TIME = "fewest_steps", "optimum", "fewest_cycles", "time"  # may be there too
+#: may be there too
+_FEWEST, _OPTIMUM, _CYCLES, TIME, _ORDER = "fewest_steps", "optimum", "fewest_cycles", "time", "order"
 _ANY_SHARES = "bandwidth_bound_any_shares"  # of a claim; earlier versions make none
 #: claims with proofs of infeasibility: the field of Quality for what the check returns
 _PROOFS: dict[str, tuple[str, Callable[[AnySchedule, Any], Any]]] = {
@@ -70,6 +75,7 @@ def make_certificate(
         "schedule": schedule.digest,
         "bounds": used,
         "claim": claim_document(quality),
+        **({_ORDER: _order_document(schedule)} if any(bound["kind"] == _ORDER for bound in used) else {}),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
         **({} if optimum is None else {_OPTIMUM: dict(optimum)}),
         **({} if cycles is None else {_CYCLES: dict(cycles)}),
@@ -77,6 +83,11 @@ def make_certificate(
             {TIME: time_document(instance, schedule.made_for, time_bounds)} if time_bounds and schedule.made_for is not None else {}
         ),
     }
+
+
+def _order_document(schedule: AnySchedule) -> dict[str, object] | None:
+    found = additions_of(schedule)
+    return None if found is None else found.document()
 
 
 def claim_document(quality: Quality) -> dict[str, Any]:
@@ -139,6 +150,8 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
                 quality = replace(quality, **{field: check(schedule, document[name])})
             except (ProofError, WitnessError) as error:
                 findings.add(error.rule, end, (), f"certificate: {name}: {error.message}")
+    if _ORDER in document and document[_ORDER] != _order_document(schedule):
+        findings.add("certificate-claim", end, (), f"certificate: the schedule does not add in the order {short(document[_ORDER])}")
     if TIME in document:
         try:
             quality = replace(quality, time=check_time(instance, document[TIME]))
@@ -172,7 +185,7 @@ def proved_of_order(schedule: AnySchedule) -> list[Bound]:
 
 def _check_form(document: Any) -> None:
     """Raise InputError unless the document has all fields of a certificate, with the right types."""
-    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[*_PROOFS, TIME])
+    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[*_PROOFS, TIME, _ORDER])
     for name in ("topology", "schedule"):
         fields.text(name)
     fields.entries("bounds", empty=True)

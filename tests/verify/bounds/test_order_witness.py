@@ -104,6 +104,15 @@ def test_forged(change: dict[str, Any], rule: str | None) -> None:
     assert error.value.rule == rule
 
 
+def test_the_order_that_a_certificate_states() -> None:
+    made = ct.synthesize("ring:4", method="ordered", order="nested", size="4KiB")
+    stated = made.certificate["order"]  # type: ignore[index]
+    assert stated["expression"] == ORDER
+    for wrong in ({**stated, "expression": "((0,2),(1,3))"}, {**stated, "orders": 2}, None, ORDER):
+        forged = replace(made, certificate={**made.certificate, "order": wrong})  # type: ignore[dict-item]
+        assert {found.rule for found in ct.verify(forged).violations} == {"certificate-claim"}
+
+
 def test_of_another_schedule() -> None:
     """A bound of one order in the certificate of a schedule with another order, with several, or with one that is not fixed."""
     bound = make_bound(instance(), "order", {"order": ORDER, "length": [1] * 8})
