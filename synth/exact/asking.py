@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.exact.refuter import formula_proof
@@ -95,7 +95,7 @@ class Here:
         asking.accepts(question)
         try:
             asking.encode()
-        except UnsupportedError as error:
+        except (UnsupportedError, UndecidedError) as error:
             return Answer(Status.UNKNOWN, why=str(error), too_large=True)
         status = asking.solve(budget, self.monitor, ask.most)
         spent = ask.most - budget.left

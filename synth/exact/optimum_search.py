@@ -166,6 +166,9 @@ class OptimumSearch:
             most = QUICK_CONFLICTS if self._found else POINT_CONFLICTS
             answer = here.answer(Ask(point, min(most * self._effort, int(budget.left)), solver=self._solver))
             budget.spend(answer.spent)
+            if answer.too_large:
+                self.result.tried.append(f"{point} and larger points: {answer.why}")
+                return False
             refuted &= answer.proof is not None
             if answer.schedule is not None:
                 self._keep(answer.schedule)

@@ -9,12 +9,13 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
-from tools.tables import least_cycles
+from tools.tables import least_cycles, optima
 from tools.tables.certified import HEAD, NETWORKS, composed, table
 
 HOW = "`python -m tools.tables.certified > docs/benchmarks/certified.md` writes the table anew"
 PAGES = Path(__file__).parents[2] / "docs" / "benchmarks"
-TABLE, CYCLES = ((PAGES / name).read_text() for name in ("certified.md", "least-cycles.md"))
+PAGE, CYCLES = ((PAGES / name).read_text() for name in ("certified.md", "least-cycles.md"))
+TABLE, _, OPTIMA = PAGE.partition(optima.HEAD)
 
 
 @pytest.mark.parametrize("spec", ["ring:4", "mesh:2x3", "tree:2+1", "ss:3"])
@@ -38,6 +39,25 @@ def test_an_all_gather_and_its_reverse_are_an_all_reduce() -> None:
     assert verify_schedule(made).valid
     assert made.collective == parse_collective("all-reduce")
     assert composed(load_methods()["multitree"](ask("switch:4", "all-gather"))) == []
+
+
+@pytest.mark.parametrize("spec", ["ring:5", "mesh:2x2", "tree:2+1", "full:4"])
+def test_rows_of_optima_are_what_the_command_writes(spec: str) -> None:
+    rows = list(optima.table([spec]))
+    assert rows
+    for row in rows:
+        assert row + "\n" in OPTIMA, HOW
+
+
+def test_most_optima_are_decided() -> None:
+    """Of all 40 networks, once for each algorithm that covers it; at most 4 are open."""
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in OPTIMA.splitlines()]
+    assert [cells[0] for cells in rows if cells[1] == "multitree"] == list(optima.NETWORKS)
+    assert len(optima.NETWORKS) == 40
+    assert {cells[3] for cells in rows} <= {"optimal", "beaten", "open"}
+    assert sum(cells[3] == "open" for cells in rows) <= 4
+    switched = [cells[0] for cells in rows if cells[1] == "gentree"]
+    assert switched == [name for name in optima.NETWORKS if name.split(":")[0] in ("switch", "fattree", "ss", "tree", "leafspine")]
 
 
 @pytest.mark.parametrize(("network", "granules"), [("switch:4", 8), ("ring:4", 1), ("ace-torus:2x2x1", 3)])

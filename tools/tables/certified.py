@@ -3,7 +3,7 @@ CPU minutes).
 
 As (chunks, steps, rounds): the cost of each algorithm, the frontier with its kinds of proof, and a better point if there is one.
 Frontiers are complete for collectives that only copy, and for all-reduces of up to 5 nodes, including GenTree's plans on small
-trees. Larger all-reduces are rated by bounds and by the better schedules known.
+trees. Larger all-reduces are rated by bounds and by the better schedules known. The second part is that of `tools.tables.optima`.
 """
 
 import sys
@@ -24,6 +24,7 @@ from certree.verify.exact.question import Point, Question
 from certree.verify.frontier.answers import rounds_of
 from certree.verify.frontier.document import check_frontier
 from certree.verify.frontier.points import covers, undominated
+from tools.tables import optima
 
 NETWORKS = (
     "ring:4", "ring:5", "ring:8", "mesh:2x2", "mesh:2x3", "mesh:3x3", "mesh:4x4", "mesh:5x5", "torus:3x3", "torus:4x4", "torus:4x5",
@@ -168,6 +169,7 @@ def main() -> None:
     for row in table(NETWORKS):
         sys.stdout.write(row + "\n")
         sys.stdout.flush()
+    optima.main()
 
 
 if __name__ == "__main__":

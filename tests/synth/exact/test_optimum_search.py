@@ -2,10 +2,11 @@
 
 import pytest
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.exact import optimum_search
+from certree.synth.exact.encodings import clauses
 from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.exact.optimum_search import OptimumSearch
 from certree.synth.exact.seeds import known_schedules
@@ -54,6 +55,18 @@ def test_it_agrees_with_the_frontier(spec: str, kind: str, root, most: int) -> N
 def test_what_the_machine_cannot_run_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="pass endpoints within a step"):
         OptimumSearch(make("recursive-doubling", "ring:8", "all-reduce"), 1, Monitor())
+
+
+def test_it_is_open_where_formulas_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the budget of steps as well: on `ss:24` the order of 12 chunks in 4 million clauses."""
+
+    def beyond(*_: object, **__: object) -> None:
+        raise UndecidedError("undecided: the order of 5 chunks")
+
+    monkeypatch.setattr(clauses, "encode", beyond)
+    found = searched(make("multitree", "ring:5", "all-reduce"))
+    assert found.status == "open"
+    assert found.tried[-1].endswith("and larger points: undecided: the order of 5 chunks")
 
 
 def test_without_budget_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
