@@ -12,7 +12,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import sha256
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import NodeKind
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
@@ -27,9 +27,11 @@ from certree.verify.certificates.fewest_cycles import granules_of, uncovered
 from certree.verify.checker import verify_schedule
 from certree.verify.exact.encoding import run_encoder
 from certree.verify.exact.encoding.run_encoder import RunEncoder
+from certree.verify.exact.formula import Formula
 from certree.verify.exact.refutations.refutation import pack, unpack
 from certree.verify.exact.run_question import RunQuestion, Windows
 from tests.verify.bounds.test_shortest_runs import QUICK, Runs, of_instance
+from tests.verify.exact.small import network
 
 
 @cache
@@ -40,10 +42,11 @@ def made(network: str, method: str, granules: int, machine=QUICK, **options: str
     return replace(written_out(load_methods()[method](request)), certificate=None)
 
 
-def is_possible(network: str, chunks: int, granules: int, cycles: int, machine=QUICK) -> bool:
+def is_possible(network: str | Topology, chunks: int, granules: int, cycles: int, machine=QUICK) -> bool:
     """Whether the formula has a model."""
+    topology = parse_topology(network) if isinstance(network, str) else network
     solver = back_end("cadical")()
-    solver.encode(RunEncoder(RunQuestion(parse_topology(network), machine, chunks, granules, cycles)).formula, with_proof=False)
+    solver.encode(RunEncoder(RunQuestion(topology, machine, chunks, granules, cycles)).formula, with_proof=False)
     status = solver.solve(Budget(10**6), Monitor(), 10**6)
     assert status is not Status.UNKNOWN
     return status is Status.FEASIBLE
@@ -108,14 +111,38 @@ def test_no_schedule_is_excluded(network: str, machine) -> None:
         assert is_possible(network, chunks, ceil_div(2, chunks), fine_times(schedule).cycles, machine)
 
 
+def first_variable(formula: Formula, name: str, purpose: str) -> int:
+    """Of a family, by the notes of a formula."""
+    note = next(note for note in formula.notes if note.startswith(f"{name}[") and f": {purpose}" in note)
+    return int(note.split("variables ")[1].split(" ")[0])
+
+
+def test_messages_may_wait_at_routers() -> None:
+    """Into the second link three cycles after the first that is possible, without an entry into the first link that would lead there
+    at once; but not without any before."""
+    question = RunQuestion(parse_topology("ring:3"), QUICK, 1, 1, 30)
+    formula = RunEncoder(question).formula
+    route = next(route for route in question.routes if len(route.pairs) == 2)
+    first, second = (first_variable(formula, f"enters {route.pairs} {link}", f"with {1 << route.src},") for link in (0, 1))
+    with Cadical195(bootstrap_with=formula.clauses) as solver:
+        assert solver.solve(assumptions=[second + 3, -(first + 3)])
+        assert not solver.solve(assumptions=[second + 3, *(-(first + cycle) for cycle in range(4))])
+
+
+def test_what_endpoints_must_pass_on() -> None:
+    """A path of three that do not forward, as there is a switch: the middle one passes each contribution on as soon as it comes, in
+    cycle 5; it comes in cycle 10 and is added from 11 to 12. By hand."""
+    path = network(((0, 1), (1, 2), (1, 3)), switches=(3,))
+    assert (is_possible(path, 1, 1, 12), is_possible(path, 1, 1, 11)) == (True, False)
+
+
 @pytest.mark.parametrize(("moved", "there", "cycle"), [(2, 4, 6), (4, 2, 6), (2, 1, 5), (1, 2, 6)])
 def test_a_sum_begins_as_soon_as_it_may(moved: int, there: int, cycle: int) -> None:
     """At endpoint 0 of a ring of 3, in cycles by hand: what comes over a link arrives in cycle 4 and may be added a cycle later, to
     what was there when it left; to what came, only by a local transfer of a cycle. And not before."""
     question = RunQuestion(parse_topology("ring:3"), replace(QUICK, head_flits=0), 1, 1, 30)
     formula = RunEncoder(question).formula
-    note = next(note for note in formula.notes if note.startswith("begins 0[") and f": to add {moved} to {there}," in note)
-    first = int(note.split("variables ")[1].split(" ")[0])
+    first = first_variable(formula, "begins 0", f"to add {moved} to {there},")
     assert Windows(question).additions(0, moved, there).start == cycle
     with Cadical195(bootstrap_with=formula.clauses) as solver:
         assert solver.solve(assumptions=[first])
