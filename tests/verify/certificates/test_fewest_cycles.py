@@ -118,8 +118,8 @@ def first_variable(formula: Formula, name: str, purpose: str) -> int:
 
 
 def test_messages_may_wait_at_routers() -> None:
-    """Into the second link three cycles after the first that is possible, without an entry into the first link that would lead there
-    at once; but not without any before."""
+    """Into the second link three cycles after the first possible one, without an entry into the first link that would lead there at
+    once; but not without any before."""
     question = RunQuestion(parse_topology("ring:3"), QUICK, 1, 1, 30)
     formula = RunEncoder(question).formula
     route = next(route for route in question.routes if len(route.pairs) == 2)
