@@ -57,7 +57,7 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
 def _price_words(report: Mapping[str, Any]) -> list[str]:
     """The bandwidth time of an order over what any order may reach."""
     free = report["order"].get("free_bound")
-    if free is None:
+    if free is None or "fine_slot_cycles" in report:  # with fine slots the time alone says how good they are
         return []
     times = float(Fraction(report["bandwidth_time"]) / Fraction(free))
     return [f"  price of the order: bandwidth time {report['bandwidth_time']} M/B; in any order at least {free}: {times:.4g} times"]
