@@ -73,10 +73,13 @@ def _chain(topology: Topology, collective: Collective, ranks: Sequence[int]) -> 
 
 
 def _by_blocks(topology: Topology, collective: Collective, ranks: Sequence[int]) -> Expression:
-    """Halves of the grid of the network, along its longest side first; by rank where only some endpoints take part."""
+    """Halves of the grid of the network, along its longest side first; by rank where it is none or only some take part."""
+    try:
+        layout = layout_of(topology, None)
+    except UnsupportedError:  # groups of different sizes
+        return _balanced(topology, collective, ranks)
     if collective.members is not None:
         return _balanced(topology, collective, ranks)
-    layout = layout_of(topology, None)
     grid = topology.rank[layout.nodes].reshape(layout.sizes[::-1])
     sums: _Sums = []
 
