@@ -46,7 +46,7 @@ class ShallowPricing(Pricing):
         return Placing(made, source)
 
     def _before(self, far: Int64, finer: Int64, root: int) -> dict[int, int]:
-        """By holder the one before it on its shortest way from the root."""
+        """By holder the one before it on its shortest path from the root."""
         found = {}
         for node in range(len(self.holders)):
             at = int(self.holders[node])

@@ -49,7 +49,7 @@ def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
     in an all-reduce in which all holders end with the result. Let R be the nodes that make the whole by adding, ρ(v) the one of
     which v has its copy, and for a transfer t of a part let D(t) be the nodes of R whose sum contains what t carried. If some t
     from p has ρ(p) not in D(t): let t, and what depends on t, carry the result instead. D(t) no longer adds, no link carries more,
-    and R has become smaller. Otherwise, if R has two nodes, the ways of one contribution to them part at some p, into transfers
+    and R has become smaller. Otherwise, if R has two nodes, the paths of one contribution to them part at some p, into transfers
     whose sets D are disjoint (or one of them ends at p), and ρ(p) would be in both. So R is one node; then each of its operands is
     needed at one node, and so on down. O(N · holders²) time.
     """
