@@ -52,7 +52,7 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
     if quick is not None:
         bounds, time_bounds = quick
     elif bare.made_for is not None and verdict.quality is not None:
-        known = [dict(bound) for bound in (*bounds, *verdict.quality.bandwidth_witnesses) if bound["quantity"] == "bandwidth"]
+        known = [dict(bound) for bound in (*bounds, *verdict.quality.bandwidth_witnesses) if _is_of_every_order(bound)]
         best = best_of_each_class(instance, sorted(known, key=lambda bound: -Fraction(bound["value"])))
         found = found_time_bounds(instance, best, bare.made_for.message_bytes, bare.made_for.machine)
         time_bounds = best_of_each_class(instance, found)
@@ -122,9 +122,14 @@ def found_time_bounds(instance: Instance, bounds: Sequence[Mapping[str, Any]], m
         return []
     of = TimeInstance(instance, message_bytes, machine)
     found = list(_time_bounds(instance.topology, instance.collective, instance.shares, message_bytes, machine))
-    found += [make_time_bound(of, "load", {"bound": dict(bound)}) for bound in bounds if bound["quantity"] == "bandwidth"]
+    found += [make_time_bound(of, "load", {"bound": dict(bound)}) for bound in bounds if _is_of_every_order(bound)]
     best_time(of, found)
     return sorted(found, key=lambda bound: -int(bound["value"]))
+
+
+def _is_of_every_order(bound: Mapping[str, Any]) -> bool:
+    """Whether a bound is one on bandwidth that needs no order of additions, so that the time of every run follows from it."""
+    return bool(bound["quantity"] == "bandwidth" and bound["kind"] != "order")
 
 
 @lru_cache(maxsize=32)

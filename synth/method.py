@@ -108,8 +108,13 @@ class Request:
         schedule = self.remember(schedule)
         with suppress(UnsupportedError):
             waits, cycles = self.rank(schedule)
-            self.monitor.offer(schedule, cycles, waits=waits)
+            if self.is_in_order(schedule):
+                self.monitor.offer(schedule, cycles, waits=waits)
         return schedule
+
+    def is_in_order(self, schedule: AnySchedule) -> bool:
+        """Whether the schedule has the order of additions that is asked for; others are no limit for what comes after them."""
+        return self.order is None or self.order.refusal(schedule) is None
 
     def remember(self, schedule: _Made) -> _Made:
         """The schedule, made for this request's message size and machine; itself where it says so already."""

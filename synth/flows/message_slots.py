@@ -65,7 +65,7 @@ class Messages:
         """By row how much its chunk has to hurry: `rest`, where the latency of the longest way is long against the load of the
         fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what still has
         to pass full links goes first."""
-        if int(self._to_the_target(self.flight - self.length).max()) * FAR > self.fullest:
+        if int(self._to_the_target(self.flight - self.length).max()) * FAR >= self.fullest:
             return self.rest
         full = np.maximum.reduceat(self._load[self.moves.pair], self.moves.offset[:-1]) * FULL // self.fullest
         return self._to_the_target(self.flight * full**2) // FULL**2

@@ -242,7 +242,8 @@ class Search:
         waits = waits_for_credits(schedule, self.request.machine, self.request.message_bytes)
         if self.best is None or (waits, cycles) < (self._waits, self.best_cycles):
             self.best, self.best_cycles, self._waits = schedule, cycles, waits
-            self.request.monitor.offer(schedule, cycles, waits=waits)
+            if self.request.is_in_order(schedule):
+                self.request.monitor.offer(schedule, cycles, waits=waits)
             shape = f"period {period}, {repeats} times" if period else "no period"
             self.request.monitor.report(
                 f"{cycles} cycles: {family.chunks} chunks, delay {rules.delay}, {schedule.steps} slots, {shape}"

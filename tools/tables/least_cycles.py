@@ -17,10 +17,10 @@ GRANULES = range(1, 9)
 MACHINE = load_machine("multitree")
 HEAD = """# The fewest cycles of small all-reduces
 
-All-reduces of 1 to 8 granules of 16 bytes on machine `multitree`, in fine slots, reduction units as they are. *Fewest*: the cycles
-that every schedule with fine slots and equal chunks takes, by refutations that `certree verify` checks without a solver
+All-reduces of 1 to 8 granules of 16 bytes on machine `multitree`, in fine slots, with the machine's reduction units. *Fewest*: the
+cycles that every schedule with fine slots and equal chunks takes, by refutations that `certree verify` checks without a solver
 ([frontiers](../explanation/frontiers.md#in-cycles)). *Made*: the cycles of method `one-shot`, or of a faster schedule if one is
-known. *Refuted*: (chunks, granules) of which one cycle less is refuted, so many or more of so many or more. Written by `python -m
+known. *Refuted*: (chunks, granules) of which one cycle less is refuted, with at least as many of each. Written by `python -m
 tools.tables.least_cycles`.
 
 | network | granules | time bound | fewest | made | the bound is too low by | the schedule is too slow by | refuted |

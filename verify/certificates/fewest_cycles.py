@@ -34,14 +34,17 @@ _LINES = ("formula", "sha256", "lines")
 
 
 def granules_of(schedule: Schedule) -> int:
-    """The granules of the message. UnsupportedError for schedules that the claim does not cover: those without fine slots, of other
-    collectives, of members or unequal chunks, and of messages of more than MAX_GRANULES granules."""
+    """The granules of the message. UnsupportedError for schedules that the claim does not cover: those without fine slots, of
+    networks whose rates are rounded, of other collectives, of members or unequal chunks, and of messages of more than MAX_GRANULES
+    granules."""
     CLAIMED.require(schedule)
     if not schedule.has_fine_slots or schedule.made_for is None:
         raise UnsupportedError("the fewest cycles are claimed for schedules with fine slots")
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE or schedule.has_sizes:
         raise UnsupportedError("the fewest cycles are claimed for an all-reduce in equal chunks")
     schedule.collective.require_everyone("a claim of fewest cycles")
+    if schedule.topology.rates is not None:
+        raise UnsupportedError("the fewest cycles are not claimed where rates are rounded: other units may be faster")
     granules = ceil_div(schedule.made_for.message_bytes, schedule.made_for.machine.flit_bytes)
     if granules > MAX_GRANULES:
         raise UnsupportedError(f"the fewest cycles are claimed for up to {MAX_GRANULES} granules; the message has {granules}")

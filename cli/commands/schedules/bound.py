@@ -34,7 +34,9 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 @option_collective(members=True)
 @click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
-@click.option("--order", metavar="ORDER", help="Of schedules that add all chunks in this order, as `synthesize --order` names it.")
+@click.option(
+    "--order", metavar="ORDER", help="Also bound schedules that add all chunks in this order, named as in `synthesize --order`."
+)
 @option_json()
 def bound_command(
     topology: Topology, collective: Collective, size: int | None, machine: Machine | None, order: str | None, as_json: bool

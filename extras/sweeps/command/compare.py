@@ -46,7 +46,7 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @click.option("--baseline", type=click.Path(path_type=Path),
-              help="What runs today, the first row: a schedule, a program, or graphs or a log of NCCL.")  # fmt: skip
+              help="A schedule, tables, a program, or graphs or a log of NCCL, for the first row of each size.")  # fmt: skip
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="Execution model of the simulation of each cell, if any.")  # fmt: skip

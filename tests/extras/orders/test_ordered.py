@@ -10,6 +10,8 @@ from certree.api.reports.order_report import order_of
 from certree.extras.orders.make.columns import Pricing
 from certree.extras.orders.make.orders import candidates, wanted_order
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.synth.method import Request
 from certree.verify.bounds.witnesses.metric import distances
 from certree.verify.order.additions import additions_of
 from tests.verify.order.test_additions import slowly
@@ -99,3 +101,15 @@ def test_pricing_is_exact() -> None:
             for a, b, c in product(range(4), repeat=3)
         ]
         assert int(length[column.uses].sum()) == min(costs)
+
+
+def test_schedules_of_other_orders_are_no_limit() -> None:
+    """What `auto` tries first, and takes less time, must not cut what has the order."""
+    topology, machine = ct.topology("ring:4"), ct.machine()
+    wanted = wanted_order("((0,2),(1,3))", topology, ct.collective("all-reduce"))
+    request = Request(topology, ct.collective("all-reduce"), 1 << 20, machine, order=wanted)
+    request.offer(written_out(ct.synthesize(topology, size="1MiB")))
+    assert request.monitor.best_cycles is None
+    made = ct.synthesize(topology, method="ordered", order=wanted.expression.text if wanted.expression else "", size="1MiB")
+    request.offer(written_out(made))
+    assert request.monitor.best_cycles is not None

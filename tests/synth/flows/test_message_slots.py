@@ -1,11 +1,17 @@
 """Messages of several lengths in fine slots: valid, at the times of `FineTimes`, in the order that is asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from certree.models.demand import Demand
 from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import load_machine
 from certree.models.network.families.cabled.cables import Cables
+from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.flows.block_paths import balanced_paths
 from certree.synth.flows.block_slots import moves_of
@@ -98,3 +104,13 @@ def test_squeezed_is_never_later() -> None:
         sooner += best.end < first.end
         assert messages.squeezed(first, 8, 1 << 20, enough=first.end).end == first.end
     assert sooner >= 3
+
+
+def test_messages_that_take_no_time_hurry_by_their_rest() -> None:
+    """A flit without a header over wide links without latency: no link has a load."""
+    topology = parse_topology("full:3,capacity=8")
+    nothing = replace(load_machine("multitree"), link_latency_cycles=0, router_cycles=0, ni_cycles=0, head_flits=0)
+    collective = parse_collective("alltoallv", demand=Demand(((0, 1, 1), (1, 2, 1))))
+    messages = messages_of(Request(topology, collective, 2 * nothing.flit_bytes, nothing))
+    assert messages.fullest == 0
+    assert messages.pressing.tolist() == messages.rest.tolist()

@@ -12,7 +12,8 @@ import pytest
 import certree.api as ct
 from certree.models.network.spec import parse_topology
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
+from certree.verify.bounds.timed import TimeInstance, make_time_bound
+from certree.verify.bounds.witness import WitnessError, check_bound, make_bound, with_class
 from certree.verify.bounds.witnesses.metric import distances
 from certree.verify.order.placing import NEVER, least_branching
 
@@ -120,3 +121,33 @@ def test_of_another_schedule() -> None:
         made = ct.synthesize("ring:4", method=method, size=size)
         forged = replace(made, certificate={**made.certificate, "bounds": [*made.certificate["bounds"], bound]})  # type: ignore[dict-item,index]
         assert {found.rule for found in ct.verify(forged).violations} == {"witness-foreign"}
+
+
+def test_its_class_names_the_shares_that_it_is_for() -> None:
+    """A reduce-scatter to one node in the order of a schedule with equal shares needs more than that schedule."""
+    order = "(((0,1),2),3)"
+    made = ct.synthesize("ring:4", "reduce-scatter", method="ordered", order="rank", size="64MiB")
+    to_one = Instance(made.topology, ct.collective("reduce-scatter"), tuple(map(Fraction, (1, 0, 0, 0))), adds=order)
+    bound = make_bound(to_one, "order", {"order": order, "length": [0, 1, 3, 2, 2, 3, 1, 3]})
+    quality = ct.verify(made).quality
+    assert quality is not None
+    assert Fraction(bound["value"]) > quality.bandwidth_time
+    assert "stated shares" in with_class(to_one, bound)["class"]
+    assert "equal shares" in with_class(Instance.of(made), quality.witnesses[0])["class"]
+    assert "any shares" in with_class(instance(), make_bound(instance(), "order", {"order": ORDER, "length": [1] * 8}))["class"]
+
+
+def test_no_time_follows_from_it() -> None:
+    """Another order is faster than what the bound of this one would say of a run."""
+    made = ct.synthesize("ring:4", method="ordered", order="((0,2),(1,3))", size="64MiB")
+    free = ct.synthesize("ring:4", size="64MiB")
+    assert made.made_for is not None
+    assert made.certificate is not None
+    of = TimeInstance(Instance.of(made), made.made_for.message_bytes, made.made_for.machine)
+    bounds = [bound for bound in made.certificate["bounds"] if bound["kind"] == "order"]
+    with pytest.raises(WitnessError, match="an order of additions is none on every run"):
+        make_time_bound(of, "load", {"bound": bounds[0]})
+    said, quality = made.certificate["time"]["bound_cycles"], ct.verify(free).quality
+    assert quality is not None
+    assert quality.time is not None
+    assert said == quality.time.cycles

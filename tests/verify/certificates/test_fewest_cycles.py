@@ -3,14 +3,17 @@
 import copy
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
+import numpy as np
 import pytest
 from pysat.solvers import Cadical195
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import sha256
 from certree.models.fine.slots import fine_times
+from certree.models.network.rates import Rates
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
@@ -239,3 +242,18 @@ def test_chunks_that_refutations_cover() -> None:
     assert uncovered(8, [(1, 8), (3, 1)]) == [2]
     assert uncovered(8, [(1, 8), (2, 3)]) == [4, 5, 6, 7, 8]  # three chunks are padded to 3 granules each
     assert uncovered(1, [(1, 1)]) == []
+
+
+def test_rates_that_are_rounded_are_refused() -> None:
+    """Two lanes of half the rate, rounded down less, are faster than one lane: the fewest cycles would be of this unit alone."""
+    pair = Topology("pair", [0, 0], [0, 1], [1, 0], [1, 1], [-1, -1], rates=Rates(np.array([199, 199]), 100))
+    machine = replace(QUICK, flit_bytes=1, head_flits=4)
+    cycles = []
+    for topology, chunks in ((pair, 1), (pair.in_units_of(Fraction(199, 200)), 2)):
+        request = Request(topology, parse_collective("all-reduce"), 8, machine, chunks=chunks)
+        schedule = replace(written_out(load_methods()["one-shot"](request)), certificate=None)
+        assert verify_schedule(schedule).valid
+        cycles.append(fine_times(schedule).cycles)
+        with pytest.raises(UnsupportedError, match="not claimed where rates are rounded"):
+            granules_of(schedule)
+    assert cycles[1] < cycles[0]

@@ -31,6 +31,8 @@ def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """
     only_fields("load", witness, ["bound"])
     value = check_bound(of.exact, witness["bound"])
+    if witness["bound"]["kind"] == "order":
+        raise WitnessError("witness-foreign", "load witness: a bound under an order of additions is none on every run")
     if witness["bound"]["quantity"] != "bandwidth":
         raise WitnessError("witness-wrong", f"load witness: a bound on {witness['bound']['quantity']}; one on bandwidth is needed")
     scale = of.exact.topology.scale

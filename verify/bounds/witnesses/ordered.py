@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from certree.models.common.budget import spend
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.bounds.classes import assumes, no_coding, only_forwarding
+from certree.verify.bounds.classes import assumes, no_coding, only_forwarding, shares
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import WITNESSES, WitnessError, malformed, only_fields
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, distances, link_numbers, total
@@ -32,7 +32,7 @@ def _made_once(instance: Instance, _: Mapping[str, Any]) -> str | None:
 
 
 @WITNESSES.register("order")
-@assumes("order", no_coding, only_forwarding, _one_order, _made_once)
+@assumes("order", shares, no_coding, only_forwarding, _one_order, _made_once)
 def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{"order": an expression over the ranks that take part, "length": [length of each link, in link order]}: the least length with
     which a chunk is added in this order and brought to where it is due / sum of capacity · length.
