@@ -29,8 +29,8 @@ HEAD = """
 
 All-reduces on 40 networks, as [`certify --exact`](../explanation/frontiers.md#is-this-schedule-optimal) answers at effort 1 within
 200 s, in (chunks, steps, rounds). *Optimal*: no schedule with at most as many chunks, steps and rounds per chunk has fewer of any,
-with the kinds of proof. *Beaten*: by the schedule of the better point; `*` where that is proved optimal. Cycles are simulated, 64 KiB on
-machine `multitree`; – where tables cannot run a schedule. Written by `python -m tools.tables.optima`.
+with the kinds of proof. *Beaten*: by the schedule of the better point; `*` where that is proved optimal. Cycles are simulated,
+64 KiB on machine `multitree`; – where tables cannot run a schedule. Written by `python -m tools.tables.optima`.
 
 | network | algorithm | point | answer | better | cycles | better cycles | proofs, or what was tried last |
 |---|---|---|---|---|---|---|---|
