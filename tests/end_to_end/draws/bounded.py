@@ -41,6 +41,8 @@ def belongs(schedule: AnySchedule, terms: Sequence[str], *, own: bool) -> bool:
         STATED_SHARES: own,
         "no routes through endpoints": not instance.passing,
         "whole steps": schedule.slot_cycles is None,
+        "one order": own,
+        "sums made once": own,
     }
     return all(met[term] if term in met else schedule.delay >= int(term.removeprefix("delay ")) for term in restrictions(terms))
 
