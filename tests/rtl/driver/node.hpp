@@ -34,7 +34,8 @@ class Node {
  public:
   Node(VerilatedContext* context, const Numbers& numbers, int64_t ni)
       : pins(std::make_unique<Vcertree_ni>(context, ("ni" + std::to_string(ni)).c_str())), n_(numbers) {
-    tx_ = n_["TX_LANES"], rx_ = n_["RX_LANES"], reads_of_ = n_["READ_PORTS"], writes_ = n_["WRITE_PORTS"], bits_ = n_["GRANULE_BITS"], addr_ = n_["ADDR_BITS"], sums_ = n_["SUM_GRANULES"];
+    tx_ = n_["TX_LANES"], rx_ = n_["RX_LANES"], reads_of_ = n_["READ_PORTS"], writes_ = n_["WRITE_PORTS"],
+    bits_ = n_["GRANULE_BITS"], addr_ = n_["ADDR_BITS"], sums_ = n_["SUM_GRANULES"];
     cells.resize(n_["MEMORY_DEPTH"]);
     begin(ni, 0);
     set(pins->read_ready, 0, reads_of_, ~uint64_t(0));
