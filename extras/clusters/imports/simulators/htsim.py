@@ -17,7 +17,7 @@ from certree.models.common.errors import TopologyError, short
 from certree.models.common.files import Opened
 from certree.models.network.topology import MAX_NODES
 
-MOST_CABLES = 1 << 18  # into a tier: each is joined by itself, in a few seconds for all
+MOST_CABLES = 1 << 16  # into a tier: each is joined by itself, in a few seconds for all
 _HEAD = ("nodes", "tiers", "podsize")
 _TIER = ("downlink_speed_gbps", "radix_down", "radix_up", "downlink_latency_ns", "bundle")
 _IGNORED = ("queue_down", "queue_up", "oversubscribed", "switch_latency_ns")
