@@ -131,11 +131,7 @@ def certify_exact(
         search = OptimumSearch(schedule, effort, monitor, partial(_cost, used), parsing.solver(solver))
     except UnsupportedError as error:
         return Exactness(certified, verify(certified), "open", None, used, tried=(str(error),))
-    interrupted = False
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = _is_interrupted(search.run)
     found = search.result
     if found.claim is not None:
         certified = _claiming(schedule, "optimum", found.claim)
@@ -150,6 +146,15 @@ def certify_exact(
     return result
 
 
+def _is_interrupted(run: Callable[[], None]) -> bool:
+    """Run a search; whether Ctrl-C ends it, after which it has what was found so far."""
+    try:
+        run()
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
 def _in_cycles(certified: AnySchedule, used: MadeFor, effort: int, monitor: Monitor, solver: str) -> Exactness:
     """The answer for a schedule with fine slots, in cycles for its size and machine."""
     from certree.synth.exact.fewest_cycles_search import FewestCyclesSearch
@@ -159,11 +164,7 @@ def _in_cycles(certified: AnySchedule, used: MadeFor, effort: int, monitor: Moni
         search = FewestCyclesSearch(schedule, effort, monitor, solver)
     except UnsupportedError as error:
         return Exactness(certified, verify(certified), "open", None, used, tried=(str(error),))
-    interrupted = False
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = _is_interrupted(search.run)
     found, better = search.result, search.result.better
     if found.claim is not None:
         certified = _claiming(schedule, "fewest_cycles", found.claim)

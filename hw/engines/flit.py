@@ -15,7 +15,6 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packet_injection import BUDGET, packet_columns
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import PacketMachine
 from certree.models.network.routing import DIRECT
 from certree.models.routers.lanes import fixed_lanes
 from certree.models.routers.virtual_channels import class_vcs, layer_count
@@ -67,7 +66,7 @@ class FlitEngine(RowEngine):
             | {
                 "message_flits": self.rows.flits.astype(np.uint32),
                 "packet_flits": np.array(
-                    [0 if is_whole else machine.head_flits + PacketMachine.of(machine).packet_granules], np.uint32
+                    [0 if is_whole else machine.head_flits + machine.packet_granules], np.uint32
                 ),
             },
             columns,

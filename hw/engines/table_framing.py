@@ -48,7 +48,7 @@ def packet_lengths(source: Tables | SimulatedSchedule, framing: str) -> list[int
     if source.schedule.has_sizes:
         granules = source.schedule.granules * (source.chunk_bytes // machine.flit_bytes)
         if framing == "packet":
-            full = PacketMachine.of(machine).packet_granules
+            full = machine.packet_granules
             granules = np.minimum(np.concatenate((granules, (granules - 1) % full + 1)), full)
         return [machine.head_flits + one for one in sorted({int(granules.min()), int(granules.max())})]
     return timing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

@@ -105,8 +105,13 @@ class Machine:
         """Cycles that a message spends in the network interfaces at both ends of its route."""
         return self.ni_issue_cycles + 2 * self.ni_cycles
 
+    @property
+    def packet_granules(self) -> int:
+        """The granules of a packet, at most."""
+        return max(1, self.packet_payload_bytes // self.flit_bytes)
+
     def heads(self, granules: _Whole) -> _Whole | int:
-        """Header flits of a message that carries so many granules."""
+        """Header flits of a message that carries this number of granules."""
         return self.head_flits
 
     def document(self) -> dict[str, Any]:
@@ -122,13 +127,8 @@ class PacketMachine(Machine):
         """The same machine, with packets."""
         return cls(**vars(machine))
 
-    @property
-    def packet_granules(self) -> int:
-        """The granules of a packet, at most."""
-        return max(1, self.packet_payload_bytes // self.flit_bytes)
-
     def heads(self, granules: _Whole) -> _Whole | int:
-        """Header flits of a message that carries so many granules."""
+        """Header flits of a message that carries this number of granules."""
         return -(-granules // self.packet_granules) * self.head_flits
 
 

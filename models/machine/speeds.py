@@ -46,5 +46,5 @@ def with_speeds_of(topology: Topology, machine: Machine) -> Machine:
         clock_hz=topology.clock or topology.bandwidth // flit,
         flit_bytes=flit,
         reduce_bytes_per_cycle=links * flit,
-        packet_payload_bytes=max(1, machine.packet_payload_bytes // machine.flit_bytes) * flit,
+        packet_payload_bytes=machine.packet_granules * flit,
     )

@@ -237,7 +237,7 @@ def never_lack_credits(flits: Int64, shortest: Int64, machine: Machine, loop: in
 
 def _first_flits(machine: Machine) -> int:
     """Flits that must fit behind a virtual channel that is taken, at most: a whole packet, or the first sub-message."""
-    whole = machine.head_flits + max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    whole = machine.head_flits + machine.packet_granules
     return max(whole, machine.router.sub_message_flits)
 
 

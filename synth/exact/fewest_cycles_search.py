@@ -8,6 +8,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.schedule.timing import ceil_div
+from certree.synth.exact.refuter import trimmed
 from certree.synth.method import Request, load_methods
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.back_end import AUTO, PROVING, back_end
@@ -17,7 +18,7 @@ from certree.verify.checker import verify_schedule
 from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.refutations.refutation import Document, lines_proof
 from certree.verify.exact.run_question import RunQuestion
-from certree.verify.exact.rup import ProofError, check_proof
+from certree.verify.exact.rup import ProofError
 
 CONFLICTS = 100_000  # for one question, at effort 1
 
@@ -95,7 +96,7 @@ class FewestCyclesSearch:
             self.result.better = replace(made, certificate=None)
 
     def _refuted(self, cycles: int) -> list[Document] | None:
-        """Refutations of all runs in so many cycles; None where one is missing. For each number of chunks that is left the smallest
+        """Refutations of all runs within `cycles`; None where one is missing. For each number of chunks that is left the smallest
         chunks are tried first: without them no more chunks are left."""
         found: list[Document] = []
         while left := uncovered(self._granules, [(entry["chunks"], entry["granules"]) for entry in found]):
@@ -125,9 +126,9 @@ class FewestCyclesSearch:
                     self.result.tried.append(f"{asked}: {words}")
                     return None
             lines = [line for line in solver.proof.splitlines(keepends=True) if not line.startswith("d ")]
-            lines = lines[: check_proof(formula, "".join(lines))]
+            proof = trimmed(formula, lines)
         except (UnsupportedError, ProofError) as error:
             self.result.tried.append(f"{asked}: {error}")
             return None
         self.result.tried.append(f"{asked}: refuted")
-        return lines_proof(formula.digest, "".join(lines))
+        return lines_proof(formula.digest, proof)

@@ -3,6 +3,7 @@
 With a solver: the lines of a refuted formula, once the checker has accepted them.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -12,6 +13,7 @@ from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.price_search import best_prices
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import best_bounds
+from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows, payments
 from certree.verify.exact.refutations.refutation import Document, drat_proof
@@ -112,6 +114,9 @@ def formula_proof(asking: TrustedClauses) -> Document:
     """The proof of a refuted formula, trimmed. ProofError where the checker does not accept it: too long, or with steps that are
     not RUP. The solver's answer alone is not trusted."""
     formula = asking.encoder.formula
-    needed = check_proof(formula, asking.proof)
-    text = "".join(asking.proof.splitlines(keepends=True)[:needed])
-    return drat_proof(formula.digest, text, ordered=asking.ordered)
+    return drat_proof(formula.digest, trimmed(formula, asking.proof.splitlines(keepends=True)), ordered=asking.ordered)
+
+
+def trimmed(formula: Formula, lines: Sequence[str]) -> str:
+    """The lines of a proof up to the one that refutes the formula. ProofError as `check_proof`."""
+    return "".join(lines[: check_proof(formula, "".join(lines))])

@@ -70,7 +70,7 @@ def best_paced(request: Request, found: Sequence[tuple[str, AnySchedule]], bar: 
         waits, cycles = request.rank(made)
     except UnsupportedError:  # none is faster, or the machine takes none
         return None
-    if waits or (bar is not None and cycles >= bar) or (request.order is not None and request.order.refusal(made) is not None):
+    if waits or (bar is not None and cycles >= bar) or not request.is_in_order(made):
         return None
     source = made.provenance["program"].replace(":", ",")  # as option `of` of method retime names it
     pieces = {name: value for name, value in made.provenance.items() if name == PIECES}

@@ -52,7 +52,7 @@ def granules_of(schedule: Schedule) -> int:
 
 
 def asked_before(schedule: Schedule, chunks: int, granules: int, cycles: int | None = None) -> RunQuestion:
-    """Whether so many chunks of so many granules take fewer cycles than the schedule, or at most `cycles`."""
+    """Whether this number of chunks, of this number of granules each, takes fewer cycles than the schedule, or at most `cycles`."""
     assert schedule.made_for is not None
     before = fine_times(schedule).cycles - 1 if cycles is None else cycles
     return RunQuestion(schedule.topology, schedule.made_for.machine, chunks, granules, before)

@@ -39,7 +39,7 @@ class Running(Artefact):
         raise NotImplementedError
 
     def read(self, opened: Opened, endpoints: int | None) -> Channels:
-        """The channels in a file, for a network with so many endpoints."""
+        """The channels in a file, for a network with N endpoints."""
         raise NotImplementedError
 
     def matches(self, opened: Opened) -> bool:

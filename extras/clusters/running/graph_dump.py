@@ -24,7 +24,7 @@ _DEVICE = re.compile("[0-9]{1,4}|0x[0-9a-fA-F]{1,16}")
 
 
 def read_graph_dump(opened: Opened, endpoints: int | None) -> Channels:
-    """The channels for a network with so many endpoints; None: for one box. InputError names the line of what is wrong."""
+    """The channels for a network with N endpoints; None: for one box. InputError names the line of what is wrong."""
     where = str(opened)
     root = parse_elements(opened.data(), where)
     if root.tag != "graphs":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree.extras.orders.make.columns import Pricing
 from certree.extras.orders.make.orders import candidates, wanted_order
-from certree.extras.orders.make.rates import Rates, highest_rate
+from certree.extras.orders.make.rates import Rates, RateSearch
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -35,9 +35,10 @@ def best_rates(wanted: WantedOrder, topology: Topology, collective: Collective, 
         raise UnsupportedError(f"order {wanted.name}: programs are for up to {MOST_ENDPOINTS} endpoints; here are {len(members)}")
     shares = shares_of(topology, collective)
     pricings = [Pricing(topology, collective, one) for one in candidates(wanted, topology, collective)]
-    looks = [highest_rate(one, shares, _NEAR, _LOOK, monitor) for one in pricings] if len(pricings) > 1 else []
-    best = min(range(len(pricings)), key=lambda one: looks[one].bound + looks[one].value if looks else 0)
-    return pricings[best], highest_rate(pricings[best], shares, _NEAR, _STEPS, monitor)
+    searches = [RateSearch(one, shares, _NEAR, monitor) for one in pricings]
+    looks = [one.rates(_LOOK) for one in searches] if len(searches) > 1 else []
+    best = searches[min(range(len(searches)), key=lambda one: looks[one].bound + looks[one].value if looks else 0)]
+    return best.pricing, best.rates(_STEPS)
 
 
 def shares_of(topology: Topology, collective: Collective) -> dict[int, Fraction]:

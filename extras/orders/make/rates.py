@@ -33,28 +33,42 @@ class Rates:
     length: Int64
 
 
-def highest_rate(pricing: Pricing, shares: Mapping[int, Fraction], near: float, most: int, monitor: Monitor) -> Rates:
-    """The best placings found once `value` is at most `near` times `bound`, or after `most` programs.
+class RateSearch:
+    """The search for the best placings, which ends once `value` is at most `near` times `bound`, and can be gone on with.
 
     `shares`: by root its part of the message; empty where a result may be made anywhere. A pricing (`columns`) and a program of as
     many rows as links for each step.
     """
-    master, capacity = _Master(pricing, shares), pricing.capacity.astype(np.float64)
-    length = (np.arange(len(capacity)) < len(pricing.topology.src)).astype(np.int64)
-    best, proved, is_mixed = 0.0, length, False
-    for _ in range(most):
-        need, fresh = master.priced(length)
-        bound = need / float(capacity @ length)
-        if bound > best:
-            best, proved = bound, length
-        master.solve()
-        if master.value <= best * near or not (fresh or is_mixed) or monitor.expired:
-            break
-        dual, centre = master.dual, proved / float(capacity @ proved)
-        is_mixed = fresh
-        mixture = _DUAL * dual / float(capacity @ dual) + (1 - _DUAL) * centre if is_mixed else dual
-        length = np.rint(mixture / mixture.max() * _SCALE).astype(np.int64)
-    return Rates(master.columns, master.parts, master.value, best, proved)
+
+    def __init__(self, pricing: Pricing, shares: Mapping[int, Fraction], near: float, monitor: Monitor) -> None:
+        self.pricing, self._near, self._monitor = pricing, near, monitor
+        self._master, self._capacity = _Master(pricing, shares), pricing.capacity.astype(np.float64)
+        self._length = (np.arange(len(self._capacity)) < len(pricing.topology.src)).astype(np.int64)
+        self._best, self._proved = 0.0, self._length
+        self._is_mixed = self._is_over = False
+        self._steps = 0
+
+    def rates(self, most: int) -> Rates:
+        """The best placings once the search has ended, or after `most` programs in all."""
+        while self._steps < most and not self._is_over:
+            self._step()
+        return Rates(self._master.columns, self._master.parts, self._master.value, self._best, self._proved)
+
+    def _step(self) -> None:
+        """Price placings, solve the program with new ones, and take the next lengths."""
+        self._steps += 1
+        need, fresh = self._master.priced(self._length)
+        bound = need / float(self._capacity @ self._length)
+        if bound > self._best:
+            self._best, self._proved = bound, self._length
+        self._master.solve()
+        if self._master.value <= self._best * self._near or not (fresh or self._is_mixed) or self._monitor.expired:
+            self._is_over = True
+            return
+        dual, centre = self._master.dual, self._proved / float(self._capacity @ self._proved)
+        self._is_mixed = fresh
+        mixture = _DUAL * dual / float(self._capacity @ dual) + (1 - _DUAL) * centre if fresh else dual
+        self._length = np.rint(mixture / mixture.max() * _SCALE).astype(np.int64)
 
 
 class _Master:

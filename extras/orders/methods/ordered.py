@@ -92,7 +92,7 @@ def _families(
 
 
 def _family(request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int) -> Trees:
-    """Trees of so many chunks by placings that load links evenly."""
+    """Trees of a number of chunks by placings that load links evenly."""
     room = max(1, ceil(chunks * rates.value * _SLACK - 1e-9))
     columns = whole_shares(pricing, rates, shares, chunks, room, request.seed)
     trees = Trees.built(placed(request.topology, request.collective, pricing.expression, columns))
