@@ -4,6 +4,7 @@
 - `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `routers`: the router network alone; `reducing`: switches that reduce
-- `rtl` (SystemVerilog, no package): the reference network interface, and its testbench in `rtl/bench`
+- `rtl` (SystemVerilog, no package): the reference network interface (`certree_ni.sv` and its modules for `rows`, `messages` and
+  `arrivals`), its assertions in `properties`, and its testbench in `bench`
 - `core`: the C++ core, that of endpoints included; `core_calls`: calls of it
 """

@@ -65,9 +65,7 @@ class FlitEngine(RowEngine):
             plan
             | {
                 "message_flits": self.rows.flits.astype(np.uint32),
-                "packet_flits": np.array(
-                    [0 if is_whole else machine.head_flits + machine.packet_granules], np.uint32
-                ),
+                "packet_flits": np.array([0 if is_whole else machine.head_flits + machine.packet_granules], np.uint32),
             },
             columns,
             options.mode,

@@ -61,7 +61,9 @@ class _Log:
     """What lines state: by kind, channel and rank a fact, and its line."""
 
     where: str
-    only: int | None  # of several communicators the one with this number of ranks; only lines with whole rings say of which they are
+    only: (
+        int | None
+    )  # of several communicators the one with this number of ranks; only lines with whole rings say of which they are
     facts: defaultdict[tuple[str, int], dict[int, tuple[object, int]]] = field(default_factory=lambda: defaultdict(dict))
     counts: dict[str, int] = field(default_factory=dict)  # channels and ranks, where lines state them
 

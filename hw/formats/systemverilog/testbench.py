@@ -19,6 +19,7 @@ from certree.models.tables.tables import Tables
 FILE_LIST = "certree_ni.f"
 _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_nodes.sv", "certree_ni_tb.sv")
 _COCOTB = "certree_ni_cocotb.py"
+_PARTS = ("rows", "messages", "arrivals", "bench")  # folders of `hw/rtl`
 _MODULES = (
     "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_cells.sv", "certree_ni_counters.sv",
     "certree_ni_place.sv", "certree_ni_fetch.sv", "certree_ni_window.sv", "certree_ni_allocator.sv", "certree_ni_lane.sv",
@@ -42,8 +43,8 @@ def reference_files(sizes: Sizes) -> dict[str, bytes]:
 @cache
 def _sources() -> dict[str, bytes]:
     folder = files("certree.hw") / "rtl"
-    sources = {name: (folder / name).read_bytes() for name in _MODULES}
-    sources |= {name: (folder / "bench" / name).read_bytes() for name in (*_BENCH, _COCOTB)}
+    placed = {entry.name: entry for part in (folder, *(folder / name for name in _PARTS)) for entry in part.iterdir()}
+    sources = {name: placed[name].read_bytes() for name in (*_MODULES, *_BENCH, _COCOTB)}
     sources |= {entry.name: entry.read_bytes() for entry in (folder / "properties").iterdir()}
     listed = ("+define+CERTREE_CHECK", "certree_ni_pkg.sv", "certree_tb_pkg.sv", *_MODULES, *_BENCH)
     return sources | {FILE_LIST: "".join(f"{name}\n" for name in listed).encode()}
