@@ -11,14 +11,12 @@ from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.filling import made_and_options
-from certree.synth.method import Request, load_methods
+from certree.synth.method import Method, Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality
 
 FACTORS = (Fraction(1, 1024), Fraction(1, 32), Fraction(1), Fraction(8))  # of the size that the schedule was made for
 LEAST_BYTES = 1024
-#: methods of certree's own; the others are published algorithms
-OWN = frozenset({"auto", "exact", "flows", "free-shares", "packing", "retime", "symmetric"})
 MOST_ENDPOINTS = 144  # of a network on which published algorithms are made for the comparison
 THIS = "this schedule"
 Cell = dict[str, Any]
@@ -33,26 +31,27 @@ def times(schedule: AnySchedule, quality: Quality, used: MadeFor, *, published: 
         return cells, "published algorithms were not asked for"
     if len(schedule.topology.endpoints) > MOST_ENDPOINTS:
         return cells, f"published algorithms: the network has more than {MOST_ENDPOINTS} endpoints; certree compare runs them"
-    for name in load_methods():
-        if name not in OWN:
-            cells += _published(name, schedule, used, bounds)
+    methods = load_methods()
+    for name in methods:
+        if methods[name].published:
+            cells += _published(methods[name], schedule, used, bounds)
     return cells, None
 
 
-def _published(name: str, schedule: AnySchedule, used: MadeFor, bounds: dict[int, Cell]) -> list[Cell]:
+def _published(method: Method, schedule: AnySchedule, used: MadeFor, bounds: dict[int, Cell]) -> list[Cell]:
     """A method's valid schedules at the sizes, timed; none where it does not apply."""
     cells: list[Cell] = []
     checked: dict[str, bool] = {}
     for size, bound in bounds.items():
         try:
-            made, _ = made_and_options(load_methods()[name], Request(schedule.topology, schedule.collective, size, used.machine))
+            made, _ = made_and_options(method, Request(schedule.topology, schedule.collective, size, used.machine))
             if made.digest not in checked:
                 checked[made.digest] = verify_schedule(made).valid
             cycles = closed_form(made, size, used.machine)["time_cycles"] if checked[made.digest] else None
         except (InputError, UndecidedError):
             return cells
         if cycles is not None:
-            cells.append(_timed(name, size, cycles, bound))
+            cells.append(_timed(method.name, size, cycles, bound))
     return cells
 
 
