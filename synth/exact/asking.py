@@ -5,13 +5,15 @@ An answer depends on the ask alone, so that any process can give it and the sear
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
+from certree.synth.exact.encodings.clauses import ShareClauses, SymmetricClauses, TrustedClauses
+from certree.synth.exact.encodings.quotient import covers_sums
 from certree.synth.exact.refuter import formula_proof
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.back_end import AUTO
@@ -78,6 +80,11 @@ class Here:
         covered = self.question.collective.kind in SymmetricClauses.kinds and not self.question.is_limited
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
+    def groups_for(self, point: Point) -> list[int]:
+        """The numbers of the symmetries to look for schedules of that point with."""
+        question = self.question.at(point)
+        return [number for number, group in enumerate(self.groups) if not question.is_sum or covers_sums(question, group)]
+
     @property
     def expired(self) -> bool:
         """Whether the deadline of the monitor has passed."""
@@ -101,6 +108,8 @@ class Here:
         spent = ask.most - budget.left
         if status is Status.FEASIBLE:
             return Answer(status, spent, schedule=asking.decode())
+        if status is Status.UNKNOWN and not ask.is_symmetric and question.is_sum and question.chunks > 1:
+            return self._by_share(ask, spent)
         if status is not Status.INFEASIBLE or ask.is_symmetric:
             return Answer(Status.UNKNOWN, spent)
         if not asking.back_end.proves:
@@ -109,6 +118,18 @@ class Here:
             return Answer(status, spent, proof=formula_proof(asking))
         except ProofError as error:
             return Answer(status, spent, why=str(error))
+
+    def _by_share(self, ask: Ask, spent: float) -> Answer:
+        """The answer where the formula of all chunks is too hard: that of one chunk with its share of the links, within as many
+        conflicts again. Only its refutation says something."""
+        asking, budget = ShareClauses(self.question.at(ask.point)), Budget(ask.most)
+        with suppress(UnsupportedError, UndecidedError, ProofError):
+            asking.encode()
+            status = asking.solve(budget, self.monitor, ask.most)
+            spent += ask.most - budget.left
+            if status is Status.INFEASIBLE:
+                return Answer(status, spent, proof=formula_proof(asking))
+        return Answer(Status.UNKNOWN, spent)
 
     def _confirmed(self, ask: Ask, spent: float) -> Answer:
         """The answer where a back end without proofs says that there is no schedule: that of the one that proves, which has as many

@@ -201,7 +201,7 @@ class FrontierSearch:
     def _decide(self, point: Point) -> bool:
         """Look for a schedule that a group of symmetries maps to itself, then for any schedule and for an infeasibility proof;
         whether there is a schedule. The candidate stays open unless the checker accepts the proof."""
-        for group in range(len(self._here.groups)):
+        for group in self._here.groups_for(point):
             if self._ask(point, SYMMETRIC_CONFLICTS, group).status is Status.FEASIBLE:
                 return True
         answer = self._ask(point, POINT_CONFLICTS)

@@ -16,7 +16,7 @@ from certree.verify.bounds.witness import best_bounds
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows, payments
-from certree.verify.exact.refutations.refutation import Document, drat_proof
+from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.refutations.time_cut import needed_rounds
 from certree.verify.exact.rup import check_proof
 
@@ -113,8 +113,7 @@ class Refuter:
 def formula_proof(asking: TrustedClauses) -> Document:
     """The proof of a refuted formula, trimmed. ProofError where the checker does not accept it: too long, or with steps that are
     not RUP. The solver's answer alone is not trusted."""
-    formula = asking.encoder.formula
-    return drat_proof(formula.digest, trimmed(formula, asking.proof.splitlines(keepends=True)), ordered=asking.ordered)
+    return asking.proof_document(trimmed(asking.encoder.formula, asking.proof.splitlines(keepends=True)))
 
 
 def trimmed(formula: Formula, lines: Sequence[str]) -> str:

@@ -120,6 +120,18 @@ class OptimumEvidence(_ProofEvidence):
         return f"{quality.optimum} (chunks, steps, rounds): the proofs against all points that could be as good are right"
 
 
+@EVIDENCE.register("fewest-cycles")
+class CyclesEvidence(_ProofEvidence):
+    """no schedule with fine slots and equal chunks is over in fewer cycles, for the size and machine of the schedule"""
+
+    claim = "fewest_cycles"
+    by_hand = "`fewest_cycles` of the certificate in schedule.json: refutations of one cycle less, checked line by line"
+
+    def told(self, schedule: AnySchedule, quality: Quality) -> str:
+        """The cycles."""
+        return f"{counted(quality.fewest_cycles or 0, 'cycles')}: the proofs of one cycle less are right"
+
+
 def _violations(opened: Opened, about: tuple[Subject, ...]) -> list[Violation]:
     """The broken rules of the certificate about these subjects."""
     rules = load_rules()

@@ -1,7 +1,16 @@
-"""Questions as formulas for any back end: the trusted one, and the one of symmetric schedules. Budgets are in conflicts."""
+"""Questions as formulas for any back end: the trusted one, that of a share, that of symmetric schedules.
 
+Budgets are in conflicts.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.exact.encodings.quotient import KINDS, QuotientEncoder
+from certree.synth.exact.encodings.quotient import KINDS, QuotientEncoder, SumQuotientEncoder
 from certree.synth.exact.encodings.solver import Asking
 from certree.synth.monitor import Monitor
 from certree.synth.solvers.back_end import AUTO, back_end
@@ -10,6 +19,8 @@ from certree.synth.symmetric.symmetry import Group
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.encoding.encoder import Encoder
 from certree.verify.exact.question import Question
+from certree.verify.exact.refutations.refutation import drat_proof
+from certree.verify.exact.refutations.share import share_encoder, share_proof
 
 
 class TrustedClauses(Asking):
@@ -50,11 +61,36 @@ class TrustedClauses(Asking):
             raise RuntimeError("no schedule was found")
         return self.encoder.decode(self.back_end.decode())
 
+    def proof_document(self, text: str) -> dict[str, Any]:
+        """The document of a proof of that text."""
+        return drat_proof(self.encoder.formula.digest, text, ordered=self.ordered)
+
+
+class ShareClauses(TrustedClauses):
+    """The formula of one chunk with its share of the links out of endpoints: its refutation excludes the point, its model is one
+    chunk and no schedule of the point."""
+
+    ordered = False
+
+    @cached_property
+    def _pairs(self) -> list[int]:
+        """The pairs of neighbours out of endpoints, so that every transfer of an endpoint is counted once."""
+        topology = self.question.topology
+        return np.flatnonzero(np.isin(topology.pair_src, topology.endpoints)).tolist()
+
+    def formulated(self) -> Encoder:
+        """The formula of one chunk."""
+        return share_encoder(self.question, self._pairs)
+
+    def proof_document(self, text: str) -> dict[str, Any]:
+        """The document of a proof of that text."""
+        return share_proof(self._pairs, self.encoder.formula.digest, text)
+
 
 class SymmetricClauses(TrustedClauses):
     """The formula of schedules that a group maps to themselves: finds such schedules fast, but proves nothing if there is none."""
 
-    kinds = frozenset(KINDS)
+    kinds = frozenset((*KINDS, CollectiveKind.ALL_REDUCE))
     with_proof = False
 
     def __init__(self, question: Question, group: Group, solver: str = AUTO) -> None:
@@ -63,4 +99,5 @@ class SymmetricClauses(TrustedClauses):
 
     def formulated(self) -> Encoder:
         """The formula of one chunk for each orbit."""
-        return QuotientEncoder(self.question, self._group)
+        encoder = SumQuotientEncoder if self.question.is_sum else QuotientEncoder
+        return encoder(self.question, self._group)

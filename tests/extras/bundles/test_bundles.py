@@ -97,6 +97,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(ring) == {
         **whole,
         "fewest-steps": "absent",
+        "fewest-cycles": "absent",
         "order": "absent",
         "optimum": "absent",
         "runs: slotted": "re-ran",
@@ -108,6 +109,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
     assert statuses(plain) == {
         **whole,
         "fewest-steps": "re-checked",
+        "fewest-cycles": "absent",
         "order": "absent",
         "optimum": "absent",
         "runs: slotted": "re-ran",
@@ -334,6 +336,11 @@ def test_the_proof_of_an_optimum_is_checked(tmp_path) -> None:
     assert wrong(json_changed(right, SCHEDULE, lambda d: d["certificate"].pop("optimum"))) == ["optimum"]
     assert wrong(absent(right, "optimum")) == ["optimum", PAGE]
 
+    fewest = ct.certify_exact(ct.synthesize("switch:4", method="one-shot", size="128B")).schedule
+    shot = ct.bundle(fewest, tmp_path / "shot.certree", tla=False).bundle
+    assert {item.name: item.text for item in ct_verify(shot).items}["fewest-cycles"].startswith("369 cycles: the proofs")
+    assert wrong(json_changed(shot, SCHEDULE, lambda d: d["certificate"]["fewest_cycles"]["refuted"].pop())) == ["fewest-cycles"]
+
 
 def absent(bundle: Bundle, name: str, reason: str = "lost") -> Bundle:
     """Without an item, as the manifest says."""
@@ -363,6 +370,7 @@ def test_what_needs_a_wrong_item_is_skipped(plain) -> None:
     assert {name for name, status in found.items() if status == "skipped"} == {
         "bounds",
         "fewest-steps",
+        "fewest-cycles",
         "optimum",
         "order",
         "time-bound",

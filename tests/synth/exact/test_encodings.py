@@ -69,7 +69,8 @@ def test_statuses_are_what_they_are_called() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "kind", "point"), [("ring:5", "all-to-all", (1, 2, 3)), ("torus:4x4", "reduce-scatter", (4, 4, 15))]
+    ("spec", "kind", "point"),
+    [("ring:5", "all-to-all", (1, 2, 3)), ("torus:4x4", "reduce-scatter", (4, 4, 15)), ("hypercube:3", "all-reduce", (8, 5, 5))],
 )
 def test_symmetric_schedules_are_found(spec: str, kind: str, point) -> None:
     asked = question(spec, kind, point)
@@ -89,6 +90,8 @@ def test_nothing_found_is_nothing_to_decode() -> None:
 def test_collectives_that_are_not_covered() -> None:
     with pytest.raises(UnsupportedError, match=r"LinearSpread covers .*, not all-reduce"):
         LinearSpread.accepts(question("ring:4", "all-reduce", (1, 2, 2)))
-    with pytest.raises(UnsupportedError, match="SymmetricClauses covers all-gather, all-to-all, reduce-scatter, not broadcast"):
+    with pytest.raises(
+        UnsupportedError, match="SymmetricClauses covers all-gather, all-reduce, all-to-all, reduce-scatter, not broadcast"
+    ):
         SymmetricClauses.accepts(question("ring:4", "broadcast", (1, 2, 2), 0))
     assert CollectiveKind.ALL_REDUCE in TrustedClauses.kinds

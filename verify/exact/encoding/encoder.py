@@ -81,8 +81,9 @@ class Encoder(ABC):
     def add_loads(self, on_pair: Mapping[tuple[int, int], Sequence[int]]) -> None:
         """In step t a pair of nodes carries at most its capacity times the rounds of the step.
 
-        `on_pair[pair, t]`: the transfers that would use it.
+        `on_pair[pair, t]`: the transfers that would use it; kept as `loads`.
         """
+        self.loads = on_pair
         for (pair, step), literals in on_pair.items():
             capacity = int(self.question.topology.pair_capacity[pair])
             counted = self.formula.count(literals, capacity * self.longest + 1)

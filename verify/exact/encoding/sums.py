@@ -17,7 +17,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.verify.exact.encoding.encoder import Encoder, true_keys
 from certree.verify.exact.formula import Family
-from certree.verify.exact.rows import schedule_of
+from certree.verify.exact.rows import Row, schedule_of
 
 
 class SumEncoder(Encoder):
@@ -171,6 +171,9 @@ class SumEncoder(Encoder):
     def decode(self, model: Sequence[int]) -> Schedule:
         """Every transfer of the model."""
         true = frozenset(model)
+        return schedule_of(self.question, self.rows(true), self.lengths(true))
+
+    def rows(self, true: frozenset[int]) -> list[Row]:
+        """The transfers of the model."""
         rows = [(int(Op.REDUCE), chunk, arc, step) for chunk, arc, step in true_keys(self.reduce, true)]
-        rows += [(int(Op.COPY), chunk, arc, step) for chunk, arc, step in true_keys(self.copy, true)]
-        return schedule_of(self.question, rows, self.lengths(true))
+        return rows + [(int(Op.COPY), chunk, arc, step) for chunk, arc, step in true_keys(self.copy, true)]

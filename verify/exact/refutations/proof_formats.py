@@ -11,19 +11,22 @@ from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import unpack
+from certree.verify.exact.refutations.share import share_encoder
 from certree.verify.exact.run_question import RunQuestion
 from certree.verify.exact.rup import parse_proof
 
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
-    """Name -> content of the formula and the proof of a `drat` refutation, in each form. O(formula + proof)."""
-    formula = encode(question, ordered=proof["ordered"]).formula
+    """Name -> content of the formula and the proof of a `drat` or `share` refutation, in each form. O(formula + proof)."""
+    is_share, ordered = proof["kind"] == "share", proof.get("ordered", False)
+    formula = (share_encoder(question, proof["pairs"]) if is_share else encode(question, ordered=ordered)).formula
     name = "refuted_c{}_s{}_r{}".format(*question.point)
     what = f"{question.collective.words} on {question.topology.name}: no schedule of {question.point} (chunks, steps, rounds)"
     comments = [
         what,
         question.model,
-        *["chunks are interchangeable; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
+        *["chunks are interchangeable; their transfers of step 0 descend, which loses no schedule"] * ordered,
+        *["one chunk alone, with its share of the load of some pairs of neighbours"] * is_share,
         "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
     ]
     return _written(name, comments, formula, proof)

@@ -1,0 +1,54 @@
+"""Shares of links: of C equal chunks one loads the counted links no more than a C-th of what they can carry, which is refuted.
+
+Take any schedule of C chunks in S steps and R rounds, and some pairs of neighbours. In R rounds they carry at most R · (sum of
+their capacities) transfers, so one of the C chunks (of each demand, of a spreading) loads them at most
+
+    most = floor(R · sum of capacity / C)
+
+times, counted over all steps. That chunk alone is a schedule of (1, S, R). The trusted formula of (1, S, R) with one more clause,
+that the counted pairs have at most that load, is smaller than the one of C chunks, and its refutation excludes (C, S, R).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from certree.models.common.columns import int_column
+from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.encoding.encoder import Encoder
+from certree.verify.exact.question import Question
+from certree.verify.exact.refutations.refutation import REFUTATIONS, check_lines, lines_proof, only_fields
+from certree.verify.exact.rup import malformed
+
+
+@REFUTATIONS.register("share")
+def share(question: Question, proof: Mapping[str, Any]) -> None:
+    """{"pairs", "formula", "sha256", "lines"}: no chunk can do with its share of these pairs (`Topology.pair_index`, ascending).
+
+    The formula is made again (`share_encoder`); the other fields are those of `drat`.
+    """
+    only_fields(proof, "pairs", "formula", "sha256", "lines")
+    count = len(question.topology.pair_capacity)
+    pairs = int_column(proof["pairs"], "pairs of a share", 0, count - 1, error=malformed).tolist()
+    if pairs != sorted(set(pairs)):
+        raise malformed("the pairs of a share must ascend, each once")
+    check_lines(proof, lambda: share_encoder(question, pairs).formula, f"a share of {list(question.point)}")
+
+
+def share_encoder(question: Question, pairs: Sequence[int]) -> Encoder:
+    """The trusted formula of one chunk of each demand with at most its share of the load of these pairs.
+
+    UnsupportedError where the formula is too large. O(clauses) time and memory.
+    """
+    encoder = encode(question.at((1, question.steps, question.rounds)))
+    counted = set(pairs)
+    loads = [literal for (pair, _), users in encoder.loads.items() if pair in counted for literal in users]
+    most = question.rounds * int(question.topology.pair_capacity[list(pairs)].sum()) // question.chunks
+    totals = encoder.formula.count(loads, most + 1)
+    if len(totals) > most:
+        encoder.formula.add(-totals[most])
+    return encoder
+
+
+def share_proof(pairs: Sequence[int], digest: str, text: str) -> dict[str, Any]:
+    """The document of a proof of that text about the formula of that digest, of a share of these pairs."""
+    return {**lines_proof(digest, text), "kind": "share", "pairs": list(pairs)}
