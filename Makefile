@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core models/native synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core models/native synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
 
-.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs verify-all veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl specs verify-all veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m tools.demo
 
@@ -22,6 +22,9 @@ browser-test: setup
 fuzz: setup
 	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
 	$(BIN)/python -m tests.fuzz.readers 3600
+
+fuzz-smoke: setup
+	$(BIN)/python -m tests.fuzz.readers 120
 
 lint: setup
 	$(BIN)/ruff check .
