@@ -253,17 +253,18 @@ class Variant:
 class Method:
     """A synthesis method; called with a request, it returns a schedule or raises UnsupportedError where it does not cover it.
 
-    `collectives` and `options` list all that it supports; others are refused before `make` is called. `published`: an algorithm, as
-    opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others: fast
-    methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
-    `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
-    returns its first schedule. `is_sized`: its schedule depends on the size. `compares`: it leaves out
-    what cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as
-    well, where endpoints have wide links or several into switches. `takes_members`: it also
-    makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
-    `own_units`: it tries several units of link rates where those of the network do not divide them. `proved_within`: once a
-    schedule for a demand is proved to take at most that many times the least time, no better bounds are looked for; nor by a long
-    search before (`api.evidence`). `auto_options`: those with which `auto` calls it, where these are not the defaults.
+    `collectives` and `options` list all that it supports; others are refused before `make` is called. `published`: an algorithm,
+    as opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others:
+    fast methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
+    `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_repeated`: it makes one
+    part that repeats, a class of symmetry or a box, in little time at any scale, and is tried before all others. `is_anytime`:
+    within no time it returns its first schedule. `is_sized`: its schedule depends on the size. `compares`: it leaves out what
+    cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as well, where endpoints
+    have wide links or several into switches. `takes_members`: it also makes schedules in which only some endpoints take part
+    (`Request.members`). `takes_demand`: and of blocks that differ in size. `own_units`: it tries several units of link rates
+    where those of the network do not divide them. `proved_within`: once a schedule for a demand is proved to take at most that
+    many times the least time, no better bounds are looked for; nor by a long search before (`api.evidence`). `auto_options`:
+    those with which `auto` calls it, where these are not the defaults.
     """
 
     name: str
@@ -276,6 +277,7 @@ class Method:
     variants: Sequence[Variant] = ()
     side_by_side: bool = False
     is_sparse: bool = False
+    is_repeated: bool = False
     is_anytime: bool = False
     is_sized: bool = False
     compares: bool = False

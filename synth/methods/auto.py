@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
 from certree.synth.ranks.embedding import channels_that_fill
@@ -21,10 +23,12 @@ PAIRWISE_ENDPOINTS = 4096
 SEARCHED_BYTES = 4096
 #: the label of schedules with slots of one length in fine slots, which come last
 PACED = "retime:from=paced"
+#: a schedule that takes at most that many times the time bound ends the search
+ENOUGH = Fraction(1002, 1000)
 #: how the reason begins for which a schedule that the checker rejects is left out
 INVALID = "invalid: "
-#: whether it waits for credits, and its cycles; its label; the candidate
-_Ranked = tuple[tuple[bool, int], str, AnySchedule]
+#: whether it waits for credits, its cycles, and the place of its method; its label; the candidate
+_Ranked = tuple[tuple[bool, int, int], str, AnySchedule]
 
 
 @method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, takes_members=True, takes_demand=True)
@@ -38,8 +42,9 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
     direct networks; Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it. For a demand
-    the methods that take one are tried, likewise.
+    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it, and without one
+    after a schedule within ENOUGH of the time bound (`quick_time_bound`): methods that repeat a part (`Method.is_repeated`) go
+    first. For a demand the methods that take one are tried, likewise.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
@@ -47,9 +52,13 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     times: dict[str, int] = {}
     best: _Ranked | None = None
     equal: list[tuple[str, AnySchedule]] = []
+    bound, places = quick_time_bound(request), method_places()
     for label, name, options in candidates(request):
         if times and request.monitor.expired:
             considered[label] = "not tried: time limit"
+            continue
+        if best is not None and is_enough(*best[0][:2], bound):
+            considered[label] = enough_words(best[1], bound)
             continue
         before = copy(inner.monitor)
         try:
@@ -69,14 +78,27 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.report(f"{label}: {considered[label]}")
         if not waits:
             times[label] = cycles
-        if best is None or (waits, cycles) < best[0]:
-            best = (waits, cycles), label, schedule
+        rank = waits, cycles, places[name]
+        if best is None or rank < best[0]:
+            best = rank, label, schedule
         if may_be_paced(request, schedule):
             equal.append((label, schedule))
     if best is None:
         raise none_applies(considered)
-    _, label, schedule = ended(request, considered, times, best, equal)
+    if not is_enough(*best[0][:2], bound):
+        best = ended(request, considered, times, best, equal)
+    _, label, schedule = best
     return picked(request, form, considered, times, label, schedule)
+
+
+def is_enough(waits: bool, cycles: int, bound: int) -> bool:
+    """Whether a candidate, which must not wait for credits, is within ENOUGH of a time bound."""
+    return not waits and cycles <= bound * ENOUGH
+
+
+def enough_words(label: str, bound: int) -> str:
+    """Why nothing was tried after that candidate."""
+    return f"not tried: {label} is within 0.2 % of the time bound ({bound} cycles)"
 
 
 def require_valid(schedule: AnySchedule) -> None:
@@ -114,7 +136,7 @@ def ended(
 
     `equal`: candidates that `may_be_paced`, in their order. What they have to beat is the best, unless it waits for credits.
     """
-    (waits, cycles), label, _ = best
+    (waits, cycles, place), label, _ = best
     if waits:
         times[label] = cycles
     if not equal or request.monitor.expired:
@@ -132,7 +154,7 @@ def ended(
     considered[label], times[label] = outcome_words(cycles, waits=False), cycles
     request.monitor.offer(made, cycles)
     request.monitor.report(f"{label}: {considered[label]}")
-    return (False, cycles), label, made
+    return (False, cycles, place), label, made
 
 
 def picked(
@@ -165,7 +187,8 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
     everyone = request.collective.members is None
     is_searched = request.form is None and topology.is_direct and is_large and everyone
-    for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (entry.order, entry.name)):
+    places = method_places()
+    for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (not entry.is_repeated, places[entry.name])):
         if request.collective.demand is not None and not entry.takes_demand:
             continue
         if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
@@ -175,6 +198,11 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
         yield from (_labelled(entry, options) for options, is_first in variants if is_first)
         yield entry.name, entry.name, dict(entry.auto_options)
         yield from (_labelled(entry, options) for options, is_first in variants if not is_first)
+
+
+def method_places() -> dict[str, int]:
+    """The place of each method in the order in which equally fast schedules are preferred."""
+    return {name: place for place, name in enumerate(sorted(METHODS, key=lambda name: (METHODS[name].order, name)))}
 
 
 def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[str, str]]:

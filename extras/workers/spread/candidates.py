@@ -1,12 +1,14 @@
 """The candidates of a synthesis, for one seed or several, on many workers: the same schedule as by one worker, one after the other.
 
 What a method finds depends on those before it only where it leaves out what cannot be faster (`Method.compares`). All others run
-at once; those that compare run in rounds, each with the bar that it has when candidates run one after the other.
+at once; those that compare run in rounds, each with the bar that it has when candidates run one after the other. Methods that
+repeat a part run before all others, and what they find may be enough.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from certree.api.runs.runnable import form_of
@@ -19,9 +21,20 @@ from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
-from certree.synth.methods.auto import candidates, ended, none_applies, outcome_words, picked, require_valid
+from certree.synth.methods.auto import (
+    candidates,
+    ended,
+    enough_words,
+    is_enough,
+    method_places,
+    none_applies,
+    outcome_words,
+    picked,
+    require_valid,
+)
 from certree.synth.monitor import Monitor
 from certree.verify.order.agreement import waits_for_credits
 
@@ -79,7 +92,7 @@ class Spread:
         first = self.request.seed
         left = [one for seed, those in seeds.items() for one in those if seed == first or not METHODS[one.method].published]
         total = len(left)
-        while left:
+        while left and not self._is_over(seeds):
             ready = [one for one in left if not self._waits(one, left)]
             with closing(outcomes_of([self._task(one) for one in ready], workers)) as outcomes:
                 names = {one.name: one for one in ready}
@@ -91,7 +104,10 @@ class Spread:
             left = [one for one in left if one not in ready]
 
     def _waits(self, one: _Candidate, left: Iterable[_Candidate]) -> bool:
-        """Whether a candidate needs the times of earlier ones that are not there."""
+        """Whether a candidate needs the times of earlier ones that are not there; all others need those that repeat a part, which
+        may be enough."""
+        if not METHODS[one.method].is_repeated and any(METHODS[other.method].is_repeated for other in left):
+            return True
         before = [other for other in left if other.place < one.place and other.seed in (one.seed, self.request.seed)]
         return METHODS[one.method].compares and any(other.seed == one.seed or METHODS[other.method].published for other in before)
 
@@ -112,6 +128,27 @@ class Spread:
             "bar": self._bar(one) if METHODS[one.method].compares else None,
         }
         return Task(one.name, candidate, arguments)
+
+    def _is_over(self, seeds: Iterable[int]) -> bool:
+        """Whether what was found is enough, for each seed."""
+        return (
+            self.method == AUTO and self.request.collective.demand is None and all(self._enough(seed) is not None for seed in seeds)
+        )
+
+    @cached_property
+    def _bound(self) -> int:
+        return quick_time_bound(self.request)
+
+    def _enough(self, seed: int) -> int | None:
+        """The place of the first candidate of a seed after which no other is tried, as by `auto` in one process; None without."""
+        return next(
+            (
+                place
+                for place, found in self._of_seed(seed).items()
+                if found["cycles"] is not None and is_enough(found["waits"], found["cycles"], self._bound)
+            ),
+            None,
+        )
 
     def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
         """What was found for one seed, by place; algorithms are those of the first."""
@@ -141,22 +178,29 @@ class Spread:
             *_, seed, place = min(timed)
             return _schedule(self._found[seed, place])
         ends = [self._end(seed, interrupted=interrupted) for seed in self._seeds]
-        return min((end for end in ends if end is not None), key=lambda end: end[0])[1]
+        return min((end for end in ends if end is not None), key=lambda end: end[0][:2])[1]
 
-    def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int], AnySchedule] | None:
+    def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int, int], AnySchedule] | None:
         """(rank, schedule) that auto picks for one seed; None where it has found nothing yet."""
-        labels = {one.place: one.label for one in self._candidates(seed)}
-        found = self._of_seed(seed)
+        every = {one.place: one for one in self._candidates(seed)}
+        labels, places = {place: one.label for place, one in every.items()}, method_places()
+        last, found = self._enough(seed), self._of_seed(seed)
+        if last is not None:
+            found = {place: one for place, one in found.items() if place <= last}
         considered = {
             labels[place]: one["reason"] or outcome_words(one["cycles"], waits=one["waits"]) for place, one in found.items()
         }
+        if last is not None:
+            considered |= {label: enough_words(labels[last], self._bound) for place, label in labels.items() if place > last}
         timed = {place: one for place, one in found.items() if one["cycles"] is not None}
         if not timed:
             return None
-        waits, least, place = min((one["waits"], one["cycles"], place) for place, one in timed.items())
+        waits, least, first, place = min(
+            (one["waits"], one["cycles"], places[every[place].method], place) for place, one in timed.items()
+        )
         times = {labels[other]: one["cycles"] for other, one in timed.items() if other == place or not one["waits"]}
-        best, request = ((waits, least), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
-        if not interrupted:
+        best, request = ((waits, least, first), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
+        if not interrupted and last is None:
             made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
             equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
             best = ended(request, considered, times, best, equal)

@@ -31,6 +31,7 @@ PROVEN = 250  # the highest rate is worth 1/250 of the time
     tier=Tier.ALWAYS,
     order=96,
     own_units=True,
+    is_repeated=True,
 )
 def boxes(request: Request, options: Options) -> Schedule:
     """Equal boxes joined by rails, a switch or leaf switches: exchanges between GPUs of the same place, which their box spreads.

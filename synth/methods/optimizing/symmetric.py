@@ -43,6 +43,7 @@ class _Shape:
     tier=Tier.ALWAYS,
     order=62,
     is_sparse=True,
+    is_repeated=True,
 )
 def symmetric(request: Request, options: Options) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.

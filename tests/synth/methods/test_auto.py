@@ -13,6 +13,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth import method
+from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine import paced
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto
@@ -24,6 +25,7 @@ from tests.synth.execution import ask, make, valid
 
 ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
 TIERS = {tier: {name for name in load_methods() if METHODS[name].tier is tier} for tier in Tier}
+FAR = 10**6  # more cycles than any bound here
 COLLECTIVES = ["all-reduce", "reduce-scatter", "all-gather", "all-to-all", *ROOTED]
 
 
@@ -249,14 +251,14 @@ def test_another_form_of_run_is_compared_instead() -> None:
     def steps(schedule: AnySchedule) -> int:
         if schedule.provenance["method"] == "packing":
             raise UnsupportedError("too clever")
-        return schedule.total_steps
+        return FAR + schedule.total_steps  # beyond any time bound, so that the search does not end early
 
     made = make("auto", "mesh:2x2", form=Form("by steps", steps))
     told = made.provenance["auto"]
     assert told["considered"]["packing"] == "too clever"
     found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
-    assert made.total_steps == min(found.values()) == found[told["why"].split(": ")[0]]
-    assert f"fewest cycles by steps ({made.total_steps})" in told["why"]
+    assert FAR + made.total_steps == min(found.values()) == found[told["why"].split(": ")[0]]
+    assert f"fewest cycles by steps ({FAR + made.total_steps})" in told["why"]
     assert {name.split(":")[0] for name in told["considered"]} == set(METHODS) - TIERS[Tier.NAMED] - TIERS[Tier.DEMANDS] - TIERS[
         Tier.ORDERS
     ]
@@ -284,8 +286,20 @@ def test_methods_are_tried_in_one_order() -> None:
     assert len(set(orders)) == len(orders)
 
 
+def test_a_schedule_close_to_the_time_bound_ends_the_search() -> None:
+    """Methods that repeat a part go first; of equally fast schedules that of the method of the lower order is still kept."""
+    told = make("auto", "torus:32x32", message_bytes=1 << 26).provenance["auto"]
+    assert next(iter(told["considered"])) == "symmetric"
+    assert told["why"].startswith("symmetric: fewest cycles in slots")
+    bound = quick_time_bound(ask("torus:32x32", message_bytes=1 << 26))
+    assert int(told["considered"]["symmetric"].split()[0]) <= bound * auto.ENOUGH
+    assert told["considered"]["packing"] == f"not tried: symmetric is within 0.2 % of the time bound ({bound} cycles)"
+    assert not auto.is_enough(True, bound, bound)
+    assert not auto.is_enough(False, bound * 1002 // 1000 + 1, bound)
+
+
 def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "PAIRWISE_ENDPOINTS", 8)
-    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["netreduce", "symmetric", auto.PACED]
-    with pytest.raises(UnsupportedError, match=r"no method applies: netreduce: .*; symmetric: "):
+    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["symmetric", "netreduce", auto.PACED]
+    with pytest.raises(UnsupportedError, match=r"no method applies: symmetric: .*; netreduce: "):
         make("auto", "mesh:3x3", "all-gather")
