@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,11 +21,12 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.synth.method import Request
 
-_NAMED = re.compile(f"(.+):({RING}|{TREE})", re.DOTALL)
+_NAMED = re.compile(f"(?P<file>.+?)(?::(?P<number>[0-9]{{1,6}}))?(?::(?P<kind>{RING}|{TREE}))?", re.DOTALL)
 
 
 class Running(Artefact):
-    """What NCCL found: `FILE:ring` and `FILE:tree` name one of its algorithms, `FILE` the faster one at the size."""
+    """What NCCL found: `FILE:ring` and `FILE:tree` name one of its algorithms, `FILE` the faster one at the size. `FILE:N` and
+    `FILE:N:ring` name one of several communicators."""
 
     is_more = True
     on_any_network = True
@@ -38,37 +40,45 @@ class Running(Artefact):
         """Whether a file with this beginning is of this kind."""
         raise NotImplementedError
 
-    def read(self, opened: Opened, endpoints: int | None) -> Channels:
-        """The channels in a file, for a network with N endpoints."""
+    def read(self, opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:
+        """The channels in a file, for a network with N endpoints; of several communicators those of one."""
         raise NotImplementedError
 
     def matches(self, opened: Opened) -> bool:
-        """By the contents of the file, which the name of an algorithm may follow."""
+        """By the contents of the file, which the number of a communicator and the name of an algorithm may follow."""
         return self.begins(_named(opened)[0].start)
 
     def load(self, opened: Opened, asked: Asked) -> Channels:
         """The channels."""
         endpoints = None if asked.topology is None else len(asked.topology.endpoints)
-        return self.read(_named(opened)[0], endpoints)
+        file, number, _ = _named(opened)
+        return self.read(file, endpoints, number)
 
     def schedule(self, opened: Opened, asked: Asked) -> Schedule:
         """The schedule on the network that is asked for; an all-reduce where no collective is asked for."""
-        topology, kind = asked.topology, _named(opened)[1]
+        return self._scheduled(opened, asked)[0]
+
+    def verify(self, opened: Opened, asked: Asked) -> Checked:
+        """All rules and bounds of the schedule on the network; what of the file is left out is told first."""
+        schedule, channels = self._scheduled(opened, asked)
+        return replace(checked_schedule(schedule, asked), before="; ".join(channels.told) or None)
+
+    def _scheduled(self, opened: Opened, asked: Asked) -> tuple[Schedule, Channels]:
+        topology, kind = asked.topology, _named(opened)[2]
         if topology is None:
             raise InputError(f"{opened}: rings and trees do not say their network; give it with --topology")
         collective = parsing.collective("all-reduce") if asked.collective is None else asked.collective
         request = Request(topology, collective, size_or_default(asked.size), machine_for(topology, asked.machine))
-        return running_schedule(self.load(opened, asked), request, kind, self.name)
-
-    def verify(self, opened: Opened, asked: Asked) -> Checked:
-        """All rules and bounds of the schedule on the network."""
-        return checked_schedule(self.schedule(opened, asked), asked)
+        channels = self.load(opened, asked)
+        return running_schedule(channels, request, kind, self.name), channels
 
 
-def _named(opened: Opened) -> tuple[Opened, str | None]:
-    """The file, and the algorithm that follows its name."""
+def _named(opened: Opened) -> tuple[Opened, int | None, str | None]:
+    """The file, and the number of a communicator and the algorithm that follow its name."""
     found = None if opened.path.exists() else _NAMED.fullmatch(str(opened))
-    return (opened, None) if found is None else (Opened(Path(found[1])), found[2])
+    if found is None:
+        return opened, None, None
+    return Opened(Path(found["file"])), None if found["number"] is None else int(found["number"]), found["kind"]
 
 
 @artefact("nccl-graph")
@@ -79,8 +89,10 @@ class GraphDump(Running):
         """By the root element."""
         return b"<graphs" in start
 
-    def read(self, opened: Opened, endpoints: int | None) -> Channels:
+    def read(self, opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:
         """The channels, through as many boxes as the network has."""
+        if number is not None:
+            raise InputError(f"{opened}: communicator {number}; a graph dump is of one")
         return read_graph_dump(opened, endpoints)
 
 
@@ -92,6 +104,6 @@ class Log(Running):
         """By the words with which its lines begin."""
         return has_channels(start)
 
-    def read(self, opened: Opened, endpoints: int | None) -> Channels:
-        """The channels of its ranks."""
-        return read_log(opened, endpoints)
+    def read(self, opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:
+        """The channels of the ranks of a communicator."""
+        return read_log(opened, endpoints, number)

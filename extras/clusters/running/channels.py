@@ -19,11 +19,12 @@ CHILDREN = {1: (1, 0), 2: (1, 1), 3: (0, 0)}
 @dataclass(frozen=True)
 class Channels:
     """The channels of one communicator. `rings`: of each channel all ranks, in order; `trees`: of each channel the parent of each
-    rank, or ROOT. `missing`: why there are no rings or no trees, by kind."""
+    rank, or ROOT. `missing`: why there are no rings or no trees, by kind. `told`: what else of the file was left out."""
 
     rings: tuple[tuple[int, ...], ...]
     trees: tuple[tuple[int, ...], ...]
     missing: dict[str, str] = field(default_factory=dict)
+    told: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def ranks(self) -> int:

@@ -90,12 +90,19 @@ def _chain(channel: Element, where: str) -> list[int]:
             f"{where}: line {channel.line}: a channel of {', '.join(kinds) or 'nothing'}; expected gpu, net at both ends"
         )
     for net in (child for child in channel.children if child.tag == "net"):
-        if not _DEVICE.fullmatch(text := net.attributes.get("dev", "")):
-            raise InputError(f"{where}: line {net.line}: dev of <net> is {short(text)}; expected a number")
-    found = [_whole(gpu, "gpu", "dev", 1 << 10, where) for gpu in gpus]
+        _device(net, where)
+    found = [_device(gpu, where) for gpu in gpus]
     if len(set(found)) < len(found):
         raise InputError(f"{where}: line {channel.line}: a GPU is twice in a channel")
     return found
+
+
+def _device(element: Element, where: str) -> int:
+    """The number of a GPU or an interface; recent versions write it in base 16, with the number of its host above 56 bits."""
+    text = element.attributes.get("dev", "")
+    if not _DEVICE.fullmatch(text):
+        raise InputError(f"{where}: line {element.line}: dev of <{element.tag}> is {short(text)}; expected such as 3 or 0x3")
+    return int(text, 0) if text.startswith("0x") else int(text)
 
 
 def _whole(element: Element, tag: str, name: str, most: int, where: str) -> int:

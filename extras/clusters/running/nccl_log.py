@@ -1,201 +1,189 @@
-"""The lines of a log of NCCL or RCCL (NCCL_DEBUG=INFO) that say which rings and trees it found.
+"""The rings and trees that a log of NCCL or RCCL (NCCL_DEBUG=INFO) says of its communicators."""
 
-`Channel 00/02 : 0 1 2 3` and, of older versions, `Ring 00 : 0 1 2 3` have a whole ring; `Ring 00 : 3 -> 0 -> 1`
-has the neighbours of a rank; `Trees [0] 1/-1/-1->0->-1` has the children, the rank and its parent, for each
-channel. Ranks are those of the communicator.
-"""
-
-import re
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from certree.extras.clusters.imports.texts import decoded, lines_of
 from certree.extras.clusters.running.channels import MAX_CHANNELS, RING, TREE, Channels, require_ring, require_tree
-from certree.models.common.errors import InputError, short
+from certree.extras.clusters.running.communicators import Communicator, communicators
+from certree.extras.clusters.running.log_lines import WHOLE, Fact, begins_channels, messages
+from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
-from certree.synth.methods.trees.double_binary_tree import ROOT
 
 MAX_RANKS = 1 << 16
-_BEGINS = re.compile(r"(?:^\s*|INFO\s+)((?:Channel [0-9]{2,4}/[0-9]{1,4} :\s|Ring [0-9]{1,4} :\s|Trees \[).*)")
-_COMM = r"(?:\s+comm \S+ nRanks ([0-9]{1,6})\b.*)?\s*"
-_WHOLE = re.compile(r"(?:Channel|Ring) ([0-9]{1,4})(?:/([0-9]{1,4}))? :((?:\s+[0-9]{1,6}){2,})\s*")
-_NEIGHBOURS = re.compile(r"Ring ([0-9]{1,4}) : ([0-9]{1,6}) -> ([0-9]{1,6}) -> ([0-9]{1,6})" + _COMM)
-_TREES = re.compile(r"Trees((?: \[[0-9]{1,4}\] \S+)+)" + _COMM)
-_TREE = re.compile(r"\[([0-9]{1,4})\] (\S+)")
-_BELOW = r"((?:(?:-1|[0-9]{1,6})/){1,2}(?:-1|[0-9]{1,6}))"
-_UPWARDS = re.compile(rf"{_BELOW}->([0-9]{{1,6}})->(-1|[0-9]{{1,6}})")
-_DOWNWARDS = re.compile(rf"(-1|[0-9]{{1,6}})->([0-9]{{1,6}})->{_BELOW}")
-_CONNECTION = re.compile(r"\w+ [0-9/]+ : [0-9]{1,6}(?:\[\S*\])? -> [0-9]{1,6}(?:\[\S*\])?.* via .*")
-_FROM = "NCCL INFO"
+_NAMES = {TREE: "Trees", RING: "Ring"}
 
-#: (parent, rank, children) of one rank in a tree
-Around = tuple[int, int, tuple[int, ...]]
+#: by channel and rank what is stated, and the line
+Facts = Mapping[int, Mapping[int, tuple[Fact, int]]]
 
 
 def has_channels(start: bytes) -> bool:
     """Whether a file begins as a log of NCCL, or with lines that have channels."""
     text = decoded(start, "replace")
-    return _FROM in text or any(_BEGINS.match(line) for line in lines_of(text))
+    return "NCCL INFO" in text or any(begins_channels(line.removeprefix("INFO ")) for line in lines_of(text))
 
 
-def read_log(opened: Opened, endpoints: int | None) -> Channels:
-    """The channels that the lines state; InputError names a line that is damaged or contradicts another, and ranks without one."""
-    lines = lines_of(decoded(opened.data(), "replace"))
-    wholes = [match for line in lines if (begin := _BEGINS.search(line)) and (match := _WHOLE.fullmatch(begin[1]))]
-    sizes = sorted({len(match[3].split()) for match in wholes})
-    several = f"the log is of communicators of {' and '.join(map(str, sizes))} ranks" if len(sizes) > 1 else ""
-    if several and endpoints not in sizes:
-        raise InputError(
-            f"{opened}: {several}; {'give the network of one' if endpoints is None else f'the network has {endpoints} endpoints'}"
-        )
-    log = _Log(str(opened), endpoints if several else None)
-    for number, line in enumerate(lines, 1):
-        log.add(number, line)
-    found = log.channels()
-    return replace(found, missing=dict.fromkeys(found.missing, several)) if several else found
+def read_log(opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:
+    """The channels of a communicator: of number N of those in the log, or of the one with as many ranks as endpoints.
+
+    What is left out of the log is in `told`. InputError names lines that contradict each other and ranks without a line, and lists
+    the communicators where there are several.
+    """
+    where = str(opened)
+    found = communicators(where, messages(lines_of(decoded(opened.data(), "replace"))))
+    if not found:
+        raise InputError(f"{where}: no lines on channels, such as 'Channel 00/02 : 0 1 2 3'; give NCCL_DEBUG=INFO to NCCL")
+    if number is not None:
+        if not 1 <= number <= len(found):
+            raise InputError(f"{where}: there is no communicator {number}; the log has {len(found)}")
+        return _channels(where, found[number - 1])
+    readings = [_reading(where, one) for one in found]
+    large = [index for index, one in enumerate(found) if one.ranks != 1]
+    if not large:
+        raise InputError(f"{where}: the log has communicators of one rank only")
+    fitting = [index for index in large if endpoints in (None, _size(readings[index], found[index]))]
+    distinct: dict[object, int] = {}
+    for index in fitting:
+        if isinstance(reading := readings[index], Channels):
+            distinct.setdefault((reading.rings, reading.trees), index)
+    if len(distinct) == 1:
+        chosen = readings[next(iter(distinct.values()))]
+        assert isinstance(chosen, Channels)
+        failed = tuple(text for index in fitting if isinstance(text := readings[index], str))
+        return replace(chosen, told=(*_others(found, readings, chosen), *failed, *chosen.told))
+    if not distinct and len(fitting or large) == 1:
+        return _channels(where, found[(fitting or large)[0]])
+    raise InputError(f"{where}: {_question(found, readings, large, endpoints)}")
 
 
-@dataclass
-class _Log:
-    """What lines state: by kind, channel and rank a fact, and its line."""
+def _size(reading: Channels | str, one: Communicator) -> int | None:
+    return one.ranks if isinstance(reading, str) else reading.ranks
 
-    where: str
-    only: (
-        int | None
-    )  # of several communicators the one with this number of ranks; only lines with whole rings say of which they are
-    facts: defaultdict[tuple[str, int], dict[int, tuple[object, int]]] = field(default_factory=lambda: defaultdict(dict))
-    counts: dict[str, int] = field(default_factory=dict)  # channels and ranks, where lines state them
 
-    def add(self, number: int, line: str) -> None:
-        """Take what a line states; other lines of a log state nothing of channels."""
-        begin = _BEGINS.search(line)
-        text = begin[1] if begin else ""
-        if match := _WHOLE.fullmatch(text):
-            order = tuple(map(int, match[3].split()))
-            if self.only not in (None, len(order)):
-                return
-            self._once("whole", match[1], 0, order, number)
-            self._count("ranks", str(len(order)), number)
-            self._count("channels", match[2], number)
-        elif self.only is not None:
-            return
-        elif match := _NEIGHBOURS.fullmatch(text):
-            self._once(RING, match[1], int(match[3]), (int(match[2]), int(match[4])), number)
-            self._count("ranks", match[5], number)
-        elif match := _TREES.fullmatch(text):
-            for channel, tree in _TREE.findall(match[1]):
-                parent, rank, below = self._tree(tree, number)
-                self._once(TREE, channel, rank, (parent, below), number)
-            self._count("ranks", match[2], number)
-        elif text and not _CONNECTION.fullmatch(text):
-            self._fail(number, text)
+def _reading(where: str, one: Communicator) -> Channels | str:
+    try:
+        return _channels(where, one)
+    except InputError as error:
+        return str(error).removeprefix(f"{where}: ")
 
-    def _tree(self, text: str, number: int) -> Around:
-        """A tree around a rank; some versions state one up and one down, here only where they are the same."""
-        found = list(dict.fromkeys(map(_around, text.split("|"))))
-        if len(found) != 1 or found[0] is None:
-            self._fail(number, text)
-        assert found[0] is not None
-        return found[0]
 
-    def _fail(self, number: int, text: str) -> None:
-        expected = "'Channel 00/02 : 0 1 2 3', 'Ring 00 : 3 -> 0 -> 1' or 'Trees [0] 1/-1/-1->0->-1'"
-        raise InputError(f"{self.where}: line {number}: {short(text)} is cut or damaged; expected such as {expected}")
+def _others(found: Sequence[Communicator], readings: Sequence[Channels | str], chosen: Channels) -> Iterator[str]:
+    """What is said of communicators that are not taken."""
+    sizes = sorted({size for one, reading in zip(found, readings, strict=True) if (size := _size(reading, one)) is not None})
+    if len(sizes) > 1:
+        yield f"the log is of communicators of {' and '.join(map(str, sizes))} ranks; taken is that of {chosen.ranks}"
+        for first, last in (one.lines for one in found if one.ranks is None):
+            yield f"left out: lines between {first} and {last} that do not say of which communicator they are"
 
-    def _once(self, kind: str, channel: str, rank: int, fact: object, number: int) -> None:
-        facts = self.facts[kind, int(channel)]
-        known, line = facts.setdefault(rank, (fact, number))
-        if known != fact:
+
+def _question(
+    found: Sequence[Communicator], readings: Sequence[Channels | str], large: Sequence[int], endpoints: int | None
+) -> str:
+    """Which communicators there are, and how one is named."""
+    listed = []
+    for index in large:
+        one, reading = found[index], readings[index]
+        first, last = one.lines
+        what = reading if isinstance(reading, str) else f"{len(reading.rings or reading.trees)} channels"
+        listed.append(f"{index + 1}: {_size(reading, one) or 'unknown'} ranks, {what}, lines {first} to {last}")
+    least = "" if endpoints is None else f" and the network has {endpoints} endpoints"
+    return f"the log has {len(large)} communicators{least}; name one as FILE:NUMBER: {'; '.join(listed)}"
+
+
+def _channels(where: str, one: Communicator) -> Channels:
+    """The channels that the parts of a communicator state, in which all of them agree."""
+    if one.unclear:
+        raise InputError(f"{where}: {one.unclear}")
+    facts, ranks, channels = _merged(where, one)
+    missing = {kind: _absent(one, kind, facts[kind], ranks) for kind in (RING, TREE)}
+    rings = {} if missing[RING] else {number: _around_ring(of, f"{where}: channel {number}") for number, of in facts[RING].items()}
+    for number, whole in facts[WHOLE].items():
+        fact, line = whole[0]
+        order = require_ring(fact.value, ranks, f"{where}: line {line}")  # type: ignore[arg-type]
+        if _turned(rings.setdefault(number, order)) != _turned(order):
+            raise InputError(f"{where}: channel {number}: its ring differs from the neighbours that ranks state")
+        rings[number] = order
+    trees = {} if missing[TREE] else {number: _tree(where, of, number) for number, of in facts[TREE].items()}
+    made = {RING: rings, TREE: trees}
+    for kind, of in made.items():
+        if of and sorted(of) != list(range(channels or max(of) + 1)):
+            lost = _damage(one, kind) or f"; there are {channels or max(of) + 1} channels"
+            missing[kind] = f"channels {', '.join(map(str, sorted(of)))} have {_NAMES[kind]} lines{lost}"
+            of.clear()
+    if not rings and not trees:
+        raise InputError(f"{where}: {'; '.join(filter(None, missing.values()))}")
+    absent = {kind: missing[kind] for kind, of in made.items() if not of}
+    told = [f"left out: {kind}s, as {why}" for kind, why in absent.items()]
+    return Channels(
+        tuple(rings[number] for number in sorted(rings)), tuple(trees[number] for number in sorted(trees)), absent, tuple(told)
+    )
+
+
+def _merged(where: str, one: Communicator) -> tuple[dict[str, Facts], int, int | None]:
+    """The facts of a communicator by kind, and how many ranks and channels it has."""
+    facts: dict[str, defaultdict[int, dict[int, tuple[Fact, int]]]] = {kind: defaultdict(dict) for kind in (WHOLE, RING, TREE)}
+    counts: dict[str, int] = {}
+    for part in one.parts:
+        for fact, line in part.facts.values():
+            if fact.channel >= MAX_CHANNELS or fact.rank >= MAX_RANKS:
+                raise InputError(f"{where}: line {line}: channel {fact.channel} of rank {fact.rank}; allowed: below {MAX_CHANNELS}")
+            known, first = facts[fact.kind][fact.channel].setdefault(fact.rank, (fact, line))
+            if known.value != fact.value:
+                raise InputError(
+                    f"{where}: lines {first} and {line} state different things of channel {fact.channel} of one communicator"
+                )
+            for what, count in (("ranks", part.ranks), ("ranks", fact.ranks), ("channels", fact.channels)):
+                if count is not None and counts.setdefault(what, count) != count:
+                    raise InputError(f"{where}: line {line}: {count} {what}; lines before it have {counts[what]}")
+    named = [rank for kind in (RING, TREE) for of in facts[kind].values() for rank in of]
+    ranks = counts.get("ranks", max(named, default=0) + 1)
+    if max(named, default=0) >= ranks:
+        raise InputError(f"{where}: lines of rank {max(named)}; the communicator has {ranks} ranks")
+    return dict(facts), ranks, counts.get("channels")
+
+
+def _absent(one: Communicator, kind: str, facts: Facts, ranks: int) -> str:
+    """Why the facts of a kind make no rings or trees: ranks without a line, as in the log of one of several processes."""
+    absent = sorted({rank for of in facts.values() for rank in set(range(ranks)) - set(of)})
+    if facts and not absent:
+        return ""
+    of = f" of rank {absent[0]}{f' and {len(absent) - 1} more' * (len(absent) > 1)}" if facts else "s"
+    return f"there is no {_NAMES[kind]} line{of}{_damage(one, kind)}"
+
+
+def _damage(one: Communicator, kind: str) -> str:
+    """Which lines of a kind are cut."""
+    lines = sorted(line for part in one.parts for of, line in part.damaged if of == kind)
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f" (line {lines[0]}{more} cut or damaged)" if lines else ""
+
+
+def _tree(where: str, facts: Mapping[int, tuple[Fact, int]], channel: int) -> tuple[int, ...]:
+    """The tree of a channel, in which parents and children agree."""
+    stated: list[tuple[int, tuple[int, ...]]] = [facts[rank][0].value for rank in range(len(facts))]  # type: ignore[misc]
+    below: defaultdict[int, list[int]] = defaultdict(list)
+    for rank, (parent, _) in enumerate(stated):
+        below[parent].append(rank)
+    for rank, (_, children) in enumerate(stated):
+        if tuple(below[rank]) != children:
             raise InputError(
-                f"{self.where}: lines {line} and {number} state different things of channel {int(channel)}: the log is of several"
-                " communicators; give the lines of one"
+                f"{where}: line {facts[rank][1]}: tree {channel}: rank {rank} has below it {list(children)}, and ranks"
+                f" {below[rank]} say that it is above them"
             )
-        if int(channel) >= MAX_CHANNELS or rank >= MAX_RANKS:
-            raise InputError(f"{self.where}: line {number}: channel {channel} of rank {rank}; allowed: below {MAX_CHANNELS}")
-
-    def _count(self, what: str, text: str | None, number: int) -> None:
-        if text is not None and self.counts.setdefault(what, int(text)) != int(text):
-            raise InputError(f"{self.where}: line {number}: {int(text)} {what}; lines before it have {self.counts[what]}")
-
-    def channels(self) -> Channels:
-        """All channels, where every rank has its line."""
-        if not self.facts:
-            raise InputError(f"{self.where}: no lines on channels, such as 'Channel 00/02 : 0 1 2 3'; give NCCL_DEBUG=INFO to NCCL")
-        named = [rank for (kind, _), facts in self.facts.items() if kind != "whole" for rank in facts]
-        ranks = self.counts.get("ranks", max(named, default=0) + 1)
-        if max(named, default=0) >= ranks:
-            raise InputError(f"{self.where}: lines of rank {max(named)}; the communicator has {ranks} ranks")
-        missing: dict[str, str] = {}
-        trees = self._complete(TREE, ranks, missing)
-        rings = self._complete(RING, ranks, missing)
-        whole = {channel: facts[0] for (kind, channel), facts in self.facts.items() if kind == "whole"}
-        found = {channel: require_ring(order, ranks, f"{self.where}: line {line}") for channel, (order, line) in whole.items()}  # type: ignore[arg-type]
-        for channel, facts in rings.items():
-            order = _around_ring({rank: fact for rank, (fact, _) in facts.items()}, f"{self.where}: channel {channel}")  # type: ignore[misc]
-            if _turned(found.setdefault(channel, order)) != _turned(order):
-                raise InputError(f"{self.where}: channel {channel}: its ring differs from the neighbours that ranks state")
-        made = {channel: self._parents(facts, channel) for channel, facts in trees.items()}
-        self._require_all(found, made)
-        missing = {kind: why for kind, why in missing.items() if not (found if kind == RING else made)}
-        if not found and not made:
-            raise InputError(f"{self.where}: {'; '.join(missing.values())}")
-        return Channels(tuple(found[one] for one in sorted(found)), tuple(made[one] for one in sorted(made)), missing)
-
-    def _complete(self, kind: str, ranks: int, missing: dict[str, str]) -> dict[int, dict[int, tuple[object, int]]]:
-        """The facts of a kind, by channel; none where ranks have no line, as in the log of one of several processes."""
-        found = {channel: facts for (of, channel), facts in self.facts.items() if of == kind}
-        absent = sorted({rank for facts in found.values() for rank in set(range(ranks)) - set(facts)})
-        name = "Trees" if kind == TREE else "Ring"
-        if absent or not found:
-            of = f" of rank {absent[0]}{f' and {len(absent) - 1} more' * (len(absent) > 1)}" if found else "s"
-            missing[kind] = f"there is no {name} line{of}"
-            return {}
-        return found
-
-    def _parents(self, facts: dict[int, tuple[object, int]], channel: int) -> tuple[int, ...]:
-        """The tree of a channel, in which parents and children agree."""
-        stated: list[tuple[int, tuple[int, ...]]] = [facts[rank][0] for rank in range(len(facts))]  # type: ignore[misc]
-        parents = [parent for parent, _ in stated]
-        for rank, (_, below) in enumerate(stated):
-            own = tuple(other for other, parent in enumerate(parents) if parent == rank)
-            if own != below:
-                raise InputError(
-                    f"{self.where}: line {facts[rank][1]}: tree {channel}: rank {rank} has below it {list(below)}, and ranks"
-                    f" {list(own)} say that it is above them"
-                )
-        return require_tree(parents, f"{self.where}: tree {channel}")
-
-    def _require_all(self, *found: dict[int, tuple[int, ...]]) -> None:
-        """Channels are numbered from 0, as many as the lines state."""
-        for made in found:
-            count = self.counts.get("channels", max(made, default=-1) + 1)
-            if made and sorted(made) != list(range(count)):
-                raise InputError(
-                    f"{self.where}: channels {', '.join(map(str, sorted(made)))} have lines; there are {count} channels"
-                )
+    return require_tree([parent for parent, _ in stated], f"{where}: tree {channel}")
 
 
-def _around(text: str) -> Around | None:
-    if match := _UPWARDS.fullmatch(text):
-        below, rank, parent = match.groups()
-    elif match := _DOWNWARDS.fullmatch(text):
-        parent, rank, below = match.groups()
-    else:
-        return None
-    return int(parent), int(rank), tuple(sorted(one for one in map(int, below.split("/")) if one != ROOT))
-
-
-def _around_ring(neighbours: dict[int, tuple[int, int]], at: str) -> tuple[int, ...]:
+def _around_ring(facts: Mapping[int, tuple[Fact, int]], at: str) -> tuple[int, ...]:
     """The ring in which every rank has these neighbours, from rank 0 on."""
-    order = list(_walk(neighbours))
+    neighbours: dict[int, tuple[int, int]] = {rank: fact.value for rank, (fact, _) in facts.items()}  # type: ignore[misc]
     for rank, (before, after) in neighbours.items():
         if neighbours.get(after, (-1, -1))[0] != rank or neighbours.get(before, (-1, -1))[1] != rank:
             raise InputError(f"{at}: rank {rank} is between {before} and {after}, which do not state it")
-    return require_ring(order, len(neighbours), at)
+    return require_ring(list(_walk(neighbours)), len(neighbours), at)
 
 
-def _walk(neighbours: dict[int, tuple[int, int]]) -> Iterator[int]:
+def _walk(neighbours: Mapping[int, tuple[int, int]]) -> Iterator[int]:
     rank = 0
     for _ in neighbours:
         yield rank
