@@ -114,7 +114,8 @@ def _check_run(run: PlanExecution, findings: Findings) -> None:
         words = f"{op_words(block, index)} uses buffers of rank {rank}, which may not have started"
         findings.add("not-started", index, (), words)
     for block, index, rank in run.late:
-        findings.add("left-early", index, (), f"{op_words(block, index)} uses buffers of rank {rank}, which may have ended")
+        words = f"{op_words(block, index)} uses buffers of rank {rank}, which may have ended: it waits for nothing that comes later"
+        findings.add("left-early", index, (), words)
     for sentence in wrong_places(run):
         findings.add("wrong-data", 0, (), sentence)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.old_plan import SIZES as OLD_SIZES
-from certree.extras.runtimes.model.old_plan import OldReader, is_old
+from certree.extras.runtimes.model.old_plan import OldReader, is_old, ranks_of_group
 from certree.extras.runtimes.model.plan import MEMORY, PORT, SWITCH, Channel, Operation, OpName, Plan, PlanRank, Span
 from certree.extras.runtimes.model.program import Buffer
 from certree.extras.runtimes.model.roles import Roles
@@ -67,7 +67,8 @@ def plan_of(document: Any, where: str) -> Plan:
         alignment=top.whole("buffer_alignment", 1, 1 << 20, default=16),
         threads=top.whole("num_threads_per_block", 1, 1024, default=1024),
         reuses_resources=top.choice("reuse_resources", (True, False), default=False),
-        alternates=top.choice("use_double_scratch_buffer", (True, False), default=False),
+        # in 2024 packets always did, whatever the file says
+        alternates=top.choice("use_double_scratch_buffer", (True, False), default=False) or old,
         ranks=tuple((_old_rank if old else _rank)(rank, gpu, sizes) for rank, gpu in enumerate(gpus)),
         roles=Roles(members, blocks),
         is_old=old,
@@ -120,13 +121,8 @@ class _Reader:
         kind = table.text("channel_type", known=(MEMORY, PORT, SWITCH))
         if kind == SWITCH:
             buffer = Buffer(table.text("buffer_type", known=Buffer))
-            for group in table.tables("rank_groups", least=1):
-                ranks = group.wholes("ranks", 0, len(self.sizes) - 1)
-                if len(set(ranks)) != len(ranks) or self.number not in ranks:
-                    group.refuse(f"ranks are {list(ranks)}; expected different ones, and {self.number} among them")
-                if group.whole("size", 0) != len(ranks):
-                    group.refuse(f"size is {group.whole('size', 0)}; there are {len(ranks)} ranks")
-                self.groups.append((buffer, ranks))
+            groups = table.tables("rank_groups", least=1)
+            self.groups += [(buffer, ranks_of_group(group, self.number, len(self.sizes))) for group in groups]
             return
         for peer in table.entries("connected_to", empty=True):
             if type(peer) is not int or not 0 <= peer < len(self.sizes) or peer == self.number:

@@ -77,6 +77,44 @@ def test_faults(edit: Callable[[list[Document]], object], rules: set[str]) -> No
     assert rules <= counts(plan(edit))
 
 
+def packets(scratch: int = 2) -> Document:
+    """An all-reduce of two ranks and one chunk in packets, which need no signals: calls in turn use two halves of scratch."""
+    document, put, add = plan(), {"name": "ppkt", "srcs": [{"buff": "i", "off": 0}]}, {"name": "rpkt", **near(0)}
+    to = {"o_buff": {"src": "i", "dst": "s"}, "o_cids": [{"id": 0, "off": 0}], "ctype": "sm", "cnt": 1}
+    for rank, gpu in enumerate(document["gpus"]):
+        gpu |= {
+            "inputChunks": 1,
+            "scratchChunks": scratch,
+            "channels": [{"srcbuff": "i", "dstbuff": "s", "type": "sm", "connectedTo": [1 - rank]}],
+        }
+        block = {
+            "channels": [{"src": "i", "dst": "s", "ctype": "sm", "cids": [0]}],
+            "ops": [put | to, {"name": "nop"}, add | {"srcs": [{"buff": "s", "off": 0}]}],
+        }
+        gpu["threadblocks"][0] |= block
+    return document
+
+
+def switched(wait_at_end: bool) -> Document:
+    """An all-reduce in which each rank lets the switch add up one chunk and store it at both ranks."""
+    document = plan()
+    for rank, gpu in enumerate(document["gpus"]):
+        gpu["channels"].insert(0, {"buff": "i", "type": "nvls", "rankGroups": [{"size": 2, "ranks": [0, 1]}]})
+        block = gpu["threadblocks"][0]
+        block["channels"].append({"src": "i", "dst": "i", "ctype": "nvls", "cids": [0]})
+        block["ops"][3] = {"name": "glres", "i_cids": [{"id": 0}], "o_cids": [{"id": 0}], "ctype": "nvls", **near(rank)}
+        del block["ops"][4 if not wait_at_end else 7 :]
+    return document
+
+
+def test_packets_and_switches() -> None:
+    assert counts(packets()) == set()
+    assert counts(switched(wait_at_end=True)) == set()
+    assert counts(switched(wait_at_end=False)) == {"left-early"}
+    with pytest.raises(InputError, match=r"rankGroups 0: ranks are \[0, 0\]; expected different ones, and 0 among them"):
+        plan_of(json.loads(json.dumps(switched(wait_at_end=True)).replace("[0, 1]", "[0, 0]", 1)), "x")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
