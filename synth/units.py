@@ -16,6 +16,7 @@ UNIT = "unit"
 MOST_UNITS = 64
 LEAST_GAIN = 200
 MOST_TRIED = 5
+MOST_LOST = Fraction(1, 20)  # of a rate, by rounding
 
 
 def in_unit_asked_for(topology: Topology, text: str, method: str) -> Topology:
@@ -39,7 +40,8 @@ def other_units(topology: Topology, collective: Collective) -> list[Topology]:
     """The network in units other than its own, finer and finer, where its own do not divide all rates.
 
     A unit is worth trying if a bound that needs no search falls with it by at least 1 / LEAST_GAIN of what it is for exact rates,
-    from the unit before. The widest link has at most MOST_UNITS. At most MOST_TRIED networks.
+    from the unit before. Such bounds do not see each cut: one more is the largest in which no rate loses more than MOST_LOST, or
+    the one whose worst loss is least. The widest link has at most MOST_UNITS. At most MOST_TRIED networks.
     O(rates · MOST_UNITS · endpoints · links).
     """
     rates = topology.rates
@@ -49,14 +51,19 @@ def other_units(topology: Topology, collective: Collective) -> list[Topology]:
     units = {speed / count for speed in speeds for count in range(1, MOST_UNITS + 1)}
     most = min(speeds[0], Fraction(1))
     units = {unit for unit in units if speeds[-1] / MOST_UNITS <= unit <= most}
-    best, exact, found = _bound(topology, collective), _bound(topology.exact, collective), []
+    lost = {unit: max(1 - speed // unit * unit / speed for speed in speeds) for unit in units}
+    even = min(units, key=lambda unit: (max(lost[unit], MOST_LOST), -unit), default=None)
+    best, exact = _bound(topology, collective), _bound(topology.exact, collective)
+    found: dict[Fraction, Topology] = {}
     for unit in sorted(units, reverse=True):
         counted = topology.in_units_of(unit)
         bound = _bound(counted, collective)
-        if LEAST_GAIN * (best - bound) >= exact:
-            best = bound
-            found.append(counted)
-    return found[:MOST_TRIED]
+        gains = LEAST_GAIN * (best - bound) >= exact
+        best = bound if gains else best
+        if gains or unit == even:
+            found[unit] = counted
+    tried = {even, *[unit for unit in found if unit != even][: MOST_TRIED - 1]}
+    return [counted for unit, counted in found.items() if unit in tried]
 
 
 def _bound(topology: Topology, collective: Collective) -> Fraction:

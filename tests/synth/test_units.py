@@ -36,6 +36,12 @@ def test_finer_units_lose_less() -> None:
     assert finer.rounded is None
 
 
+def test_rates_that_bounds_do_not_see() -> None:
+    """Links out of a box lose a fifth in whole full links, and nothing in halves of 31/25."""
+    units = [1 / Fraction(found.scale) for found in other_units(box("18", "18", "31/25"), ALL_REDUCE)]
+    assert Fraction(31, 50) in units
+
+
 def test_whole_rates_have_no_other_units() -> None:
     assert other_units(box("2", "1", "1"), ALL_REDUCE) == []
     assert other_units(parse_topology("ring:4"), ALL_REDUCE) == []

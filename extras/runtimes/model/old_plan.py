@@ -131,11 +131,8 @@ class OldReader:
             return Operation(name, barrier=table.whole("barrier_id", 0, 1 << 10), blocks=blocks)
         if name.switches:
             table.text("ctype", known=(_GROUP,))
-            return Operation(
-                name,
-                *(((self._of_group(table, end, side, groups),)) for end, side in (("src", "i"), ("dst", "o"))),
-                channel_type=SWITCH,
-            )
+            src, dst = ([self._of_group(table, end, side, groups)] for end, side in (("src", "i"), ("dst", "o")))
+            return Operation(name, tuple(src), tuple(dst), channel_type=SWITCH)
         kind = _KINDS[table.text("ctype", known=_KINDS, default="none")]
         moves_nothing = name is OpName.FLUSH or name in (OpName.SIGNAL, OpName.WAIT)
         count = 1 if moves_nothing else table.whole("cnt", 1, 1 << 15)

@@ -15,8 +15,7 @@ from certree.models.common.elements import Element, parse_elements
 from certree.models.common.errors import TopologyError, short
 from certree.models.common.files import Opened
 
-_GPU, _NIC = ("0300", "0302", "0380", "1200"), ("0200", "0207")
-_USED = (*_GPU, *_NIC, "0680")  # NVSwitches among them
+_GPU, _NIC, _NVSWITCH = ("0300", "0302", "0380", "1200"), ("0200", "0207"), "0680"
 _SOCKETS = ("Package", "Socket")
 _TYPES = {
     *("System", "Machine", "NUMANode", "MemCache", "Group", "Die", "Core", "PU", "Bridge", "PCIDev", "OSDev", "Misc", "Cache"),
@@ -57,6 +56,7 @@ class _Reader:
         self.box = Box(len(self.gpus))
         self.node: dict[str, int] = {}  # gp_index of a device or of what is in it -> node
         self.kind: dict[str, str] = {}  # and its type
+        self.switches: set[int] = set()  # NVSwitches
         sockets: list[int] = []
         for child in root.children:
             self._object(child, None, sockets)
@@ -80,7 +80,8 @@ class _Reader:
         if kind in _SOCKETS:
             node = self.box.add_switch(f"cpu{element.attributes.get('os_index', len(sockets))}")
             sockets.append(node)
-        elif kind in ("Bridge", "PCIDev") and any(_class(child) in _USED for child in _objects(element)):
+            self._is(element, node)  # which has NVLinks, too, on some machines
+        elif kind in ("Bridge", "PCIDev") and any(_is_used(child) for child in _objects(element)):
             if above is None:
                 above = self.box.add_switch("machine")
                 sockets.append(above)
@@ -100,15 +101,22 @@ class _Reader:
         else:
             node = self.box.add_switch(f"{'nic' if _class(element) in _NIC else 'pci'}-{bus}")
         for part in (element, *(child for child in element.children if child.attributes.get("type") == "OSDev")):
-            self.node[part.attributes.get("gp_index", "")] = node
-            self.kind[part.attributes.get("gp_index", "")] = part.attributes["type"]
-        if not self.options.nvlink_only:
+            self._is(part, node)
+        if _is_nvswitch(element):
+            self.switches.add(node)
+            self.options.tell("left out", "PCIe of NVSwitches, which does not reach their NVLinks")
+        elif not self.options.nvlink_only:
             self.box.join(node, above, self._rate(element, bus))
         if _class(element) in _NIC and self.options.boxes > 1:
             names = [part.attributes.get("name", "") for part in _objects(element) if part.attributes.get("type") == "OSDev"]
             rate = self.options.speed("NET", f"the port of {names[0] if names else bus}")
             self.box.ports.append(Port(node, rate, (bus, *names)))
         return node
+
+    def _is(self, element: Element, node: int) -> None:
+        """Note the node of an object, by which matrices name it."""
+        self.node[element.attributes.get("gp_index", "")] = node
+        self.kind[element.attributes.get("gp_index", "")] = element.attributes["type"]
 
     def _rate(self, element: Element, bus: str) -> Fraction:
         text = element.attributes.get("pci_link_speed", "0")
@@ -118,12 +126,18 @@ class _Reader:
         return rate * 10**9 if rate else self.options.speed("PCIE", f"the PCIe link of {bus} (line {element.line})")
 
     def _join_bandwidths(self, root: Element) -> None:
-        """Links between GPUs, or to NVSwitches, as the matrices of bandwidths show them."""
+        """Links between GPUs, or to NVSwitches and packages, as the matrices of bandwidths show them."""
+        if self.options.nvlinks not in (None, "direct", "switched", "none"):
+            raise TopologyError(f"{self.where}: nvlinks={self.options.nvlinks}: hwloc states them; allowed: direct, switched, none")
+        if self.options.nvlinks == "none":
+            self.options.tell("left out", "NVLinks: nvlinks=none")
+            return
         for matrix in root.children:
             name = matrix.attributes.get("name")
             if not matrix.tag.startswith("distances2") or name not in _BANDWIDTHS:
                 continue
             parts, values = self._matrix(matrix)
+            parts = self._joined_switches(parts, values)
             for row, a in enumerate(parts):
                 for column, b in enumerate(parts):
                     rate, back = values[row * len(parts) + column], values[column * len(parts) + row]
@@ -134,6 +148,27 @@ class _Reader:
                     if row < column and a != b and rate:
                         self.box.join(a, b, Fraction(rate * 10**6))
             self.options.tell("took", f"{name}, in MB/s")
+
+    def _joined_switches(self, parts: list[int], values: list[int]) -> list[int]:
+        """The nodes of the rows; one for all NVSwitches where users say so, as links between NVSwitches are not in the file."""
+        rows = [row for row, node in enumerate(parts) if node in self.switches]
+        reached = [
+            frozenset(a for column, a in enumerate(parts) if a < len(self.gpus) and values[row * len(parts) + column])
+            for row in rows
+        ]
+        apart = [one for one in reached if not one & reached[0]]
+        if not apart:
+            return parts
+        if self.options.nvlinks is None:
+            first, second = min(reached[0]), min(apart[0], default=0)
+            self.options.ask(
+                f"how its NVSwitches are joined: GPUs {first} and {second} reach different ones; give nvlinks=switched (all are"
+                " joined) or nvlinks=direct (they are not)"
+            )
+        if self.options.nvlinks == "direct":
+            return parts
+        self.options.tell("took", f"{len(rows)} NVSwitches as one, by nvlinks")
+        return [parts[rows[0]] if row in rows else node for row, node in enumerate(parts)]
 
     def _matrix(self, matrix: Element) -> tuple[list[int], list[int]]:
         """The nodes of the rows, and all values."""
@@ -151,8 +186,8 @@ class _Reader:
             or not all(re.fullmatch("[0-9]{1,9}", one) for one in words["u64values"])
         ):
             raise TopologyError(
-                f"{at}: {len(words['u64values'])} values for {len(names)} objects of {stated}; expected whole numbers for PCI"
-                f" devices, {len(names)} x {len(names)}{f'; {short(unknown[0])} is none' if unknown else ''}"
+                f"{at}: {len(words['u64values'])} values for {len(names)} objects of {stated}; expected whole numbers for"
+                f" devices or packages, {len(names)} x {len(names)}{f'; {short(unknown[0])} is none' if unknown else ''}"
             )
         return [self.node[name] for name in names], [int(one) for one in words["u64values"]]
 
@@ -161,6 +196,14 @@ def _objects(element: Element) -> list[Element]:
     """The element and all objects below it."""
     below = [one for child in element.children for one in _objects(child)]
     return [element, *below] if element.tag == "object" else below
+
+
+def _is_nvswitch(element: Element) -> bool:
+    return element.attributes.get("subtype") == "NVSwitch" or _class(element) == _NVSWITCH
+
+
+def _is_used(element: Element) -> bool:
+    return _class(element) in (*_GPU, *_NIC) or _is_nvswitch(element)
 
 
 def _class(element: Element) -> str:

@@ -31,6 +31,8 @@ _INSIDE = {
 }
 _NIC_CLASSES = ("0x0200", "0x0207")
 _MOST_PORT = 3_200_000  # Mb/s of a port
+#: (vendor, device) of bridges that hypervisors emulate, with the rate of an old chip: x3130, root and 3420 ports of QEMU
+_EMULATED = (("0x104c", "0x8232"), ("0x104c", "0x8233"), ("0x1b36", "0x000c"), ("0x8086", "0x3420"))
 _SLACK = 2  # times the rate of its slot that a port may have where nothing passes through it: machines state old slots
 
 
@@ -157,7 +159,10 @@ class _Reader:
         if rate is None and "GT" in text:
             raise TopologyError(f"{self.where}: line {pci.line}: link_speed is {short(text)}; expected such as 16.0 GT/s PCIe")
         width = pci.attributes.get("link_width", "")
-        if rate is None or not re.fullmatch("[0-9]{1,3}", width) or not int(width) or not Fraction(rate[1]):
+        is_emulated = (pci.attributes.get("vendor"), pci.attributes.get("device")) in _EMULATED
+        if is_emulated and rate is not None:
+            self.options.tell("left out", f"the rate that emulated bridges state, {short(text)}")
+        if is_emulated or rate is None or not re.fullmatch("[0-9]{1,3}", width) or not int(width) or not Fraction(rate[1]):
             what = f"the PCIe link of {attribute(pci, 'busid', self.where)} (line {pci.line})"
             return self.options.speed("PCIE", what)
         transfers = Fraction(rate[1])
