@@ -30,8 +30,12 @@ class _Switch:
 @description("slurm", lambda start: any(_NAMED.match(line.strip()) for line in start_of(start)), ".conf")
 def read_slurm(file: Opened, options: Options) -> Box:
     """.conf - Slurm's topology.conf: nodes are endpoints; speed=LINK:... is that of their cables, UPLINK of those above."""
-    where = str(file)
-    switches = _switches(lines_of(text_of(file, "Slurm's topology.conf")), where)
+    return box_of(lines_of(text_of(file, "Slurm's topology.conf")), options, str(file))
+
+
+def box_of(lines: list[str], options: Options, where: str) -> Box:
+    """The network that the lines of a `topology.conf` describe."""
+    switches = _switches(lines, where)
     if is_blocks := any(switch.is_block for switch in switches.values()):
         _join_blocks(switches, options, where)
     above: dict[str, str] = {}

@@ -39,6 +39,7 @@ SUBJECTS = {
     ),
     "topology.conf": ("speed=LINK:10GB/s", r"#.*|LinkSpeed=\S+"),
     "blocks.conf": ("speed=LINK:10GB/s;speed=UPLINK:30GB/s", r"#.*|BlockSizes=[0-9,]+$"),
+    "topology.yaml": ("speed=LINK:10GB/s", r"topo1|^  tree:|switches:|topology: topo2(?s:.*)"),
     "grid.yml": ("", r"#.*"),
     "lists.yml": ("", r"#.*"),
     "anynet.txt": ("", r"$^"),
