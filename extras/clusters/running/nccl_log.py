@@ -50,7 +50,7 @@ def read_log(opened: Opened, endpoints: int | None, number: int | None = None) -
     if len(distinct) == 1:
         chosen = readings[next(iter(distinct.values()))]
         assert isinstance(chosen, Channels)
-        failed = tuple(text for index in fitting if isinstance(text := readings[index], str))
+        failed = tuple(f"left out: communicator {i + 1}: {text}" for i in fitting if isinstance(text := readings[i], str))
         return replace(chosen, told=(*_others(found, readings, chosen), *failed, *chosen.told))
     if not distinct and len(fitting or large) == 1:
         return _channels(where, found[(fitting or large)[0]])
