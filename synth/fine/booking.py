@@ -1,4 +1,5 @@
-"""Programs for the list scheduler: their rows, the least that any booking takes, the rest after each row, and local search."""
+"""Programs for the list scheduler: their rows, the least that any booking takes, the rest after each row, local search, and what
+rows a booking does not need."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import flat
-from certree.models.fine.list_jobs import Booked, Costs, Int32, Int64, Order, Rows, Turns
+from certree.models.fine.list_jobs import NONE, Booked, Costs, Int32, Int64, Order, Rows, Turns
 from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.schedule.schedule_columns import Op
 from certree.synth._native import search
-from certree.synth.fine.program import Program, parallel_links
+from certree.synth.fine.program import COLUMNS, Program, parallel_links
 
 
 def rows_of(program: Program) -> Rows:
@@ -110,3 +111,17 @@ def rests(program: Program, order: Order, booked: Booked) -> Int64:
         for gate in waiting[row]:
             opens[gate] = max(opens[gate], own)
     return np.array(rest, np.int64)
+
+
+def without_unread_copies(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
+    """A program without the local copies that nothing reads, where transfers that leave before a copy is made read the original;
+    and the rows that it keeps."""
+    original, copy = booked.reads_original, np.array(order.original_of, np.int64)
+    src_buffer = program.src_buffer.copy()
+    src_buffer[original] = program.src_buffer[copy[original]]
+    unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
+    kept = np.setdiff1d(np.arange(program.rows), unread)
+    columns = {name: getattr(program, name)[kept] for name in COLUMNS}
+    block = np.unique(columns["block"], return_inverse=True)[1].astype(np.int32)
+    columns |= {"src_buffer": src_buffer[kept], "block": block}
+    return replace(program, **columns, ways=tuple(program.ways[row] for row in kept.tolist())), kept

@@ -19,8 +19,8 @@ from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.schedule.timing import ceil_div, chunk_bytes_of, message_flits
 from certree.synth.deadlock_free_routes import with_channels
-from certree.synth.fine.booking import least_cycles
-from certree.synth.fine.program import COLUMNS, Program, distinct
+from certree.synth.fine.booking import least_cycles, without_unread_copies
+from certree.synth.fine.program import Program, distinct
 from certree.synth.fine.search import Trial, rank_of, searched, tried
 from certree.synth.method import Request, require_shape
 
@@ -95,6 +95,8 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             continue
         try:
             trial = Trial.of(program, costs)
+            if (reason := _another_order(request, trial)) is not None:
+                raise UnsupportedError(reason)
             found = _Tried(label, pieces, waits, trial, tried(trial, request), bound)
         except UnsupportedError as error:
             refused = f"{method}: {error}"
@@ -119,6 +121,14 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     return request.offer(made)
 
 
+def _another_order(request: Request, trial: Trial) -> str | None:
+    """Why a program does not have the order of additions that is asked for, the same in any booking; None where none is."""
+    if request.order is None or trial.first.end > MOST_SLOTS:
+        return None
+    made_for = MadeFor(request.message_bytes, request.machine)
+    return request.order.refusal(schedule_of(trial.program, trial.order, trial.first, 1, made_for, {}))
+
+
 def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
     """The program without the local copies that nothing reads in its best booking, where that is faster: those that remain are made
     earlier. What reads the original then keeps others from writing over it."""
@@ -133,20 +143,6 @@ def _with_fewer_copies(request: Request, found: _Tried) -> _Tried:
     except UnsupportedError:
         return found
     return min(found, slim, key=lambda one: one.end)
-
-
-def without_unread_copies(program: Program, order: Order, booked: Booked) -> tuple[Program, Int64]:
-    """A program without the local copies that nothing reads, where transfers that leave before a copy is made read the original;
-    and the rows that it keeps."""
-    original, copy = booked.reads_original, np.array(order.original_of, np.int64)
-    src_buffer = program.src_buffer.copy()
-    src_buffer[original] = program.src_buffer[copy[original]]
-    unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
-    kept = np.setdiff1d(np.arange(program.rows), unread)
-    columns = {name: getattr(program, name)[kept] for name in COLUMNS}
-    block = np.unique(columns["block"], return_inverse=True)[1].astype(np.int32)
-    columns |= {"src_buffer": src_buffer[kept], "block": block}
-    return replace(program, **columns, ways=tuple(program.ways[row] for row in kept.tolist())), kept
 
 
 def _fastest(request: Request, choices: list[_Tried], method: str, options: Mapping[str, Any], bar: int | None) -> Schedule:

@@ -33,7 +33,8 @@ class Piece:
     way; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
     exchanged, along one run. `swaps`: an exchange begins with swaps of sums with one neighbour, or with 2 with the other one then:
     in the first, everyone has the sum of 2, in the second, of 4, where these numbers divide the ring. `mirrored`: of an even ring,
-    the node that is opposite sends back instead of ahead, and pairs begin one further.
+    the node that is opposite sends back instead of ahead, and pairs begin one further. `forwards`: scattered dimensions are
+    gathered in the order in which they were scattered, so that the last one carries most.
     """
 
     order: tuple[int, ...]
@@ -42,6 +43,7 @@ class Piece:
     passed: bool = False
     mirrored: bool = False
     swaps: int = 0
+    forwards: bool = False
 
     def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """(step, hops) of both ways round a ring."""
@@ -138,10 +140,11 @@ class Levels:
             fixed += [dimension] * scatters
         while self.spreads and fixed:
             index, place = self._holders(share, fixed)
+            dimension = fixed.pop(0 if piece.forwards else -1)
             if piece.run:
-                self._pass_out(stages, piece, fixed.pop(), chunk[index], place)
+                self._pass_out(stages, piece, dimension, chunk[index], place)
             else:
-                self._to_others(stages, piece, fixed.pop(), chunk[index], place, Op.COPY)
+                self._to_others(stages, piece, dimension, chunk[index], place, Op.COPY)
 
     def _pass_in(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
         """Sums go along runs from both halves of a ring to the member whose share it is."""

@@ -29,6 +29,7 @@ class _Gates:
         self.when_landed: list[list[int]] = [[] for _ in range(rows)]
         self.read_gate = [NONE] * rows
         self.original_of = [NONE] * rows
+        self.follows = [NONE] * rows
 
     def new(self, rows: list[int], events: list[list[int]]) -> int:
         """A gate that opens when this has happened to all of some rows."""
@@ -86,6 +87,8 @@ def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[b
             continue
         if read:
             write_gate, read = gates.new(read, gates.when_sent), []
+        elif written and in_order and not (copies[row] or copies[written[-1]] or local[row] or local[written[-1]]):
+            gates.follows[row] = written[-1]
         elif written and (in_order or copies[row] or copies[written[-1]]):
             write_gate, written = gates.new(written, gates.when_landed), []
         gates.wait(row, write_gate)
@@ -104,7 +107,8 @@ def _grouped(gates: _Gates) -> Order:
         for gate in sorted(node - rows for node in part if node >= rows):
             _split(gates, gate, set(inside))
         groups.append(inside)
-    return Order(gates.needs, gates.when_sent, gates.when_landed, gates.opens, gates.original_of, groups, group)
+    follows = gates.follows if max(gates.follows, default=NONE) != NONE else None
+    return Order(gates.needs, gates.when_sent, gates.when_landed, gates.opens, gates.original_of, groups, group, follows)
 
 
 def _circles(gates: _Gates) -> list[set[int]]:

@@ -1,12 +1,14 @@
 """certree's best schedules from 256 B to 1 GiB: time from tables over the time bound, and the fastest paced or published run.
 
     python -m tests.bench.small.curve FOLDER [NETWORK ...] [--collectives all-reduce] [--sizes 1000,1MiB] [--without-others]
+                                      [--order one]
 
 Each cell is what method auto finds for a network, a collective and a size on machine multitree. Its tables are written, read back
 and run in slots, through routers where these matter, with right data, or AssertionError. The cycles of the run count; cells with
 contention, late rows, or other cycles by closed form are listed. It is compared with the published algorithms, each in
 slots and paced on lanes that serve whole messages, and with its own paced run; what its loads alone make slower is not run. Cells
-are kept in FOLDER, and the same call resumes there. CPU seconds are those of the synthesis, without certificate.
+are kept in FOLDER, and the same call resumes there. CPU seconds are those of the synthesis, without certificate. `--order`: of
+additions, which all schedules must have; the time bound is still that of any order.
 """
 
 import math
@@ -14,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -28,6 +30,7 @@ from certree.api.evidence import certified_or_fail
 from certree.api.reports.text import size_words
 from certree.api.reports.time_bounds import time_bound
 from certree.api.workers import Workers
+from certree.extras.orders.make.orders import wanted_order
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.store import Store
 from certree.extras.workers.task import Task
@@ -90,7 +93,9 @@ class Cell:
 
 def request_of(arguments: Mapping[str, Any]) -> Request:
     """On the preset machine; roots are the second endpoint."""
-    return requests_for(arguments["network"], CollectiveKind(arguments["collective"]), [arguments["size"]])[0]
+    request = requests_for(arguments["network"], CollectiveKind(arguments["collective"]), [arguments["size"]])[0]
+    order = arguments.get("order")
+    return request if order is None else replace(request, order=wanted_order(order, request.topology, request.collective))
 
 
 def best(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,6 +103,7 @@ def best(arguments: Mapping[str, Any]) -> dict[str, Any]:
     request, start = request_of(arguments), process_time()
     schedule = load_methods()["auto"](request)
     spent = process_time() - start
+    assert request.is_in_order(schedule), "another order"
     certified, verdict = certified_or_fail(request.remember(schedule))
     run, closed_form = from_tables(certified, request), request.cycles(schedule)
     label = schedule.provenance["auto"]["why"].split(": ")[0]
@@ -161,12 +167,15 @@ def least_load(schedule: AnySchedule, request: Request) -> int:
     return int(most) * serialization_cycles(size, request.machine, topology.scale)
 
 
-def cells(folder: Path, places: Iterable[tuple[str, str]], sizes: Sequence[int], *, compare: bool) -> Iterator[Cell]:
+def cells(
+    folder: Path, places: Iterable[tuple[str, str]], sizes: Sequence[int], *, compare: bool, order: str | None = None
+) -> Iterator[Cell]:
     """A cell for each network, collective and size."""
     store = Store(folder)
+    wanted = {} if order is None else {"order": order}
     for network, collective in places:
         for size in sizes:
-            where = {"network": network, "collective": collective, "size": size}
+            where = {"network": network, "collective": collective, "size": size} | wanted
             found = _kept(store, best, where)
             others = _kept(store, against, where | {"bar": found["cycles"]}) if compare else {}
             if found["paced"] is not None and found["paced"] < found["cycles"]:
@@ -219,7 +228,8 @@ def run(smoke: bool) -> None:
     sizes = [*map(parse_size, given["--sizes"].split(","))] if "--sizes" in given else SIZES
     places = [(network, kind) for kind in kinds for network in named or (NETWORKS if kind == "all-reduce" else EIGHT)]
     found = []
-    for cell in cells(Path(words[0]), places, sizes, compare="--without-others" not in words):
+    order = given.get("--order")
+    for cell in cells(Path(words[0]), places, sizes, compare="--without-others" not in words and order is None, order=order):
         print(cell, *([dict(cell.others)] if cell.others else []), flush=True)
         found.append(cell)
     print("\n".join(tables(found)))

@@ -1,0 +1,207 @@
+"""Programs of exchanges in one order: all chunks pass the dimensions of a grid of ranks in one sequence.
+
+Along a dimension a chunk is scattered or exchanged, as in `certree.synth.fine.levels`. Everyone in a group then has, or would have,
+the sum of the same ranks, and `arranged` adds it in the same order everywhere. Dimensions are those of the network, its switches or
+cliques, or halves of these, so that exchanges are between two.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import islice
+from math import prod
+
+import numpy as np
+
+from certree.extras.orders.make.arranged import KEEPS, arranged
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine.list_jobs import Turns
+from certree.models.fine.list_scheduler import ListScheduler
+from certree.synth.fine.booking import least_cycles, rows_of
+from certree.synth.fine.fine_schedule import costs_of
+from certree.synth.fine.levels import Levels, Piece
+from certree.synth.fine.order import order_of
+from certree.synth.fine.program import Program
+from certree.synth.fine.shots import has_rings
+from certree.synth.fine.ways import even_ways
+from certree.synth.method import Request
+from certree.synth.ranks.cliques import cliques_of
+from certree.synth.ranks.layout import Layout, layout_of
+from certree.verify.order.expressions import Expression
+
+PIECES = (1, 2, 4, 8, 16, 32)
+MOST_ROWS = 1 << 13  # of a program before its sums are arranged
+MOST_GROUP = 64  # endpoints that all send to each other
+BOUNDED, BOOKED, FINAL = 8, 3, 6  # programs: of a grid by their bounds, of these by a booking, and of all by another one
+
+NEVER = 1 << 60  # cycles
+_IN_TURN = "one after the other"  # how a group adds
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A grid, the pieces that pass it, and what is said of them."""
+
+    layout: Layout
+    pieces: tuple[Piece, ...]
+
+    def program(self, request: Request) -> Program:
+        """The program, whose sums come in any order."""
+        collective, layout = request.collective, self.layout
+        levels = Levels(layout.sizes, layout.nodes, self.pieces, collective.reduces, collective.gathers, turns=self.is_paired)
+        stages, roots = levels.rows()
+        return stages.program(request.topology, collective, roots, even_ways(request.topology))
+
+    def rows(self, request: Request) -> int:
+        """How many transfers the program has."""
+        piece, found, holders, ways = self.pieces[0], 0, len(self.layout.nodes), 1 + request.collective.gathers
+        chunks = prod(self.layout.sizes[dimension] for dimension in piece.order[: piece.scattered])
+        for number, dimension in enumerate(piece.order):
+            size = self.layout.sizes[dimension]
+            if number < piece.scattered:
+                found += ways * (holders - holders // size)
+                holders //= size
+            else:
+                found += holders * size
+        return found * chunks * len(self.pieces)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether two are a group in all dimensions, so that what one node does all may do, turned."""
+        return max(self.layout.sizes) == 2
+
+    def __str__(self) -> str:
+        piece = self.pieces[0]
+        shape, order = "x".join(map(str, self.layout.sizes)), " ".join(map(str, piece.order))
+        back = ", gathered in the same order" if piece.forwards else ""
+        return f"{len(self.pieces)} piece(s) over {shape}, dimensions {order}, {piece.scattered} scattered{back}"
+
+
+def exchanges(request: Request) -> Iterator[tuple[str, Program]]:
+    """The programs that are the fastest in one booking, the best first; within no time the first one. UnsupportedError where none
+    has the order."""
+    found: list[tuple[int, str, Program]] = []
+    for layout in _layouts(request):
+        programs = _programs(request, layout)
+        if request.monitor.expired:
+            made = (one for choice, program in programs for one in _arrangements(request, choice, program))
+            found += [(0, *one) for one in islice(made, 1)]
+            if found:
+                break
+            continue
+        bounded = nsmallest(BOUNDED, programs, key=lambda one: least_cycles(one[1], costs_of(request, one[1])))
+        for choice, program in nsmallest(BOOKED, bounded, key=lambda one: _end(request, one[1])):
+            found += [(_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
+    if not found:
+        chunks = "" if request.chunks is None else f" and {request.chunks} chunks"
+        raise UnsupportedError(f"no exchange along dimensions of {request.topology.name} has this order{chunks}")
+    yield from ((label, program) for _, label, program in nsmallest(FINAL, found, key=lambda one: one[0]))
+
+
+def _programs(request: Request, layout: Layout) -> Iterator[tuple[_Choice, Program]]:
+    """The programs on a grid that are not too large, as far as there are routes."""
+    with suppress(UnsupportedError):
+        for choice in _choices(request, layout):
+            if choice.rows(request) <= MOST_ROWS:
+                yield choice, choice.program(request)
+
+
+def _arrangements(request: Request, choice: _Choice, program: Program) -> Iterator[tuple[str, Program]]:
+    """(label, program) with its sums in each order that they may have."""
+    place = {node: number for number, node in enumerate(request.members.tolist())}
+    is_free = request.order is None or request.order.expression is None
+    for shape, expression in _expressions(request, choice):
+        if choice.is_paired and is_free:
+            yield str(choice), replace(program, in_order=True)
+            continue
+        for keeps in KEEPS[:1] if choice.is_paired or shape == _IN_TURN else KEEPS:
+            made = arranged(program, expression, place, keeps)
+            if made is not None:
+                yield f"{choice}, {shape}, {keeps}", made
+
+
+def _end(request: Request, program: Program) -> int:
+    """The cycle in which a program ends that is booked in the order of its rows; NEVER where it is not booked."""
+    try:
+        scheduler, costs = ListScheduler(rows_of(program), order_of(program)), costs_of(request, program)
+        return min(scheduler.run(costs, turns).end for turns in islice(Turns.in_each_way(np.arange(program.rows)), 2))
+    except UnsupportedError:
+        return NEVER
+
+
+def _layouts(request: Request) -> list[Layout]:
+    """The grids: all endpoints as one group, the network's own, and these in halves."""
+    topology, members = request.topology, request.members
+    found = [Layout((len(members),), members)] if len(members) <= MOST_GROUP else []
+    if request.collective.members is None:
+        with suppress(UnsupportedError):
+            grids = [cliques_of(topology), layout_of(topology, None)]
+            found += [one for one in grids if one is not None]
+    found += [_halved(one, is_ring=request.collective.members is None and has_rings(topology, one)) for one in found]
+    return list({(one.sizes, one.nodes.tobytes()): one for one in found}.values())
+
+
+def _halved(layout: Layout, *, is_ring: bool) -> Layout:
+    """The grid with each dimension in factors of 2; along rings of 4 and more neighbours are exchanged at both levels."""
+    grid, sizes = layout.nodes.reshape(layout.sizes[::-1]), list[int]()
+    for axis, size in zip(range(grid.ndim - 1, -1, -1), layout.sizes, strict=True):
+        number = np.arange(size)
+        if is_ring and size % 4 == 0:  # Gray code: places 0 and 3 of each four are neighbours' neighbours
+            number = number ^ (number >> 1 & 1)
+        grid = np.take(grid, number, axis=axis)
+        twos = (size & -size).bit_length() - 1
+        sizes += [2] * twos + [size >> twos] * (size >> twos > 1)
+    return Layout(tuple(sizes), grid.ravel())
+
+
+def _choices(request: Request, layout: Layout) -> Iterator[_Choice]:
+    """Sequences of the dimensions, how many are scattered, and numbers of pieces."""
+    count = len(layout.sizes)
+    first = tuple(range(count))
+    turns = [first] if max(layout.sizes) == 2 else [first[one:] + first[:one] for one in range(count)]
+    for order in dict.fromkeys([*turns, first[::-1]]):
+        for scattered in range(count + 1) if request.collective.gathers else (count,):
+            for forwards in (False, True) if scattered > 1 and request.collective.gathers else (False,):
+                for number in PIECES:
+                    pieces = tuple(Piece(order, scattered, mirrored=bool(at % 2), forwards=forwards) for at in range(number))
+                    if request.chunks in (None, number * prod(layout.sizes[one] for one in order[:scattered])):
+                        yield _Choice(layout, pieces)
+
+
+def _expressions(request: Request, choice: _Choice) -> Iterator[tuple[str, Expression]]:
+    """The orders in which groups may add: that which is asked for, or sums in halves and one after the other."""
+    wanted = request.order
+    if wanted is not None and wanted.expression is not None:
+        yield wanted.name, wanted.expression
+        return
+    for shape in ("in halves", _IN_TURN) if not choice.is_paired else ("in halves",):
+        expression = _expression(request, choice, is_halved=shape != _IN_TURN)
+        if wanted is None or not wanted.nested or expression.is_nested:
+            yield shape, expression
+
+
+def _expression(request: Request, choice: _Choice, *, is_halved: bool) -> Expression:
+    """The sums of the groups along one dimension after the other."""
+    members, sums = request.members, list[tuple[int, int]]()
+    number = np.full(int(members.max()) + 1, -1, np.int64)
+    number[members] = np.arange(len(members))
+    grid = number[choice.layout.nodes].reshape(choice.layout.sizes[::-1])
+
+    def added(first: int, second: int) -> int:
+        sums.append((first, second))
+        return len(members) + len(sums) - 1
+
+    def total(values: Sequence[int]) -> int:
+        while is_halved and len(values) > 1:
+            rest = values[len(values) - len(values) % 2 :]
+            values = [*(added(values[at], values[at + 1]) for at in range(0, len(values) - 1, 2)), *rest]
+        whole = values[0]
+        for one in values[1:]:
+            whole = added(whole, one)
+        return whole
+
+    for dimension in choice.pieces[0].order:
+        axis = grid.ndim - 1 - dimension
+        grid = np.expand_dims(np.apply_along_axis(lambda line: total(line.tolist()), axis, grid), axis)
+    return Expression.of(request.topology.rank[members].tolist(), sums)

@@ -1,0 +1,33 @@
+"""Exchanges in one order of additions, in fine slots, for short messages."""
+
+from dataclasses import replace
+
+from certree.extras.orders.make.exchanges import exchanges
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.synth.fine.fine_schedule import in_fine_slots
+from certree.synth.method import Options, Request, Tier, method
+from certree.verify.order.wanted import WantedOrder
+
+
+@method(
+    "ordered-exchange",
+    [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER],
+    published=False,
+    tier=Tier.ORDERS,
+    order=74,
+    is_sized=True,
+    is_anytime=True,
+    takes_members=True,
+    compares=True,
+)
+def ordered_exchange(request: Request, options: Options) -> Schedule:
+    """All chunks pass the dimensions of the network in one sequence, and every group adds in one order; in fine slots.
+
+    Along a dimension a chunk is summed up in shares, or everyone sends its sum to all others of its group. What is to be added
+    before something else waits for it in the cell, or in a buffer of its own. Dimensions are those of the network, or halves of
+    them, in which two exchange their sums. Numbers of pieces, of dimensions with shares, and orders are compared by their bookings.
+    No options.
+    """
+    inner = replace(request, order=request.order or WantedOrder("one"))
+    return in_fine_slots(inner, exchanges(inner), "ordered-exchange", options)

@@ -1,0 +1,88 @@
+"""Exchanges in one order: valid, in the order that was asked for, and no slower than recursive doubling."""
+
+import pytest
+
+import certree.api as ct
+from certree.extras.orders.make.arranged import KEEPS, arranged
+from certree.extras.orders.make.orders import wanted_order
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.levels import Levels, Piece
+from certree.synth.fine.order import order_of
+from certree.synth.fine.ways import default_ways
+from certree.synth.ranks.layout import Layout
+from certree.verify.order.additions import additions_of
+from tests.verify.order.test_additions import slowly
+
+
+@pytest.mark.parametrize(
+    ("network", "collective", "order"),
+    [
+        ("ring:5", "all-reduce", "one"),
+        ("mesh:2x3", "all-reduce", "nested"),
+        ("ring:4", "all-reduce", "chain"),
+        ("fattree:2x2", "all-reduce", "((0,3),(1,2))"),
+        ("mesh:2x2", "reduce-scatter", "rank"),
+    ],
+)
+def test_one_order(network: str, collective: str, order: str) -> None:
+    made = ct.synthesize(network, collective, method="ordered-exchange", order=order, size="16KiB", time_limit="0.01s")
+    assert ct.verify(made).valid
+    found = additions_of(made)
+    assert found is not None
+    assert found.is_fixed
+    assert found.orders == len(set(slowly(made).values())) == 1
+    wanted = wanted_order(order, made.topology, made.collective)
+    assert wanted.expression is None or found.expression == wanted.expression.text
+    assert found.is_nested or not wanted.nested
+
+
+def test_some_take_part() -> None:
+    made = ct.synthesize(
+        "mesh:2x3", ct.collective("all-reduce", members=[0, 2, 3]), method="ordered-exchange", size="1KiB", time_limit="0.01s"
+    )
+    assert additions_of(made).expression in ("((0,2),3)", "(0,(2,3))", "((0,3),2)")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("keeps", KEEPS)
+def test_operands_wait_in_buffers(keeps: str) -> None:
+    """Of four who send to each other each adds its neighbour's value, and the sum of the two others, made in a scratch buffer."""
+    topology = parse_topology("full:4")
+    collective = Collective(CollectiveKind.ALL_REDUCE).fitted(topology)
+    stages, roots = Levels((4,), topology.endpoints, [Piece((0,), 0)]).rows()
+    program = stages.program(topology, collective, roots, default_ways(topology))
+    expression = wanted_order("balanced", topology, collective).expression
+    assert expression is not None
+    place = {node: node for node in range(4)}
+    made = arranged(program, expression, place, keeps)
+    assert made is not None
+    local = int(((made.src == made.dst) & (made.op == Op.REDUCE)).sum())
+    assert local == 4 * {KEEPS[0]: 1, KEEPS[1]: 2, KEEPS[2]: 3}[keeps]
+    pairs = Levels((2, 2), Layout((2, 2), topology.endpoints[[0, 2, 1, 3]]).nodes, [Piece((0, 1), 0)]).rows()[0]
+    other = pairs.program(topology, collective, roots, default_ways(topology))
+    assert arranged(other, expression, place, keeps) is None  # it adds 0 and 2 first
+
+
+def test_operands_that_follow_each_other_are_sent_at_once() -> None:
+    """Sums of one buffer come in the order of rows, and are not sent one after the other has landed."""
+    topology = parse_topology("full:4")
+    collective = Collective(CollectiveKind.ALL_REDUCE).fitted(topology)
+    stages, roots = Levels((4,), topology.endpoints, [Piece((0,), 0)]).rows()
+    program = stages.program(topology, collective, roots, default_ways(topology))
+    expression = wanted_order("rank", topology, collective).expression
+    assert expression is not None
+    made = arranged(program, expression, {node: node for node in range(4)})
+    assert made is not None
+    follows = order_of(made).follows
+    assert follows is not None
+    assert {(int(made.src[row]), int(made.src[one])) for row, one in enumerate(follows) if one >= 0 and made.dst[row] == 0} == {
+        (2, 1),
+        (3, 2),
+    }
+
+
+def test_an_order_that_is_no_exchange() -> None:
+    with pytest.raises(UnsupportedError, match="no exchange along dimensions of torus:9x9 has this order"):
+        ct.synthesize("torus:9x9", method="ordered-exchange", order="chain", size="1KiB")
