@@ -13,7 +13,7 @@ from certree.models.common.errors import InputError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
-from certree.verify.order.additions import additions_of
+from certree.verify.order.additions import additions_of, makes_sums_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,11 @@ class Instance:
             return self.adds
         found = additions_of(self.adds)
         return found.expression if found is not None and found.is_fixed and found.differs is None else None
+
+    @cached_property
+    def makes_sums_once(self) -> bool:
+        """Whether the schedule makes each sum at one node; true where the instance is of none."""
+        return self.adds is None or isinstance(self.adds, str) or makes_sums_once(self.adds)
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:

@@ -20,6 +20,7 @@ from certree.models.common.budget import hold
 from certree.models.common.columns import is_sorted
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify._proofs import add_up
 from certree.verify.order.expressions import Expression
@@ -97,6 +98,19 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
         expression=whole.text if whole is not None and len(members) <= MOST_WRITTEN else None,
         is_nested=None if whole is None else whole.is_nested,
     )
+
+
+def makes_sums_once(schedule: AnySchedule) -> bool:
+    """Whether a valid schedule that adds makes each sum at one node, by one addition: then each chunk is added with one addition
+    less than members take part. A reduce into an empty cell of a switch is none; where such a cell is used again, for another sum,
+    the answer may be False though sums are made once. UnsupportedError as `additions_of`. O(rows log rows)."""
+    plan = written_out(schedule)
+    buffer = np.zeros(plan.transfers, np.int64) if plan.dst_buffer is None else plan.dst_buffer.astype(np.int64)
+    cell = _cells(plan, plan.dst.astype(np.int64), plan.chunk.astype(np.int64)) + buffer
+    adds = plan.op == Op.REDUCE
+    begun = np.unique(cell[adds & (plan.topology.rank[plan.dst] < 0)])
+    additions = int(adds.sum()) - len(np.setdiff1d(begun, cell[~adds]))
+    return additions == plan.chunks * (len(plan.collective.members_of(plan.topology)) - 1)
 
 
 def _cells(plan: Schedule, node: Int64, chunk: Int64) -> Int64:

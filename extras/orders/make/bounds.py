@@ -19,6 +19,7 @@ from certree.synth.graphs.lengths import roundings
 from certree.synth.monitor import Monitor
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witnesses.ordered import is_for_sums_made_once
 from certree.verify.certificates.certificate import make_certificate, proved_of_order
 from certree.verify.order.expressions import Expression, read_expression
 from certree.verify.order.wanted import WantedOrder
@@ -67,11 +68,14 @@ def order_bound(order: str, topology: Topology, collective: Collective) -> tuple
 
 
 def with_order_bound(schedule: AnySchedule, monitor: Monitor) -> AnySchedule:
-    """A schedule of one order with the bound of its order in its certificate, where the network is not too large."""
+    """A schedule of one order with the bound of its order in its certificate, where the network is not too large. Without where
+    the bound is for schedules that make each sum once, and this one makes some at several nodes."""
     instance = Instance.of(schedule)
     ranks: Sequence[int] = schedule.topology.rank[schedule.collective.members_of(schedule.topology)].tolist()
     if proved_of_order(schedule) or len(ranks) > MOST_ENDPOINTS or instance.order is None:
         return schedule
     expression = read_expression(instance.order, ranks)
+    if is_for_sums_made_once(instance) and not instance.makes_sums_once:
+        return schedule
     _, rates = best_rates(WantedOrder("stated", expression), schedule.topology, schedule.collective, monitor)
     return schedule.with_certificate(make_certificate(schedule, [bound_of(instance, expression, rates.length)]))

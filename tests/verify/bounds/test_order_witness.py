@@ -123,6 +123,22 @@ def test_of_another_schedule() -> None:
         assert {found.rule for found in ct.verify(forged).violations} == {"witness-foreign"}
 
 
+def test_of_a_schedule_that_makes_sums_twice() -> None:
+    """Where not all nodes take part the bound is for schedules that make each sum once; an exchange makes them at several nodes."""
+    collective = ct.collective("all-reduce", members=[0, 1, 3])
+    once, twice = (
+        ct.synthesize("ring:4", collective, method=method, order="((0,1),3)", size="1KiB", time_limit="0.01s")
+        for method in ("ordered", "ordered-exchange")
+    )
+    assert once.certificate is not None
+    bounds = [bound for bound in once.certificate["bounds"] if bound["kind"] == "order"]
+    assert [bound["class"].count("sums made once") for bound in bounds] == [1]
+    assert "order" not in {bound["kind"] for bound in twice.certificate["bounds"]}  # type: ignore[index]
+    forged = replace(twice, certificate={**twice.certificate, "bounds": bounds})  # type: ignore[dict-item]
+    found = [violation for violation in ct.verify(forged).violations if violation.rule == "witness-foreign"]
+    assert "make each sum at one node; this one makes some at several" in found[0].message
+
+
 def test_its_class_names_the_shares_that_it_is_for() -> None:
     """A reduce-scatter to one node in the order of a schedule with equal shares needs more than that schedule."""
     order = "(((0,1),2),3)"

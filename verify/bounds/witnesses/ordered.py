@@ -26,9 +26,12 @@ def _one_order(_: Instance, __: Mapping[str, Any]) -> str:
 
 
 def _made_once(instance: Instance, _: Mapping[str, Any]) -> str | None:
+    return "sums made once" if is_for_sums_made_once(instance) else None
+
+
+def is_for_sums_made_once(instance: Instance) -> bool:
     """Whether the proof needs that each sum is made at one node: where a value may stand at a node that need not get the result."""
-    has_relays = instance.count < int(instance.topology.holds.sum())
-    return "sums made once" if instance.collective.gathers and has_relays else None
+    return instance.collective.gathers and instance.count < int(instance.topology.holds.sum())
 
 
 @WITNESSES.register("order")
@@ -67,6 +70,11 @@ def order(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
     if instance.order != expression.text:
         raise WitnessError(
             "witness-foreign", "an order witness bounds schedules of its order; this one has another one, or several"
+        )
+    if is_for_sums_made_once(instance) and not instance.makes_sums_once:
+        raise WitnessError(
+            "witness-foreign",
+            "an order witness bounds schedules here that make each sum at one node; this one makes some at several",
         )
     length = link_numbers(topology, "order", "length", witness["length"])
     holders = np.flatnonzero(topology.holds)
