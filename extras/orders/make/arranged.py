@@ -6,6 +6,7 @@ made in a scratch buffer, from where the node itself adds it to the cell. What c
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,7 @@ class _Arranger:
         for cell in list(self._held):
             self._read(cell)
         count = len(columns["op"])
-        made = {name: np.array(values, np.int8 if name == "op" else np.int32) for name, values in columns.items()}
+        made: dict[str, Any] = {name: np.array(values, np.int8 if name == "op" else np.int32) for name, values in columns.items()}
         made["block"] = np.arange(count, dtype=np.int32)
         return replace(self._program, **made, ways=(*self._program.ways, *[()] * (count - len(rows))), in_order=True)
 

@@ -86,3 +86,21 @@ def test_operands_that_follow_each_other_are_sent_at_once() -> None:
 def test_an_order_that_is_no_exchange() -> None:
     with pytest.raises(UnsupportedError, match="no exchange along dimensions of torus:9x9 has this order"):
         ct.synthesize("torus:9x9", method="ordered-exchange", order="chain", size="1KiB")
+
+
+@pytest.mark.parametrize(("order", "refused"), [("rank", False), ("balanced", True)])
+def test_switches_add_one_operand_after_the_other(order: str, refused: bool) -> None:
+    """Operands come to a switch in the order of ranks, which costs no time; a switch cannot add them in another one."""
+    if refused:
+        with pytest.raises(UnsupportedError, match=r"in-switch: order balanced: the chunks are added in the order '\(\(\(0,1\),2"):
+            ct.synthesize("switch:4,reducing=switches", method="in-switch", order=order, size="16KiB")
+        return
+    made, free = (
+        ct.synthesize("switch:4,reducing=switches", method="in-switch", order=one, size="16KiB", time_limit="0.01s")
+        for one in (order, None)
+    )
+    found = additions_of(made)
+    assert found is not None
+    assert (found.is_fixed, found.expression) == (True, "(((0,1),2),3)")
+    assert not additions_of(free).is_fixed  # type: ignore[union-attr]
+    assert ct.simulate(made).cycles <= ct.simulate(free).cycles * 102 / 100
