@@ -45,13 +45,18 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
     if not order["same_at_all_ranks"]:
         rank, chunk = order["differs"]
         agreed = f"rank {rank} has a different one for chunk {chunk}"
-    fixed = "fixed by the slots"
-    if order["tied"] is not None:
-        node, chunk = order["tied"]
-        arrive = "arrives" if order["ties"] == 1 else "arrive"
-        words = f"{counted(order['ties'], 'operands')} {arrive} together with others"
-        fixed = f"not fixed: {words}, for example for chunk {chunk} at node {node}"
-    return [f"  order of additions: {found}; {agreed}; {fixed}", *_price_words(report)]
+    return [f"  order of additions: {found}; {agreed}; {_fixed_words(order)}", *_price_words(report)]
+
+
+def _fixed_words(order: Mapping[str, Any]) -> str:
+    """What makes an order certain, or why it is not."""
+    if order["tied"] is None:
+        return {"slots": "fixed by the slots", "waits": "fixed by what steps wait for"}[order["fixed_by"]]
+    (place, chunk), is_one = order["tied"], order["ties"] == 1
+    how, where = ("arrives" if is_one else "arrive") + " together with others", "node"
+    if order["fixed_by"] == "arrival":
+        how, where = ("is" if is_one else "are") + " added in no stated order", "rank"
+    return f"not fixed: {counted(order['ties'], 'operands')} {how}, for example for chunk {chunk} at {where} {place}"
 
 
 def _price_words(report: Mapping[str, Any]) -> list[str]:

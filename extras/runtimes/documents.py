@@ -13,6 +13,8 @@ DOCUMENTS |= {
         min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
         states_data?: bool
+        order?: order?
+        order_unknown?: text
         violations?: [violation]
         violation_counts?: {count}
         limits?: {count}

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from certree.api.reports.order_report import order_words
 from certree.api.reports.text import counted, one_line
 from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
 from certree.extras.runtimes.check.checker import ProgramVerdict
 from certree.extras.runtimes.check.plan_checker import PlanVerdict
+from certree.extras.runtimes.check.sums import SUMS
 from certree.extras.runtimes.model.algorithm import Algorithm
 from certree.extras.runtimes.model.chakra import NodeType
 from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
@@ -33,6 +35,10 @@ def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kin
     if not isinstance(checked, AlgorithmVerdict):
         report["limits"] = {name: len(found) for name, found in checked.limits.items()}
         report["first_limits"] = {name: found[0] for name, found in checked.limits.items() if found}
+    if checked.additions is not None:
+        report["order"] = checked.additions.document()
+    elif isinstance(checked, AlgorithmVerdict) and checked.algorithm.layout is None and layout.kind in SUMS:
+        report |= {"order": None, "order_unknown": "the traces do not say which data their messages have"}
     if not verdict.valid:
         lines = checked.program.lines if isinstance(checked, ProgramVerdict) else {}
         report["violations"] = [
@@ -106,6 +112,12 @@ def _algorithm_sizes(algorithm: Algorithm) -> dict[str, Any]:
 
 def program_words(report: dict[str, Any]) -> str:
     """A report for people."""
+    more = "\n".join(["", *order_words(report)]) + _limit_words(report) if report["valid"] else ""
+    return _words(report) + more
+
+
+def _words(report: dict[str, Any]) -> str:
+    """The verdict and the sizes."""
     name, members = report["collective"], report.get("members")
     words = name if name == ALLTOALLV else parse_collective(name, report["root"], members).words.replace("node", "rank")
     head = f"{words} of {report['ranks']} ranks"
@@ -129,10 +141,10 @@ def program_words(report: dict[str, Any]) -> str:
         signals = f"{counted(report['messages'], 'signals')} on {counted(report['channels'], 'channels')}"
         multiple = f"chunks are multiples of {report['chunk_multiple_bytes']} bytes"
         size = counted(report["chunks"], "chunks")
-        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}{_limit_words(report)}"
+        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}"
     elements = f"up to {report['most_elements']:,} XML elements per rank ({MOST_ELEMENTS:,} allowed)"
     size = f"{size} · {counted(report['messages'], 'messages')}"
-    return f"valid: {head}, {calls}\n  {size}\n  {blocks}, {steps}, {elements}{_limit_words(report)}"
+    return f"valid: {head}, {calls}\n  {size}\n  {blocks}, {steps}, {elements}"
 
 
 def _limit_words(report: dict[str, Any]) -> str:

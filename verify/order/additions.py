@@ -11,6 +11,7 @@ holds where interfaces add in the order of rows. The first two operands of an em
 The order is that of runs in slots. Paced runs, and programs of runtimes, add operands as they come.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,8 @@ class Additions:
     `orders`: how many expressions the chunks end in; `differs`: (rank, chunk) of a sum that is another one than at the first
     member, None where all ranks have the same; `tied`: (node, chunk) where operands come together, None where nowhere do, and
     `ties` how many do; `expression`: the one of all chunks, None where there are several, or more than MOST_WRITTEN ranks;
-    `is_nested`: whether that expression has those of the first 1, 2, 4, ... members as its parts, None where there are several.
+    `is_nested`: whether that expression has those of the first 1, 2, 4, ... members as its parts, None where there are several;
+    `fixed_by`: what makes the order certain, or (`rows`, `arrival`) what does not.
     """
 
     orders: int
@@ -47,10 +49,11 @@ class Additions:
     ties: int
     expression: str | None
     is_nested: bool | None
+    fixed_by: str
 
     @property
     def is_fixed(self) -> bool:
-        """Whether no operands come to a cell together, so that slots fix the order."""
+        """Whether no operands come to a cell together, so that the order is certain."""
         return self.tied is None
 
     def document(self) -> dict[str, object]:
@@ -59,7 +62,7 @@ class Additions:
         return {
             "orders": self.orders,
             "same_at_all_ranks": self.differs is None,
-            "fixed_by": "slots" if self.is_fixed else "rows",
+            "fixed_by": self.fixed_by,
             "nested": self.is_nested,
             "expression": self.expression,
             "ties": self.ties,
@@ -87,16 +90,16 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
     ends = held[due]
     other = np.argwhere(ends != ends[0])
     orders = np.unique(ends)
-    is_one = len(orders) == 1 and orders[0] >= 0
-    ranks = plan.topology.rank[members].astype(np.int64)
-    whole = _expression(int(orders[0]), ranks, left, right, len(plan.topology.endpoints)) if is_one else None
+    ranks = plan.topology.rank[members].tolist()
+    expression, is_nested = one_order(orders.tolist(), ranks, left, right, len(plan.topology.endpoints))
     return Additions(
         orders=len(orders),
         differs=(int(plan.topology.rank[members[other[0][0]]]), int(other[0][1])) if len(other) else None,
         tied=(int(plan.dst[tied]), int(plan.chunk[tied])) if ties else None,
         ties=ties,
-        expression=whole.text if whole is not None and len(members) <= MOST_WRITTEN else None,
-        is_nested=None if whole is None else whole.is_nested,
+        expression=expression,
+        is_nested=is_nested,
+        fixed_by="rows" if ties else "slots",
     )
 
 
@@ -137,18 +140,29 @@ def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, i
     )
 
 
-def _expression(top: int, ranks: Int64, left: Int32, right: Int32, endpoints: int) -> Expression:
-    """A sum as an expression over some ranks. Ranks have their own numbers, sums those of their operands in `left` and `right`."""
+def one_order(
+    orders: Sequence[int], ranks: Sequence[int], left: Sequence[int] | Int32, right: Sequence[int] | Int32, first: int
+) -> tuple[str | None, bool | None]:
+    """(`expression`, `is_nested`) of Additions, for the numbers of the sums that chunks end in.
+
+    The contribution of a rank has its number; sum number i has the operands `left[i - first]` and `right[i - first]`.
+    """
+    if len(orders) != 1 or orders[0] < 0:
+        return None, None
+    whole = _expression(orders[0], ranks, left, right, first)
+    return whole.text if len(ranks) <= MOST_WRITTEN else None, whole.is_nested
+
+
+def _expression(
+    top: int, ranks: Sequence[int], left: Sequence[int] | Int32, right: Sequence[int] | Int32, first: int
+) -> Expression:
+    """A sum as an expression over some ranks."""
     found, open_ = {top}, [top]
     while open_:
         one = open_.pop()
-        below = (int(left[one - endpoints]), int(right[one - endpoints])) if one >= endpoints else ()
+        below = (int(left[one - first]), int(right[one - first])) if one >= first else ()
         open_ += [part for part in below if part not in found]
         found.update(below)
-    sums = sorted(one for one in found if one >= endpoints)  # operands have lower numbers
-    number = {rank: place for place, rank in enumerate(ranks.tolist())} | {
-        one: len(ranks) + place for place, one in enumerate(sums)
-    }
-    return Expression.of(
-        ranks.tolist(), [(number[int(left[one - endpoints])], number[int(right[one - endpoints])]) for one in sums]
-    )
+    sums = sorted(one for one in found if one >= first)  # operands have lower numbers
+    number = {rank: place for place, rank in enumerate(ranks)} | {one: len(ranks) + place for place, one in enumerate(sums)}
+    return Expression.of(ranks, [(number[int(left[one - first])], number[int(right[one - first])]) for one in sums])

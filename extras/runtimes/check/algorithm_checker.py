@@ -10,11 +10,13 @@ from certree.extras.runtimes.check.algorithm_run import AlgorithmRun, act_words,
 from certree.extras.runtimes.check.checker import possible_layouts, wrong_places
 from certree.extras.runtimes.check.execution import cell_words
 from certree.extras.runtimes.check.message_order import Place, message_edges
+from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.algorithm import Algorithm
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.budget import PYTHON, budgeted, spend
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
+from certree.verify.order.additions import Additions
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 
@@ -24,11 +26,13 @@ _EXAMPLE = "tests/extras/runtimes/check/test_algorithms.py"
 
 @dataclass(frozen=True)
 class AlgorithmVerdict:
-    """The verdict on an algorithm, and its layout; where the traces do not state their data, that of one chunk for each block."""
+    """The verdict on an algorithm, and its layout; where the traces do not state their data, that of one chunk for each block.
+    `additions`: of a valid one that adds, in which order; None also where the traces do not state their data."""
 
     algorithm: Algorithm
     layout: Layout
     verdict: Verdict
+    additions: Additions | None = None
 
     @property
     def valid(self) -> bool:
@@ -61,7 +65,7 @@ def verify_algorithm(algorithm: Algorithm, kind: CollectiveKind | None = None, r
         layout = stated
         if root is not None and root != stated.root:
             raise InputError(f"root is {stated.root}, not {root}")
-    findings = Findings()
+    findings, run = Findings(), None
     edges = message_edges(algorithm, findings)
     if not findings.rules:
         order = _Order(algorithm, edges)
@@ -70,8 +74,10 @@ def verify_algorithm(algorithm: Algorithm, kind: CollectiveKind | None = None, r
         elif stated is None:
             _check_chains(algorithm, layout, order, findings)
         else:
-            _check_data(AlgorithmRun(algorithm, stated), order, findings)
-    return AlgorithmVerdict(algorithm, layout, findings.verdict())
+            run = AlgorithmRun(algorithm, stated)
+            _check_data(run, order, findings)
+    additions = None if run is None or findings.rules else program_additions([run])
+    return AlgorithmVerdict(algorithm, layout, findings.verdict(), additions)
 
 
 class _Order:

@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from certree.extras.runtimes.check.execution import Arrival, Value, added, cell_words
+from certree.extras.runtimes.check.execution import Arrival, cell_words
 from certree.extras.runtimes.check.message_order import Place, message_edges
+from certree.extras.runtimes.check.sums import Sums, Value
 from certree.extras.runtimes.model.algorithm import Act, Algorithm
 from certree.extras.runtimes.model.chakra import NodeType
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
@@ -53,6 +54,7 @@ class AlgorithmRun:
     layout: Layout
     in_place: bool = False
     arrivals: list[Arrival] = field(default_factory=list)
+    sums: Sums = field(default_factory=Sums)
     uses: dict[Cell, list[tuple[Place, bool]]] = field(default_factory=dict)
     overwritten_inputs: dict[Cell, str] = field(default_factory=dict)
     #: the bytes of each contribution to an alltoallv, and the nodes that send others
@@ -66,7 +68,7 @@ class AlgorithmRun:
         self.values: dict[Cell, Value] = {}
         for rank in range(self.layout.ranks):
             for offset in range(self.layout.sizes(rank)[0]):
-                self.values[rank, Buffer.INPUT, offset] = Value(frozenset({(rank, offset)}))
+                self.values[rank, Buffer.INPUT, offset] = Value(frozenset({(rank, offset)}), rank)
         self._edges = message_edges(self.algorithm, Findings())
         self._sent: dict[Place, tuple[Value, int, int]] = {}
         self._levels: dict[Place, int] = {}
@@ -114,11 +116,13 @@ class AlgorithmRun:
         for at, cell in enumerate(reads):
             is_copy = at == 0 and not starts_with
             value = self._value(cell, where)
-            total = value if is_copy else added(total, value, where)
+            total = value if is_copy else self.sums.added(total, value, where)
             self._position += 1
             self.arrivals.append(Arrival(cell, dst, not is_copy, total, self._position, self._position, level))
         if len(act.reads) > len(reads) + starts_with:
-            total = Value(total.parts, f"{where} adds {cell_words(dst)} twice")
+            total = replace(total, fault=f"{where} adds {cell_words(dst)} twice")
+        elif dst in act.reads[2:]:
+            total = replace(total, sum=self.sums.in_order([self._value(cell, where) for cell in act.reads], where))
         self._write(place, dst, total, where)
 
     def _write(self, place: Place, cell: Cell, value: Value, where: str) -> None:

@@ -3,16 +3,17 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from certree.extras.runtimes.check.execution import Execution, Value, cell_words, step_words
-from certree.extras.runtimes.model.layout import Cell, Layout, Part
+from certree.extras.runtimes.check.execution import Execution, cell_words, step_words
+from certree.extras.runtimes.check.sums import Run, Sums, program_additions
+from certree.extras.runtimes.model.layout import Layout, Part
 from certree.extras.runtimes.model.limits import EXECUTORS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, StepType
 from certree.extras.runtimes.model.roles import EVERYONE, Roles
 from certree.models.common.budget import PYTHON, budgeted, spend
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind
+from certree.verify.order.additions import Additions
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 
@@ -22,25 +23,16 @@ NAMED = 3  # contributions that a message lists
 _EXAMPLE = "tests/extras/runtimes/check/test_rules.py"
 
 
-class Run(Protocol):
-    """An execution that is over."""
-
-    layout: Layout
-
-    def held(self, cell: Cell) -> Value:
-        """What a place holds at the end."""
-        ...
-
-
 @dataclass(frozen=True)
 class ProgramVerdict:
     """The verdict on a program, and its layout: with the root that the data show, where the collective has one. `limits`: by
-    executor a sentence for each limit that the program exceeds."""
+    executor a sentence for each limit that the program exceeds. `additions`: of a valid one that adds, in which order."""
 
     program: Program
     layout: Layout
     verdict: Verdict
     limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    additions: Additions | None = None
 
     @property
     def valid(self) -> bool:
@@ -66,12 +58,14 @@ def verify_program(program: Program, root: int | None = None, executor: str | No
     _check_connections(program, findings)
     _check_waits(program, findings)
     layout = layout_of(program, root)
-    if not findings.rules - {"limit"}:
-        for in_place in program.modes:
-            _check_execution(Execution(program, layout, in_place, FIFO_SLOTS), findings)
-            if findings.rules - {"limit"}:
-                break
-    return ProgramVerdict(program, layout, findings.verdict(), exceeded)
+    runs, sums = list[Execution](), Sums()
+    for in_place in program.modes:
+        if findings.rules - {"limit"}:
+            break
+        runs.append(Execution(program, layout, in_place, FIFO_SLOTS, sums))
+        _check_execution(runs[-1], findings)
+    additions = None if findings.rules else program_additions(runs)
+    return ProgramVerdict(program, layout, findings.verdict(), exceeded, additions)
 
 
 def layout_of(program: Program, root: int | None = None) -> Layout:

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from certree.extras.runtimes.check.ordering import Accesses, Clock
+from certree.extras.runtimes.check.sums import Sums, Value
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.program import Buffer, Program, Step, StepType
 from certree.models.common.budget import PYTHON, hold, spend
@@ -24,15 +25,6 @@ _PARTS, _LANDS, _LEAVES = 3, 1, 2  # positions of a step: what it copies, then w
 #: (rank, thread block)
 Block = tuple[int, int]
 Connection = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Value:
-    """The contributions in one chunk. `fault`: why it is of no use: it was read from a place that held nothing, or counts
-    something twice."""
-
-    parts: frozenset[Part] = frozenset()
-    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +79,7 @@ class Execution:
     layout: Layout
     in_place: bool
     slots: int | None = None
+    sums: Sums = field(default_factory=Sums)
     sizes: ClassVar[Mapping[Part, int]] = {}  # all chunks are of one size
     accesses: Accesses = field(init=False)
     arrivals: list[Arrival] = field(default_factory=list)
@@ -98,7 +91,7 @@ class Execution:
         self.values: dict[Cell, Value] = {}
         for rank in range(len(self.program.ranks)):
             for offset in range(self.layout.sizes(rank)[0]):
-                self.values[self._place((rank, Buffer.INPUT, offset))] = Value(frozenset({(rank, offset)}))
+                self.values[self._place((rank, Buffer.INPUT, offset))] = Value(frozenset({(rank, offset)}), rank)
         self.blocks: list[Block] = [(rank, at) for rank, owner in enumerate(self.program.ranks) for at in range(len(owner.blocks))]
         self.number = {block: at for at, block in enumerate(self.blocks)}
         self.accesses = Accesses(len(self.blocks))
@@ -244,10 +237,11 @@ class Execution:
         if step.type.reads:
             self.accesses.read(src, self.number[block], index, clock)
             own = self.values.get(src, Value(fault=f"{where}: nothing is in {cell_words(src)} yet"))
-            value = own if message is None else added(own, incoming, where)
+            value = own if message is None else self.sums.added(own, incoming, where)
         if step.type is StepType.REDUCE:
             self.accesses.read(dst, self.number[block], index, clock)
-            value = added(self.values.get(dst, Value(fault=f"{where}: nothing is in {cell_words(dst)} yet")), value, where)
+            there = self.values.get(dst, Value(fault=f"{where}: nothing is in {cell_words(dst)} yet"))
+            value = self.sums.added(there, value, where)
         if step.type.writes:
             self.accesses.write(dst, self.number[block], index, clock)
             if step.dst is Buffer.INPUT and not self.in_place:
@@ -263,16 +257,6 @@ class Execution:
         elif step.type.writes:
             self.arrivals.append(Arrival(src, dst, step.type.adds, value, self._position, self._position, level))
         return value
-
-
-def added(first: Value, second: Value, where: str) -> Value:
-    """The sum of two values; it has a fault where they have a contribution in common."""
-    fault = first.fault or second.fault
-    twice = first.parts & second.parts
-    if twice and not fault:
-        rank, offset = min(twice)
-        fault = f"{where} adds chunk {offset} of rank {rank} a second time"
-    return Value(first.parts | second.parts, fault)
 
 
 def step_words(rank: int, block: int, step: int) -> str:

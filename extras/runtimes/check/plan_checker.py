@@ -8,12 +8,14 @@ from certree.extras.runtimes.check.checker import check_limits, possible_layouts
 from certree.extras.runtimes.check.execution import Block, cell_words
 from certree.extras.runtimes.check.plan_execution import STARTED, PlanExecution
 from certree.extras.runtimes.check.plan_operations import channel_words, op_words, signals_of, unrolled
+from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.limits import PLAN_EXECUTOR, plan_limits
 from certree.extras.runtimes.model.plan import Plan
 from certree.models.common.budget import budgeted
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import WITH_ONE_ROOT
+from certree.verify.order.additions import Additions
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 
@@ -22,12 +24,14 @@ _EXAMPLE = "tests/extras/runtimes/check/test_plan_rules.py"
 
 @dataclass(frozen=True)
 class PlanVerdict:
-    """The verdict on a plan, and its layout: with the root that the data show, where it has one. `limits`: by executor."""
+    """The verdict on a plan, and its layout: with the root that the data show, where it has one. `limits`: by executor.
+    `additions`: of a valid one that adds, in which order."""
 
     plan: Plan
     layout: Layout
     verdict: Verdict
     limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    additions: Additions | None = None
 
     @property
     def valid(self) -> bool:
@@ -59,7 +63,18 @@ def verify_plan(plan: Plan, root: int | None = None, executor: str | None = None
     run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
     if not findings.rules - {"limit"}:
         _check_run(run, findings)
-    return PlanVerdict(plan, run.chunk_layout, findings.verdict(), exceeded)
+    additions = None if findings.rules else program_additions([run], _open_sums(run), run.slices)
+    return PlanVerdict(plan, run.chunk_layout, findings.verdict(), exceeded, additions)
+
+
+def _open_sums(run: PlanExecution) -> Iterator[tuple[int, int]]:
+    """(rank, slice) of operands that are added as they come: by a switch, or ordered by nothing but semaphores that are shared."""
+    yield from run.open_sums
+    if not run.semaphores.is_shared:
+        return
+    least = PlanExecution(run.plan, run.chunk_layout, run.sums, is_certain=True)
+    for cell in sorted({race.cell for race in least.accesses.races}):
+        yield cell[0], min(run.values[cell].parts, default=(0, 0))[1]
 
 
 def _check_signals(plan: Plan, findings: Findings) -> None:

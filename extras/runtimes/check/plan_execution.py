@@ -15,18 +15,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from certree.extras.runtimes.check.execution import Arrival, Block, Value, added, cell_words
+from certree.extras.runtimes.check.execution import Arrival, Block, cell_words
 from certree.extras.runtimes.check.ordering import Accesses, Clock
 from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, spend_on, unrolled
 from certree.extras.runtimes.check.plan_packets import Packet, Packets, Uses, flagged, with_uses
+from certree.extras.runtimes.check.plan_semaphores import Semaphores, Token
+from certree.extras.runtimes.check.sums import Sums, Value
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.plan import Operation, OpName, Plan, Span
 from certree.extras.runtimes.model.program import Buffer
 
 STARTED = 1  # in a clock: the block has started; more than its operation `index` is over: index + 2
-
-#: a signal that was not yet waited for: (what was over when it was given, how many messages left one after the other before)
-_Token = tuple[Clock, int]
 
 
 @dataclass
@@ -35,11 +34,14 @@ class PlanExecution:
 
     `finished`, `stuck`, `arrivals`, `overwritten_inputs`: as in `Execution`. `early`: (block, operation) -> rank, where a block
     used the buffers of a rank of which nothing says that it has started; `late`: where nothing says that it is still there.
-    `by_switch`: whether a switch moved anything. O(operations · (blocks + slices)).
+    `by_switch`: whether a switch moved anything; `open_sums`: (rank, slice) of operands that it added in an order of its own.
+    `is_certain`: with no more of what semaphores tell than in every run. O(operations · (blocks + slices)).
     """
 
     plan: Plan
     chunk_layout: Layout
+    sums: Sums = field(default_factory=Sums)
+    is_certain: bool = False
     sizes: ClassVar[Mapping[Part, int]] = {}  # all chunks are of one size
     accesses: Accesses = field(init=False)
     arrivals: list[Arrival] = field(default_factory=list)
@@ -47,6 +49,7 @@ class PlanExecution:
     overwritten_inputs: dict[Cell, str] = field(default_factory=dict)
     early: dict[tuple[Block, int], int] = field(default_factory=dict)
     by_switch: bool = False
+    open_sums: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.in_place = self.plan.in_place
@@ -57,7 +60,7 @@ class PlanExecution:
         self.values: dict[Cell, Value] = {}
         for rank in range(base.ranks):
             for offset in range(self.layout.sizes(rank)[0]):
-                self.values[self._place((rank, Buffer.INPUT, offset))] = Value(frozenset({(rank, offset)}))
+                self.values[self._place((rank, Buffer.INPUT, offset))] = Value(frozenset({(rank, offset)}), rank)
         self.steps = {
             (rank, at): unrolled(block) for rank, owner in enumerate(self.plan.ranks) for at, block in enumerate(owner.blocks)
         }
@@ -72,12 +75,9 @@ class PlanExecution:
         for block, number in self.number.items():
             self.known[block][number] = self.learned[block][number] = STARTED
         self.levels: dict[Block, int] = dict.fromkeys(self.blocks, 0)
-        self.tokens: defaultdict[tuple[str, int, int, int], deque[_Token]] = defaultdict(deque)
-        self.semaphores: dict[tuple[int, int], deque[_Token]] = {
-            (rank, number): deque([(zero, 0)] * value)
-            for rank, owner in enumerate(self.plan.ranks)
-            for number, value in enumerate(owner.semaphores)
-        }
+        self.tokens: defaultdict[tuple[str, int, int, int], deque[Token]] = defaultdict(deque)
+        used = ((block, operation) for block, steps in self.steps.items() for operation, _ in steps)
+        self.semaphores = Semaphores(self.plan.ranks, used, zero, is_certain=self.is_certain)
         self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
         self.passed: set[tuple[Block, int]] = set()
         self.remote, self._position = dict[tuple[Block, int], int](), 0
@@ -141,7 +141,7 @@ class PlanExecution:
                 if len(self.tokens[kind, peer, rank, which]) < wanted:
                     return f"waits for a signal from rank {peer} ({kind} channel {which})"
         if operation.name is OpName.ACQUIRE:
-            empty = next((one for one in operation.semaphores if not self.semaphores[rank, one]), None)
+            empty = self.semaphores.missing(rank, operation.semaphores)
             if empty is not None:
                 return f"waits for semaphore {empty}"
         if operation.name is OpName.BARRIER:
@@ -178,11 +178,10 @@ class PlanExecution:
             for kind, peer, which in operation.channels:
                 self._learn(block, self.tokens[kind, peer, rank, which].popleft())
         elif name is OpName.ACQUIRE:
-            for number in operation.semaphores:
-                self._learn(block, self.semaphores[rank, number].popleft())
+            for token in self.semaphores.acquire(rank, operation.semaphores):
+                self._learn(block, token)
         elif name is OpName.RELEASE:
-            for number in operation.semaphores:
-                self.semaphores[rank, number].append((self.known[block].copy(), self.levels[block]))
+            self.semaphores.release(rank, operation.semaphores, (self.known[block].copy(), self.levels[block]))
         elif name.puts:
             for src, dst in zip(operation.src, operation.dst, strict=True):
                 self._move(block, replace(operation, src=(src,), dst=(dst,)), turn)
@@ -200,7 +199,7 @@ class PlanExecution:
         for kind, peer, which in operation.channels:
             self.tokens[kind, block[0], peer, which].append((clock, self.levels[block]))
 
-    def _learn(self, block: Block, token: _Token) -> None:
+    def _learn(self, block: Block, token: Token) -> None:
         np.maximum(self.learned[block], token[0], out=self.learned[block])
         self.levels[block] = max(self.levels[block], token[1])
 
@@ -230,18 +229,17 @@ class PlanExecution:
         for cell in packed[0]:
             self._learn(block, (self.packets.held[cell].clock, self.packets.held[cell].level))
         self._access(block, read, written, {*packed[0], *packed[1]}, uses)
-        dst = written[0]
-        value = self._value(read[0], where, taken)
-        others = read[1:]
-        if read[0] != dst:
-            if dst in others:  # a sum does not change with its order: what is there already comes first
-                others = [read[0], *(cell for cell in others if cell != dst)]
-                value = self._value(dst, where, taken)
-            else:
-                self._arrive(block, read[0], dst, adds=False, value=value)
+        dst, first, others = written[0], read[0], read[1:]
+        if dst in others:  # what is there already comes first
+            others[others.index(dst)], first = first, dst
+        value = self._value(first, where, taken)
+        if first != dst:
+            self._arrive(block, first, dst, adds=False, value=value)
         for cell in others:
-            value = added(value, self._value(cell, where, taken), where)
+            value = self.sums.added(value, self._value(cell, where, taken), where)
             self._arrive(block, cell, dst, adds=True, value=value)
+        if dst in read[2:]:  # its place in the order is another one
+            value = replace(value, sum=self.sums.in_order([self._value(cell, where, taken) for cell in read], where))
         self.values[dst] = value
         for cell in written[1:]:
             self._arrive(block, dst, cell, adds=False, value=value)
@@ -266,9 +264,10 @@ class PlanExecution:
             self._access(block, read, written, set(written if is_packed else ()))
             value = self._value(read[0], where)
             for cell in read[1:]:
-                value = added(value, self._value(cell, where), where)
-            for cell in written:
-                self.values[cell] = value
+                value = self.sums.added(value, self._value(cell, where), where)
+            if len(read) > 2 and value.parts:
+                self.open_sums += [(block[0], min(value.parts)[1])] * len(read)
+            self.values.update(dict.fromkeys(written, value))
             packet, mark = Packet(self.known[block].copy(), self.levels[block] + 1, frozenset()), self.over[block] + STARTED
             self.packets.store(read, written, written if is_packed else [], packet, (self.number[block], mark))
 

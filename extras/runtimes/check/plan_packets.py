@@ -7,8 +7,9 @@ knew to be over. It does not know that other data which that thread wrote is the
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
-from certree.extras.runtimes.check.execution import Value, cell_words
+from certree.extras.runtimes.check.execution import cell_words
 from certree.extras.runtimes.check.ordering import Clock
+from certree.extras.runtimes.check.sums import Value
 from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.model.plan import Operation
 
