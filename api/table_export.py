@@ -11,7 +11,7 @@ from certree.hw.formats import load_formats
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.golden import trace_files
 from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower
+from certree.hw.tables.lowering import lower, with_additions
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
@@ -52,7 +52,7 @@ def export(
     verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    lowered = lower(written_out(schedule), used.message_bytes, used.machine)
+    lowered = with_additions(lower(written_out(schedule), used.message_bytes, used.machine))
     lowered = lowered if epoch is None else replace(lowered, epoch=epoch)
     export_tables(lowered, Path(folder), format, force, trace_files(lowered, format))
     tables = read_tables(Path(folder))

@@ -16,11 +16,12 @@ from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.router_transparency import meeting_effect, router_effect
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule, parts
+from certree.hw.engines.stated_order import stated_order
 from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower
+from certree.hw.tables.lowering import lower, with_additions
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
@@ -30,7 +31,7 @@ from certree.models.tables.tables import Tables
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
 MOST_THROUGH_FILES = 100_000
 _PLAIN = Options()
-_COUNTERS = ("cycles", "contention_cycles", "late", "flit_hops", "messages", "busiest_lane_cycles")
+_COUNTERS = ("cycles", "contention_cycles", "late", "flit_hops", "messages", "out_of_order", "busiest_lane_cycles")
 
 
 def run(
@@ -86,7 +87,7 @@ def tables_or_plan(
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)
-        return lower(whole, message_bytes, machine)
+        return with_additions(lower(whole, message_bytes, machine))
     except UnsupportedError as error:
         if whole.has_sizes or (whole.has_fine_slots and not whole.uses_switches):
             raise  # they run from tables only
@@ -95,7 +96,7 @@ def tables_or_plan(
 
 def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:
     """The schedule's tables, exported to a temporary directory and read back; UnsupportedError where it has none."""
-    tables = lower(written_out(schedule), message_bytes, machine)
+    tables = with_additions(lower(written_out(schedule), message_bytes, machine))
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
         return read_tables(Path(folder) / "tables")
@@ -156,6 +157,9 @@ def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
         shown,
         closed_form_cycles=engine.closed_form() if predictable else None,
         starved=engine.starved(),
+        stated_order=stated_order(source),
+        order_faults=engine.order_faults(),
+        out_of_order=ended.counters["out_of_order"],
         others=None if options.others is None else engine.other_traffic(),
     )
 

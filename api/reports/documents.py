@@ -128,7 +128,9 @@ DOCUMENTS = {
         exact? data_ok?: bool
         max_link_utilization?: rational?
         wrong?: place?
-        deadlock? starved?: [text]
+        deadlock? starved? faults?: [text]
+        stated_order?: text
+        out_of_order?: count
         background?: others
         switched?: switched
         seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?

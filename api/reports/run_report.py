@@ -14,13 +14,14 @@ from certree.models.tables.tables import Tables
 
 
 def holds(result: Run, planned: int = 0) -> bool:
-    """Whether the run passes: right data, and for slotted runs without background packets no contention but the `planned` one, no
-    late rows, and the closed form, if there is one, met exactly. Only right data where routers add something to the closed form
-    (with equal clocks), which `verify` and `export` say of what they accept."""
+    """Whether the run passes: right data, added in the stated order if there is one, and for slotted runs without background
+    packets no contention but the `planned` one, no late rows, and the closed form, if there is one, met exactly. Only data and
+    order count where routers add something to the closed form (with equal clocks), which `verify` and `export` say of what they
+    accept."""
     if result.mode != "slotted" or result.others is not None or left_out(result):
-        return result.data_ok
+        return result.data_ok and not result.order_faults
     exact = result.closed_form_cycles in (None, result.cycles)
-    return result.data_ok and exact and not result.late and result.contention_cycles == planned
+    return result.data_ok and not result.order_faults and exact and not result.late and result.contention_cycles == planned
 
 
 def planned_cycles(schedule: Schedule) -> int:
@@ -59,7 +60,15 @@ def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[s
         "machine": source.machine.name,
         "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
         "deadlock": list(result.deadlock),
+        **_order_document(result),
     }
+
+
+def _order_document(result: Run) -> dict[str, Any]:
+    """The stated order of additions, where there is one, and what was not added in it."""
+    if result.stated_order is None:
+        return {}
+    return {"stated_order": result.stated_order, "out_of_order": result.out_of_order, "faults": list(result.order_faults)}
 
 
 def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, Any]:
@@ -110,5 +119,8 @@ def simulation_words(report: dict[str, Any]) -> str:
         lines.append("  data: right at every rank")
     elif report["wrong"] is not None:
         lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    if report.get("faults") == []:
+        lines.append("  order of additions: as stated")
+    lines += [f"  out-of-order: {line}" for line in report.get("faults", [])]
     lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

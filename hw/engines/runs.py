@@ -142,6 +142,8 @@ class Run(Shown):
     - `deadlock`: what nodes wait for, when nothing can move any more; empty for runs that ended
     - `router_effect`: the effect that routers may add to a run without them, if known; None: no effect
     - `starved`: packets that waited longer than `Options.longest_wait`; `others`: results of other packets; both on routers only
+    - `stated_order`: the order of additions that is stated, if there is one; `order_faults`: the first operands that were added
+      after one that comes later in it, and `out_of_order` how many were
     - `parts`: number of parts that were run one after the other (`certree.hw.engines.schedule_run`)
     """
 
@@ -163,6 +165,9 @@ class Run(Shown):
     starved: tuple[str, ...] = ()
     others: OtherTraffic | None = None
     parts: int = 1
+    stated_order: str | None = None
+    order_faults: tuple[str, ...] = ()
+    out_of_order: int = 0
 
     @property
     def is_exact(self) -> bool:

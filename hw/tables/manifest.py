@@ -33,7 +33,7 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
-_OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits")
+_OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits", "additions")
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
 
 
 def _is_version_2(tables: Tables) -> bool:
-    """Whether tables need the fields of version 2: all but those of `trees` without an epoch and fine slots."""
-    return tables.is_counted or tables.fine_slots or tables.epoch is not None
+    """Whether tables need the fields of version 2: all but those of `trees` without an epoch, fine slots and a stated order."""
+    return tables.is_counted or tables.fine_slots or tables.epoch is not None or tables.additions is not None
 
 
 def _profile_document(tables: Tables) -> dict[str, Any]:
@@ -80,6 +80,7 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
         **asdict(layout(tables)),
         **{name: None if column is None else column.tolist() for name, column in roots.items()},
         **fine,
+        **({} if tables.additions is None else {"additions": tables.additions}),
     }
 
 
@@ -142,14 +143,16 @@ def _collective(manifest: Fields, topology: Topology) -> Collective:
 def _profile_fields(manifest: Fields) -> dict[str, Any]:
     profile = Profile(manifest.text("profile", known=[one.value for one in Profile]))
     fine = "fine_slots" in manifest and manifest.choice("fine_slots", [True])
-    if profile is Profile.TREES and "epoch" not in manifest and not fine:
-        manifest.refuse("profile is trees in version 2, without an epoch or fine slots; such tables have version 1")
+    if profile is Profile.TREES and not fine and not {"epoch", "additions"} & set(manifest.table):
+        what = "without an epoch or fine slots, and without additions"
+        manifest.refuse(f"profile is trees in version 2, {what}; such tables have version 1")
     fields: dict[str, Any] = {
         "profile": profile,
         "buffers": manifest.whole("buffers", 1),
         "in_flight": manifest.whole("in_flight", 1),
         "epoch": manifest.whole("epoch", 0, MAX_EPOCH) if "epoch" in manifest else None,
         "fine_slots": fine,
+        "additions": manifest.text("additions") if "additions" in manifest else None,
         "waits": _waits(manifest) if "waits" in manifest else None,
     }
     for name in ("chunk_root", "chunk_target"):

@@ -51,7 +51,7 @@ class _Manifest(TypedDict):
     allOf=[
         {
             "if": {"required": ["profile"], "properties": {"profile": {"const": "trees"}}},
-            "then": {"anyOf": [{"required": ["fine_slots"]}, {"required": ["epoch"]}]},
+            "then": {"anyOf": [{"required": [name]} for name in ("fine_slots", "epoch", "additions")]},
         }
     ],
 )
@@ -61,7 +61,9 @@ class Manifest(_Manifest, total=False):
     Everything about exported tables except their rows; sizes in bytes and granules, times in cycles, field widths in bits.
     """
 
-    profile: Annotated[Profile, Since(2, needed=True), "what an interface must support; trees only with an epoch or fine slots"]
+    profile: Annotated[
+        Profile, Since(2, needed=True), "what an interface must support; trees only with an epoch, fine slots or additions"
+    ]
     members: Annotated[Members, Since(2)]
     demand: Annotated[Demand, Since(2), "in an alltoallv, and only there"]
     granules: Annotated[Granules, Since(2), "with a demand: the size of each chunk, in units of chunk_bytes"]
@@ -75,5 +77,8 @@ class Manifest(_Manifest, total=False):
     chunk_target: Annotated[list[Node] | None, Since(2, needed=True), "target of each chunk; null where chunks have none"]
     fine_slots: Annotated[
         Literal[True], Since(2), "rows fire at the cycles that their steps say; without it slots are as long as a message needs"
+    ]
+    additions: Annotated[
+        str, Since(2), "the order in which every chunk is added, such as ((0,1),(2,3)); left out where none is stated"
     ]
     waits: Annotated[Waits, Since(2), "with fine slots: by route, the cycles that a head waits at each router between its links"]

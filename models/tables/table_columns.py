@@ -119,6 +119,7 @@ class TableColumns(Shown):
     fine_slots: bool = False
     waits: tuple[tuple[int, ...], ...] | None = None
     chunk_granules: Int32 | None = None
+    additions: str | None = None
 
     def __post_init__(self) -> None:
         try:

@@ -6,13 +6,14 @@ dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in
 """
 
 from certree.models.common.budget import budgeted
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
 from certree.models.fine.forwarding import unkept_waits
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables.table_form import order_faults, row_faults, size_faults
 from certree.models.tables.tables import Tables
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import check_transfers
+from certree.verify.order.additions import additions_of
 from certree.verify.rule import STRUCTURAL, Stage, Subject, check, rule, run_checks
 from certree.verify.tables.dependencies import Moves, report
 from certree.verify.verdict import Findings, Verdict
@@ -102,3 +103,25 @@ def check_slot(tables: Tables, findings: Findings) -> None:
             f"serialization {timing.ser}, latency {timing.lat}, reduction {timing.red}, work {timing.work}, delay {tables.delay}"
         )
         findings.add("slot", 0, (), f"a slot of {tables.slot_cycles} cycles is too short; needed: {timing.slot_cycles} ({terms})")
+
+
+@check(Subject.TABLES, Stage.FURTHER)
+@rule(
+    "additions",
+    "the rows do not add every chunk in the order that the tables state, or leave it to the order of arrival",
+    "tests/hw/engines/test_stated_order.py",
+    Subject.TABLES,
+)
+def check_additions(tables: Tables, findings: Findings) -> None:
+    """A stated order of additions is that of the rows, and fixed by their slots. O(rows)."""
+    if tables.additions is None or findings.rules:
+        return
+    found = additions_of(tables.schedule)
+    if found is None:
+        findings.add("additions", 0, (), f"an order of additions is stated; {tables.collective.kind} adds nothing")
+    elif not found.is_fixed:
+        words = f"{found.ties} operands arrive together with others"
+        findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; {words}")
+    elif found.expression != tables.additions:
+        words = f"{found.orders} orders" if found.expression is None else f"the order {short(found.expression)}"
+        findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; the rows add in {words}")

@@ -45,6 +45,7 @@ struct Program {
   std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
   std::vector<std::uint32_t> message_cell;     // where it is written there
   std::vector<std::uint32_t> message_cycles;   // for which it has a lane
+  std::vector<std::uint32_t> message_turn;     // of an operand, among those of its cell, in the stated order; empty without one
   // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
   Lists message_hops;                       // message -> the bundles of its route: it takes a lane of each
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end

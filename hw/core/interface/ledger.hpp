@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/program.hpp"
+#include "interface/addition_order.hpp"
 #include "interface/memory.hpp"
 #include "interface/message.hpp"
 #include "interface/scoreboard.hpp"
@@ -45,6 +46,7 @@ struct Ledger {
   Ledger(const Program& program, std::span<std::uint64_t> cells, bool traced)
       : memory(cells, program.cells),
         scoreboard(program),
+        order(program),
         is_traced(traced),
         rows_left(std::uint64_t{program.repeats} * program.row_op.size()),
         arrivals_left(program.repeats *
@@ -71,6 +73,7 @@ struct Ledger {
   MessagePool messages;
   Memory memory;
   Scoreboard scoreboard;
+  AdditionOrder order;
   Statistics statistics;
   bool is_traced;
   std::vector<TraceRecord> trace;

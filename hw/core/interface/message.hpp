@@ -11,6 +11,7 @@ namespace certree {
 struct Message {
   RowId row;
   std::uint32_t iteration = 0;
+  std::uint32_t index = 0;   // of those that rows send in an iteration
   std::uint64_t number = 0;  // of all messages of the run, in the order in which they were sent
   NodeId destination;
   ArrivalId arrival;  // the counter at the destination that it will raise

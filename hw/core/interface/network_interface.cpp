@@ -38,6 +38,7 @@ void NetworkInterface::settle(Cycle copies_until, Cycle sums_until) {
       const MessageId id = reduction_unit_.retire();
       const Message& message = ledger_.messages[id];
       ledger_.memory.at(node_, message.cell) += message.value;
+      ledger_.order.note(message);
       ledger_.count(id, added);
     } else {
       return;
@@ -86,6 +87,7 @@ void NetworkInterface::fire(const Firing& firing, Cycle now) {
     message.arrival = {program_.message_arrival[index]};
     message.destination = ledger_.arrival_node[message.arrival.value];
     message.cell = program_.cell_of(program_.message_cell[index], firing.iteration);
+    message.index = index;
     message.number = ledger_.statistics.messages++;
     message.flits = program_.message_cycles[index];
     if (message.destination == node_) {

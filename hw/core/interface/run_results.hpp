@@ -39,12 +39,22 @@ inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {
   return rows;
 }
 
+using OrderFaultRow = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+// (message, iteration, later turn) of the first operands that were added after one of a later turn.
+inline std::vector<OrderFaultRow> order_fault_rows(const AdditionOrder& order) {
+  std::vector<OrderFaultRow> rows;
+  for (const OrderFault& fault : order.faults()) rows.emplace_back(fault.message, fault.iteration, fault.later_turn);
+  return rows;
+}
+
 // The counters of a run; `busiest`: cycles in which its busiest lane, or channel, carried a flit.
-inline Counters statistics_dict(const Statistics& values, std::uint64_t busiest) {
+inline Counters statistics_dict(const Statistics& values, const AdditionOrder& order, std::uint64_t busiest) {
   nanobind::dict result;
   result["cycles"] = values.end.value;
   result["contention_cycles"] = values.contention_cycles;
   result["late"] = values.late;
+  result["out_of_order"] = order.count();
   result["messages"] = values.messages;
   result["flit_hops"] = values.flit_hops;
   result["busiest_lane_cycles"] = busiest;

@@ -51,7 +51,9 @@ class Run {
   std::unique_ptr<MessageEngine> engine_;
 };
 
-Counters statistics(const Run& run) { return statistics_dict(run.engine().statistics(), run.engine().busiest_lane_cycles()); }
+Counters statistics(const Run& run) {
+  return statistics_dict(run.engine().statistics(), run.engine().order(), run.engine().busiest_lane_cycles());
+}
 
 // (message, lane, start, flits) of every lane that a message got.
 std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>> hops(const Run& run) {
@@ -79,6 +81,9 @@ void bind_lanes(nb::module_& module) {
       .def(
           "waiting", [](const Run& run) { return waiting_rows(run.engine().waiting()); },
           "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
+      .def(
+          "order_faults", [](const Run& run) { return order_fault_rows(run.engine().order()); },
+          "(message, iteration, later turn) of the first operands that were added after one of a later turn.")
       .def(
           "trace", [](const Run& run) { return trace_rows(run.engine().trace()); },
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")

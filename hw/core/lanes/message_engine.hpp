@@ -32,6 +32,7 @@ class MessageEngine : public Transport {
   bool is_deadlocked() const { return is_deadlocked_; }
   Cycle now() const { return now_; }
   const Statistics& statistics() const { return ledger_.statistics; }
+  const AdditionOrder& order() const { return ledger_.order; }
   const std::vector<TraceRecord>& trace() const { return ledger_.trace; }
   const std::vector<HopRecord>& hops() const { return hops_; }
   std::vector<Waiting> waiting() const;

@@ -98,6 +98,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("WORK_BASE", memory.work_base, "first granule of the work cells"),
         ("WORK_STRIDE", memory.work_stride, "granules of the work cells of one iteration"),
         ("IN_FLIGHT", tables.in_flight, "W, iterations whose work cells and counters are kept apart"),
+        ("ADDS_IN_ORDER", int(tables.additions is not None), "1: chunks are added in the order that the manifest states (A13)"),
         ("MEMORY_GRANULES", cells, "granules of a node that tables use"),
         ("REDUCE_START_CYCLES", machine.reduce_start_cycles, "from complete to the start of the reduction"),
         ("REDUCE_CHUNK_CYCLES", chunk_cycles, "that a chunk occupies the reduction unit"),

@@ -144,7 +144,7 @@ class FlitRun {
 
 Counters flit_statistics(FlitRun& run) {
   FlitEngine& engine = run.engine();
-  nb::dict result = statistics_dict(engine.statistics(), engine.network().busiest_channel_cycles());
+  nb::dict result = statistics_dict(engine.statistics(), engine.order(), engine.network().busiest_channel_cycles());
   result["other_packets"] = engine.other_packets();
   result["other_latency"] = engine.other_latency();
   result["longest_other_latency"] = engine.longest_other_latency();
@@ -243,6 +243,9 @@ void bind_routers(nb::module_& module) {
       .def(
           "waiting", [](FlitRun& run) { return waiting_rows(run.engine().waiting()); },
           "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
+      .def(
+          "order_faults", [](FlitRun& run) { return order_fault_rows(run.engine().order()); },
+          "(message, iteration, later turn) of the first operands that were added after one of a later turn.")
       .def(
           "trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")

@@ -68,6 +68,7 @@ class FlitEngine {
   bool is_deadlocked() const { return is_deadlocked_; }
   FlitNetwork& network() { return network_; }
   const Statistics& statistics() const { return ledger_.statistics; }
+  const AdditionOrder& order() const { return ledger_.order; }
   const std::vector<TraceRecord>& trace() const { return ledger_.trace; }
   std::vector<Waiting> waiting() const;
   std::uint64_t other_latency() const { return other_latency_; }  // of all other packets that arrived, from release to tail

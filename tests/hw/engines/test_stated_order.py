@@ -1,0 +1,65 @@
+"""A stated order of additions: in the manifest, in the verdict, and in runs in which operands come in another order."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import certree.api as ct
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.verify.tables.table_checker import verify_tables
+from tests.cli.running import certree, json_of
+from tests.verify.build import build
+
+CHAIN = "(((0,1),2),3)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of a reduce to node 0 that adds by rank."""
+    made = build("full:4", "reduce", "1+0; 2+0; 3+0", collective_root=0)
+    path = tmp_path_factory.mktemp("stated") / "tables"
+    assert ct.export(made, "readmemh", path, size="4KiB").additions == CHAIN
+    return path
+
+
+def test_kept_in_slots(folder: Path) -> None:
+    assert ct.verify(folder).valid
+    document = json_of("simulate", folder)
+    assert (document["stated_order"], document["out_of_order"], document["faults"]) == (CHAIN, 0, [])
+
+
+@pytest.mark.parametrize(
+    "options", [["--run", "paced", "--engine", "flit"], ["--allow-late"], ["--run", "paced", "--engine", "lanes"]]
+)
+def test_an_operand_that_comes_late_is_a_fault(folder: Path, options: str) -> None:
+    """Node 1 starts when all others have sent: its operand, the first in the order, is added last. The data are right."""
+    done = certree(
+        "simulate", folder, "--skew", "1=100000", "--without-routers" if "flit" not in options else "--allow-late", *options
+    )
+    assert done.code == 1
+    assert "  data: right at every rank" in done.out
+    assert "  out-of-order: node 0 adds chunk 0 of iteration 0 from node 1 (step 0) after that from node 3 (step 2)" in done.out
+
+
+def test_rows_in_another_order_are_refused(folder: Path, tmp_path: Path) -> None:
+    tables = read_tables(folder)
+    swapped = replace(tables, additions="(((0,2),1),3)")
+    (violation,) = verify_tables(swapped).violations
+    assert (violation.rule, violation.message) == (
+        "additions",
+        "the order '(((0,2),1),3)' is stated; the rows add in the order '(((0,1),2),3)'",
+    )
+    export_tables(swapped, tmp_path / "swapped")
+    assert certree("verify", tmp_path / "swapped").code == 1
+    done = certree("simulate", tmp_path / "swapped")
+    assert (done.code, "  out-of-order: the rows add in '(((0,1),2),3)'; stated: '(((0,2),1),3)'" in done.out) == (1, True)
+
+
+def test_others_state_none(tmp_path: Path) -> None:
+    """Where operands arrive together no order is stated, and none may be."""
+    tables = ct.export(ct.synthesize("ring:4", method="one-shot", size="4KiB"), "json", tmp_path / "ring")
+    assert tables.additions is None
+    assert "stated_order" not in json_of("simulate", tmp_path / "ring")
+    (violation,) = verify_tables(replace(tables, additions=CHAIN)).violations
+    assert violation.message == f"the order {CHAIN!r} is stated; 8 operands arrive together with others"
