@@ -6,12 +6,13 @@ from pathlib import Path
 from certree.api.api_errors import DisagreementError, InvalidScheduleError
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.inputs import schedule_of
+from certree.api.runs.stated_orders import with_additions
 from certree.api.settings import setting
 from certree.hw.formats import load_formats
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.golden import trace_files
 from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower, with_additions
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out

@@ -16,12 +16,11 @@ from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.router_transparency import meeting_effect, router_effect
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule, parts
-from certree.hw.engines.stated_order import stated_order
 from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.routers.flit_trace import write_flit_trace
 from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower, with_additions
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
@@ -87,7 +86,7 @@ def tables_or_plan(
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)
-        return with_additions(lower(whole, message_bytes, machine))
+        return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
         if whole.has_sizes or (whole.has_fine_slots and not whole.uses_switches):
             raise  # they run from tables only
@@ -96,7 +95,7 @@ def tables_or_plan(
 
 def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:
     """The schedule's tables, exported to a temporary directory and read back; UnsupportedError where it has none."""
-    tables = with_additions(lower(written_out(schedule), message_bytes, machine))
+    tables = lower(written_out(schedule), message_bytes, machine)
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
         return read_tables(Path(folder) / "tables")
@@ -157,9 +156,6 @@ def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
         shown,
         closed_form_cycles=engine.closed_form() if predictable else None,
         starved=engine.starved(),
-        stated_order=stated_order(source),
-        order_faults=engine.order_faults(),
-        out_of_order=ended.counters["out_of_order"],
         others=None if options.others is None else engine.other_traffic(),
     )
 
@@ -204,4 +200,7 @@ def _shown(source: Tables | SimulatedSchedule, options: Options, ended: Sequence
         deadlock=deadlock,
         router_effect=next((one.router_effect for one in ended if one.router_effect is not None), None),
         no_tables=source.no_tables if isinstance(source, SimulatedSchedule) else None,
+        stated_order=options.stated_order,
+        order_faults=tuple(words for one in ended for words in one.engine.order_faults()),
+        out_of_order=total["out_of_order"],
     )

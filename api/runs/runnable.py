@@ -4,6 +4,7 @@ from pathlib import Path
 
 from certree.api.inputs import given, schedule_of
 from certree.api.runs.any_timing import with_proof
+from certree.api.runs.stated_orders import with_additions
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -78,7 +79,8 @@ def source_to_run(
     if isinstance(taken, Tables):
         return tables_to_run(taken, size, machine, tell)
     used = setting(taken, size, machine, tell)
-    return tables_or_plan(taken, used.message_bytes, used.machine)
+    found = tables_or_plan(taken, used.message_bytes, used.machine)
+    return with_additions(found) if isinstance(found, Tables) else found
 
 
 def sent_by(source: Tables | SimulatedSchedule) -> Sent:
@@ -101,4 +103,4 @@ def tables_to_run(
         return taken
     schedule = schedule_of(taken)
     used = setting(schedule, size, machine, tell)
-    return through_files(schedule, used.message_bytes, used.machine)
+    return with_additions(through_files(schedule, used.message_bytes, used.machine))

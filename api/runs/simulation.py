@@ -1,11 +1,13 @@
 """Cycle-by-cycle simulation of tables or a schedule."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
 from certree.api.runs.runnable import source_to_run
+from certree.api.runs.stated_orders import stated_order
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.routers.packets import Packets, read_packets
@@ -47,7 +49,8 @@ def simulate(
     `step_time`, `trace`, `trace_flits`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background
     packets, a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
-    Tables that state a delay other than their own (`certree.verify.tables.delay`) raise InvalidScheduleError. Routes that may
+    Tables that state a delay other than their own (`certree.verify.tables.delay`), or another order of additions, raise
+    InvalidScheduleError. Routes that may
     deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
     `allow_deadlock`, which runs them to see. Schedules that rely on slots (`certree.verify.order`) raise it where messages of a
     slotted run may be late: by routers that add something to lanes, by clocks that differ, or by background packets, unless
@@ -80,7 +83,8 @@ def simulate(
         require_free(prepared, others)
     if not allow_late:
         require_in_time(prepared, options)
-    return run_schedule(prepared, with_proof(prepared, options))
+    stated = replace(with_proof(prepared, options), stated_order=stated_order(prepared, options))
+    return run_schedule(prepared, stated)
 
 
 def simulate_switch(

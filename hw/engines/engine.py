@@ -12,7 +12,7 @@ from certree.hw.core_calls import run_to_end
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import SimulatedSchedule
-from certree.hw.engines.stated_order import StatedOrder, stated_order
+from certree.hw.engines.stated_order import StatedOrder
 from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
@@ -38,8 +38,7 @@ class RowEngine(ABC):
                 self.rows.check_paced()
             if self.source.schedule.has_fine_slots:
                 self.rows.in_node_order()
-        stated = stated_order(source)
-        self.order = None if stated is None else StatedOrder(self.rows, self.source.schedule, stated)
+        self.order = None if options.stated_order is None else StatedOrder(self.rows, self.source.schedule)
         if options.clocks is not None:
             self.rows.set_clocks(options.clocks)
         if options.step_time == "exact":
@@ -89,7 +88,7 @@ class RowEngine(ABC):
         """Operands that were added after one that comes later in the stated order, in words: the first few."""
         if self.order is None:
             return ()
-        return self.order.disagreement + tuple(self.order.words(*fault) for fault in self.core.order_faults())
+        return tuple(self.order.words(*fault) for fault in self.core.order_faults())
 
     def starved(self) -> tuple[str, ...]:
         """The messages that waited longer than `Options.longest_wait`, in words."""

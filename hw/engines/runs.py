@@ -51,6 +51,8 @@ class Options:
       the collective ends are dropped. `longest_wait`: report packets that wait at least N cycles in a router while others pass
     - `at_any_timing`: the data of the program are proved to be right at any timing; without it a paced run refuses rows that do not
       wait for all that their cell ever gets
+    - `stated_order`: the order of additions in which the rows add by their slots; the run then reports operands that are not added
+      in it
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
       Perfetto and chrome://tracing; not overwritten unless `force`
@@ -67,6 +69,7 @@ class Options:
     framing: str = "message"
     clocks: Clocks | None = None
     step_time: str = "paper"
+    stated_order: str | None = None
     others: Packets | None = None
     longest_wait: int | None = None
     at_any_timing: bool = False

@@ -3,50 +3,27 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_rows import Rows
-from certree.models.common.errors import InputError, short
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.tables.tables import Tables
-from certree.verify.order.additions import additions_of
 
 Int64 = NDArray[np.int64]
 
 
-def stated_order(source: Tables | SimulatedSchedule) -> str | None:
-    """The order that tables state, or the one order that the slots of a schedule fix which has no tables (`no_tables`); None where
-    there is none. O(rows)."""
-    if isinstance(source, Tables):
-        return source.additions
-    if source.no_tables is None:
-        return None
-    try:
-        found = additions_of(source.schedule)
-    except InputError:  # too large to be examined
-        return None
-    return found.expression if found is not None and found.is_fixed else None
-
-
 class StatedOrder:
-    """The turns of the operands of each cell in a run that states an order: `turn` of each message, in the order of `Rows.sent`.
+    """The turns of the operands of each cell: `turn` of each message, in the order of `Rows.sent`.
 
-    The turn of an operand is the number of those that its cell gets before. The first two operands of a cell that holds nothing
-    have one turn, as additions commute. `disagreement`: in words, where the rows of the run (in packets they may have other times)
-    add in another order than the stated one. O(messages log messages).
+    The turn of an operand is the number of those that its cell gets before, by the slots of the schedule. The first two operands
+    of a cell that holds nothing have one turn, as additions commute. O(messages log messages).
     """
 
-    def __init__(self, rows: Rows, schedule: Schedule, stated: str) -> None:
-        self._sent, self._schedule = rows.sent, schedule
-        found = additions_of(schedule)
-        words = "no order" if found is None or not found.is_fixed else short(found.expression or f"{found.orders} orders")
-        self.disagreement = () if words == short(stated) else (f"the rows add in {words}; stated: {short(stated)}",)
-        sent, size = rows.sent, schedule.buffers
+    def __init__(self, rows: Rows, schedule: Schedule) -> None:
+        sent = rows.sent
         buffer = sent.get("dst_buffer", np.zeros(len(sent["dst"]), np.int32))
-        self._cell = (sent["dst"].astype(np.int64) * schedule.chunks + sent["chunk"]) * size + buffer
-        self.turn = self._turns(buffer)
-        rows.rows["message_turn"] = self.turn
+        self._sent, self._schedule = sent, schedule
+        self._cell = (sent["dst"].astype(np.int64) * schedule.chunks + sent["chunk"]) * schedule.buffers + buffer
+        self.turn = rows.rows["message_turn"] = self._turns(buffer)
 
     def _turns(self, buffer: NDArray[np.integer]) -> NDArray[np.uint32]:
         sent, schedule, is_sum = self._sent, self._schedule, self._sent["op"] == Op.REDUCE
@@ -54,8 +31,7 @@ class StatedOrder:
         begins = np.ones(len(order), np.bool_)
         begins[1:] = np.diff(self._cell[order]) != 0
         group = np.cumsum(begins) - 1
-        sums = np.cumsum(is_sum[order])
-        before = sums - is_sum[order]  # in all cells
+        before = np.cumsum(is_sum[order]) - is_sum[order]  # in all cells
         turn = before - before[begins][group]
         holds = np.isin(sent["dst"], schedule.collective.members_of(schedule.topology)) & (buffer == 0)
         is_empty = (~holds[order] & is_sum[order])[begins][group]

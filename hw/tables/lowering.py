@@ -20,7 +20,6 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.tables import Tables
-from certree.verify.order.additions import additions_of
 
 Int64 = NDArray[np.int64]
 
@@ -41,12 +40,6 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     header = _header(plan, machine, sizes)
     tables = _lower_trees(plan, header) or lower_counted(plan, header)
     return replace(tables, schedule_digest=tables.schedule.digest)
-
-
-def with_additions(tables: Tables) -> Tables:
-    """The tables with the order in which they add, where their slots fix one for all chunks. For valid tables. O(rows)."""
-    found = additions_of(tables.schedule)
-    return replace(tables, additions=found.expression if found is not None and found.is_fixed else None)
 
 
 def _lower_trees(plan: Schedule, header: dict[str, Any]) -> Tables | None:

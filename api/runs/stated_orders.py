@@ -1,0 +1,38 @@
+"""The order of additions that tables and runs state."""
+
+from dataclasses import replace
+
+from certree.api.api_errors import InvalidScheduleError
+from certree.hw.engines.runs import Options
+from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.engines.table_framing import framed
+from certree.models.common.errors import InputError
+from certree.models.tables.tables import Tables
+from certree.verify.order.additions import additions_of
+from certree.verify.tables.table_checker import check_additions
+from certree.verify.verdict import Findings
+
+
+def with_additions(tables: Tables) -> Tables:
+    """The tables with the order in which they add, where their slots fix one for all chunks. For valid tables. O(rows)."""
+    found = additions_of(tables.schedule)
+    return replace(tables, additions=found.expression if found is not None and found.is_fixed else None)
+
+
+def stated_order(source: Tables | SimulatedSchedule, options: Options) -> str | None:
+    """The order that the tables of a run state, or that the slots of a schedule without tables fix; None where there is none.
+
+    InvalidScheduleError for tables whose rows, in the framing of the run, add in another order than they state. O(rows).
+    """
+    if isinstance(source, Tables):
+        program, findings = framed(source, options.framing), Findings()
+        if source.additions is not None:
+            check_additions(replace(program, additions=source.additions), findings)
+        if findings.rules:
+            raise InvalidScheduleError(source.schedule, findings.verdict())
+        return source.additions
+    try:
+        found = additions_of(source.schedule) if options.framing == "message" else None
+    except InputError:  # too large to be examined
+        return None
+    return found.expression if found is not None and found.is_fixed else None
