@@ -22,6 +22,7 @@ DOCUMENTS |= {
         """,
     "execute": """
         right exact: bool
+        in_order?: bool
         error_over_bound mpi_seconds: number?
         topology collective type: text
         root: count?

@@ -50,7 +50,8 @@ def execute_command(
 
     The processes are started here and joined by sockets, or are those of `mpirun -n N certree execute SCHEDULE` (mpi4py).
 
-    Results are compared bit for bit with those of one process that adds in the order of the schedule, and with exact arithmetic.
+    Results are compared bit for bit with those of one process that adds in the order of the schedule, with the expression of that
+    order where all chunks have one, and with exact arithmetic.
     Exit code 1: a result is wrong, a process ended, or a message did not come within the time limit; every rank then says why.
     """
     mapped = None if rank_map is None else _rank_map(rank_map)
@@ -94,6 +95,7 @@ def execute_report(done: Executed) -> dict[str, Any]:
     return {
         "right": done.right,
         "exact": done.exact,
+        **({} if done.in_order is None else {"in_order": done.in_order}),
         "error_over_bound": done.error if done.error < float("inf") else None,
         "topology": done.schedule.topology.name,
         "collective": collective.name,
@@ -118,6 +120,8 @@ def execute_words(report: dict[str, Any]) -> str:
     what = f"{collective_words(report)} on {one_line(report['topology'])}, made by {one_line(report['method'] or 'unknown')}"
     how = f"{report['type']}, {report['operation']}" if report["operation"] else report["type"]
     bits = "results have the bits of the reference" if report["exact"] else "results differ from the reference"
+    if "in_order" in report:
+        bits += ", and of the order of additions" if report["in_order"] else "; they do not have the bits of the order of additions"
     bound = report["error_over_bound"]
     error = "" if bound == 0 else f"; error / bound {'more than any' if bound is None else f'{bound:.2f}'}"
     seconds = report["seconds"]

@@ -14,12 +14,14 @@ from certree.api.settings import message_size
 from certree.extras.runtimes.run.duties import Duties, duties_of, reducing_switches
 from certree.extras.runtimes.run.local import MAX_RANKS, Outcome, Tamper, execute_locally
 from certree.extras.runtimes.run.numbers import OPERATIONS, TYPES
-from certree.extras.runtimes.run.reference import digest, error, results
+from certree.extras.runtimes.run.reference import digest, error, in_order, results
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
+from certree.verify.order.additions import additions_of
+from certree.verify.order.expressions import read_expression
 
 DEFAULT_SECONDS = "60s"
 MAX_ITERATIONS = 10_000
@@ -33,7 +35,8 @@ class Executed:
     """An execution: `seconds` of every iteration (of the slowest rank), and whether the results are right.
 
     `exact`: every result has the bits of the reference, which adds in the order of the schedule. `error`: the largest difference
-    from exact arithmetic, over the bound for any order of additions. `mpi_seconds`: of MPI's own
+    from exact arithmetic, over the bound for any order of additions. `in_order`: whether every result has the bits of the one order
+    in which the schedule adds, evaluated as an expression; None where its slots do not fix one. `mpi_seconds`: of MPI's own
     all-reduce, where MPI executed one. `bus_bandwidth`: bytes per second over the busiest port of a
     rank in the fastest iteration, as the tests of NCCL count them.
     """
@@ -46,11 +49,12 @@ class Executed:
     exact: bool
     error: float
     mpi_seconds: float | None = None
+    in_order: bool | None = None
 
     @property
     def right(self) -> bool:
         """Whether the results are right."""
-        return self.exact and self.error <= 1
+        return self.exact and self.error <= 1 and self.in_order is not False
 
     @property
     def bus_bandwidth(self) -> float:
@@ -176,13 +180,26 @@ class _Prepared:
             return False
         return self.schedule.collective == Collective(CollectiveKind.ALL_REDUCE) and self.operation == "sum"
 
+    @property
+    def _ranks(self) -> list[int]:
+        """The ranks that take part."""
+        topology = self.schedule.topology
+        ranks: list[int] = topology.rank[self.schedule.collective.members_of(topology)].tolist()
+        return ranks
+
     def compared(self, outcomes: Sequence[Outcome]) -> Executed:
         """Compare what the ranks reported with the reference."""
-        exact, worst = True, 0.0
+        exact, worst, found = True, 0.0, additions_of(self.schedule)
+        order = found.expression if found is not None and found.is_fixed else None
+        expression = None if order is None else read_expression(order, self._ranks)
+        is_in_order = None if expression is None else True
         for chunk, due in results(self.duties, self.type, self.operation):
             for rank, value in due.items():
                 exact = exact and outcomes[rank].digests[chunk] == digest(value)
+            if expression is not None:
+                wanted = digest(in_order(self.duties, expression, self.type, self.operation, chunk))
+                is_in_order = is_in_order and all(outcomes[rank].digests[chunk] == wanted for rank in due)
             for value in list(due.values())[:1]:
                 worst = max(worst, error(self.duties, self.type, self.operation, chunk, value))
         times = tuple(map(max, zip(*(outcome.seconds for outcome in outcomes), strict=True)))
-        return Executed(self.schedule, self.message_bytes, self.type, self.operation, times, exact, worst)
+        return Executed(self.schedule, self.message_bytes, self.type, self.operation, times, exact, worst, in_order=is_in_order)

@@ -8,6 +8,7 @@ import numpy as np
 
 from certree.extras.runtimes.run.duties import Act, Duties, Place
 from certree.extras.runtimes.run.numbers import OPERATIONS, Vector, combined, contribution, exact
+from certree.verify.order.expressions import Expression
 
 _EPSILON = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}  # half of the last place
 
@@ -34,6 +35,15 @@ def results(duties: Duties, kind: str, operation: str) -> Iterator[tuple[int, di
             target = rank, duty.dst
             held[target] = combined(kind, operation, held[target], value) if duty.adds and target in held else value
         yield chunk, {rank: held[rank, (chunk, 0)] for rank in duties.due[chunk]}
+
+
+def in_order(duties: Duties, expression: Expression, kind: str, operation: str, chunk: int) -> Vector:
+    """The result of a chunk if its contributions are combined in the order of an expression over ranks, whatever the schedule does.
+    O(contributions)."""
+    values = [contribution(kind, rank, chunk, duties.counts[chunk]) for rank in expression.ranks]
+    for first, second in expression.parts:
+        values.append(combined(kind, operation, values[first], values[second]))
+    return values[-1]
 
 
 def error(duties: Duties, kind: str, operation: str, chunk: int, value: Vector) -> float:

@@ -2,17 +2,20 @@
 
 import os
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from certree.api.api_errors import ExecutionError
+from certree.extras.runtimes.run import executing
 from certree.extras.runtimes.run.duties import duties_of
 from certree.extras.runtimes.run.executing import execute
 from certree.extras.runtimes.run.numbers import combined, contribution, narrowed
 from certree.extras.runtimes.run.reference import error, results
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import Collective
+from certree.verify.order.additions import additions_of
 from tests.synth.execution import make
 from tests.verify.build import build
 
@@ -42,6 +45,17 @@ def test_types_and_operations(type_name: str, operation: str) -> None:
 def test_collectives(network: str, method: str, collective: str, root: int | None) -> None:
     done = execute(make(method, network, collective, root=root), size="2KiB", type="int32", iterations=1)
     assert (done.exact, done.error) == (True, 0)
+
+
+def test_bits_of_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results have the bits of the order of the schedule, if it has one, and not those of another one."""
+    chain = build("full:4", "reduce", "1+0; 2+0; 3+0", collective_root=0)
+    assert execute(chain, size="4KiB", iterations=1).in_order is True
+    assert execute(RING, size="3KiB", iterations=1).in_order is None
+    other = replace(additions_of(chain), expression="(((0,2),1),3)")
+    monkeypatch.setattr(executing, "additions_of", lambda _: other)
+    done = execute(chain, size="4KiB", iterations=1)
+    assert (done.exact, done.in_order, done.right) == (True, False, False)
 
 
 def test_members_and_repeats() -> None:

@@ -50,6 +50,14 @@ def test_all_ranks(made: Path) -> None:
     assert "MPI's own all-reduce" in done.stdout
 
 
+def test_bits_of_an_order(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    assert certree("synthesize", "hypercube:2", "--method", "halving-doubling", "--size", "64KiB", "-o", path).code == 0
+    done = mpirun(4, path, "--iterations", 1, "--type", "bfloat16", "--json")
+    assert done.returncode == 0, done.stderr
+    assert '"in_order": true' in done.stdout
+
+
 def test_errors(made: Path) -> None:
     late = mpirun(3, made, "--time-limit", "1ms")
     assert late.returncode != 0
