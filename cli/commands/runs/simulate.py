@@ -116,11 +116,12 @@ def simulate_command(
     With --then other tables, of the next epoch, take over at the end of the last iteration, without a reset; a message that
     meets an interface which executes the other tables is reported.
 
-    Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention that is not
-    planned, or misses its closed form (which assumes equal clocks, and routers that add nothing to it: what they add is shown, and
-    is no failure); when epochs are mixed (--then) or packets starve (--longest-wait); when routes may deadlock in the routers of
-    the machine, with any engine (--without-routers leaves routers out); or when a schedule relies on slots and its messages may be
-    late because of routers, --skew, --drift or --background (--allow-late runs it).
+    Exit code 1 when a rank has a wrong result, or operands are added in another order than is stated, or when a slotted run
+    without other packets is late, meets contention that is not planned, or misses its closed form (which assumes equal clocks,
+    and routers that add nothing to it: what they add is shown, and is no failure); when epochs are mixed (--then) or packets
+    starve (--longest-wait); when routes may deadlock in the routers of the machine, with any engine (--without-routers leaves
+    routers out); or when a schedule relies on slots and its messages may be late because of routers, --skew, --drift or
+    --background (--allow-late runs it).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
