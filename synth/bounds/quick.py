@@ -16,8 +16,7 @@ def quick_time_bound(request: Request) -> int:
     """
     if contradiction(request.topology, request.machine) is not None:
         return 0
-    instance = Instance(request.topology, request.collective)
-    of = TimeInstance(instance, request.message_bytes, request.machine)
-    loads = [bound for bound in cheap_bounds(instance) if bound["quantity"] == "bandwidth"]
+    of = TimeInstance(Instance(request.topology, request.collective), request.message_bytes, request.machine)
+    loads = [bound for bound in cheap_bounds(of.exact) if bound["quantity"] == "bandwidth"]
     found = [make_time_bound(of, "load", {"bound": bound}) for bound in loads] + time_bounds(of)
     return max((int(bound["value"]) for bound in found), default=0)
