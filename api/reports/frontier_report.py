@@ -68,11 +68,11 @@ def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
     """A proof without its lines or prices, which only the file has."""
     if proof["kind"] == "prices":
         return {"kind": "prices"}
-    if proof["kind"] != "drat":
+    if "lines" not in proof:
         return proof
     text = unpack(proof["lines"])
     return {
-        **{name: proof[name] for name in ("kind", "formula", "ordered", "sha256")},
+        **{name: proof[name] for name in ("kind", "formula", "ordered", "pairs", "sha256") if name in proof},
         "lines": text.count("\n"),
         "bytes": len(text),
     }

@@ -122,6 +122,8 @@ class Here:
     def _by_share(self, ask: Ask, spent: float) -> Answer:
         """The answer where the formula of all chunks is too hard: that of one chunk with its share of the links, within as many
         conflicts again. Only its refutation says something."""
+        if self.expired:
+            return Answer(Status.UNKNOWN, spent)
         asking, budget = ShareClauses(self.question.at(ask.point)), Budget(ask.most)
         with suppress(UnsupportedError, UndecidedError, ProofError):
             asking.encode()

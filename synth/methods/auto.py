@@ -1,4 +1,4 @@
-"""Automatic choice: the schedule with the fewest cycles of all applicable methods, in slots by closed form or as requested."""
+"""Automatic choice: the schedule with the fewest cycles of all methods that are tried, in slots by closed form or as requested."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -42,9 +42,9 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
     direct networks; Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that reached it, and without one
-    after a schedule within ENOUGH of the time bound (`quick_time_bound`): methods that repeat a part (`Method.is_repeated`) go
-    first. For a demand the methods that take one are tried, likewise.
+    PAIRWISE_ENDPOINTS only sparse methods are tried. It stops after a schedule within ENOUGH of the time bound
+    (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the method that reached a
+    time limit. For a demand the methods that take one are tried, likewise.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times

@@ -68,7 +68,7 @@ def measure(spec: str, collective: str, max_chunks: int) -> dict[str, object]:
         "points": [entry["point"] for entry in document["points"]],
         "complete": document["complete"],
         "kinds": sorted({proof["kind"] for proof in proofs}),
-        "proof_bytes": sum(len(unpack(proof["lines"])) for proof in proofs if proof["kind"] == "drat"),
+        "proof_bytes": sum(len(unpack(proof["lines"])) for proof in proofs if "lines" in proof),
         "bundle_bytes": len(canonical_json(document)),
         "search": searched,
         "check": process_time() - start - searched,

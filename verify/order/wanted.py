@@ -1,11 +1,13 @@
 """Wanted orders of additions: whether a schedule has the order that was asked for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from certree.models.common.errors import short
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.order.additions import additions_of
-from certree.verify.order.expressions import Expression
+from certree.verify.order.expressions import Expression, read_expression
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,11 @@ class WantedOrder:
     name: str
     expression: Expression | None = None
     nested: bool = False
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """It as a JSON document, from which `wanted_from_document` makes it again."""
+        return {"name": self.name, "nested": self.nested, "expression": None if self.expression is None else self.expression.text}
 
     def refusal(self, schedule: AnySchedule) -> str | None:
         """Why a valid schedule does not have this order; None where it does. O(rows log rows)."""
@@ -31,3 +38,9 @@ class WantedOrder:
         if self.expression is not None and found.expression != self.expression.text:
             return f"order {self.name}: the chunks are added in the order {short(str(found.expression))}"
         return None
+
+
+def wanted_from_document(document: Mapping[str, Any], ranks: Sequence[int]) -> WantedOrder:
+    """The order of a document that a WantedOrder of these ranks gave."""
+    text = document["expression"]
+    return WantedOrder(document["name"], None if text is None else read_expression(text, ranks), document["nested"])

@@ -82,8 +82,11 @@ class _ProofEvidence(Evidence):
         yield _result(name, found, "" if quality is None else self.told(opened.bundle.schedule, quality))
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:
-        """The certificate must make no such claim."""
-        if self._is_claimed(opened.bundle.schedule):
+        """The certificate must make no such claim; one in a bundle that does not know of the item is checked."""
+        is_claimed = self._is_claimed(opened.bundle.schedule)
+        if is_claimed and all(one.name != name for one in opened.bundle.items):
+            yield from self.recheck(name, opened)
+        elif is_claimed:
             yield ItemResult(name, Status.FAILED, "the certificate claims it, although the bundle says that it does not")
         else:
             yield from super().recheck_absence(name, item, opened)

@@ -37,6 +37,7 @@ from certree.synth.methods.auto import (
 )
 from certree.synth.monitor import Monitor
 from certree.verify.order.agreement import waits_for_credits
+from certree.verify.order.wanted import wanted_from_document
 
 AUTO = "auto"
 
@@ -124,6 +125,7 @@ class Spread:
             "method": one.method,
             "options": dict(one.options),
             "run": self.run,
+            "order": None if request.order is None else request.order.document,
             "valid_only": self.method == AUTO,
             "bar": self._bar(one) if METHODS[one.method].compares else None,
         }
@@ -224,8 +226,10 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     run = arguments["run"]
     form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
     names = ("chunks", "steps", "options", "effort", "seed")
-    monitor = Monitor(bar=arguments["bar"])
+    monitor, order = Monitor(bar=arguments["bar"]), arguments["order"]
     request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})
+    if order is not None:
+        request = replace(request, order=wanted_from_document(order, topology.rank[request.members].tolist()))
     found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
     try:
         schedule = method(request)

@@ -67,8 +67,8 @@ class QuotientEncoder(SpreadEncoder):
 class SumQuotientEncoder(SumEncoder):
     """The trusted formula of an all-reduce, cut down to the first chunks; each stands for as many as the group has elements.
 
-    An image of a chunk that reaches the sum everywhere does so as well, so that only the loads of links know of the images. A model
-    is a schedule; no model proves nothing.
+    An image of a chunk that reaches the sum everywhere does so as well, so that the images matter only for the loads of links. A
+    model is a schedule; no model proves nothing.
     """
 
     def __init__(self, question: Question, group: Group) -> None:

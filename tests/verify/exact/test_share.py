@@ -56,6 +56,11 @@ def test_a_share_excludes_its_point_and_no_easier_one() -> None:
     assert {name.rsplit(".")[1] for name in foreign_files(SWITCH, PROOF)} == {"cnf", "drat", "pbp"}
 
 
+def test_a_share_of_absurd_size_is_refused_before_it_is_tried() -> None:
+    with pytest.raises(ProofError, match="at most 4000000 are tried"):
+        check_refutation(SWITCH.at((2, 2000, 2000)), PROOF)
+
+
 @pytest.mark.parametrize(
     ("edit", "rule"),
     [

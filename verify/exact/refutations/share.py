@@ -1,20 +1,21 @@
 """Shares of links: of C equal chunks one loads the counted links no more than a C-th of what they can carry, which is refuted.
 
 Take any schedule of C chunks in S steps and R rounds, and some pairs of neighbours. In R rounds they carry at most R · (sum of
-their capacities) transfers, so one of the C chunks (of each demand, of a spreading) loads them at most
+their capacities) transfers. Of the C chunks (of a spreading: of the C sets of one chunk of each demand) one loads them at most
 
     most = floor(R · sum of capacity / C)
 
-times, counted over all steps. That chunk alone is a schedule of (1, S, R). The trusted formula of (1, S, R) with one more clause,
-that the counted pairs have at most that load, is smaller than the one of C chunks, and its refutation excludes (C, S, R).
+times, counted over all steps. That chunk, or set, alone is a schedule of (1, S, R). So a refutation of the trusted formula of
+(1, S, R), with a counter that limits the load of the counted pairs, excludes (C, S, R).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from certree.models.common.columns import int_column
+from certree.models.common.errors import UnsupportedError
 from certree.verify.exact.encoding.encode import encode
-from certree.verify.exact.encoding.encoder import Encoder
+from certree.verify.exact.encoding.encoder import MAX_CLAUSES, Encoder
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import REFUTATIONS, check_lines, lines_proof, only_fields
 from certree.verify.exact.rup import malformed
@@ -43,9 +44,10 @@ def share_encoder(question: Question, pairs: Sequence[int]) -> Encoder:
     counted = set(pairs)
     loads = [literal for (pair, _), users in encoder.loads.items() if pair in counted for literal in users]
     most = question.rounds * int(question.topology.pair_capacity[list(pairs)].sum()) // question.chunks
-    totals = encoder.formula.count(loads, most + 1)
-    if len(totals) > most:
-        encoder.formula.add(-totals[most])
+    if most < len(loads):  # else the limit says nothing
+        if (needed := len(encoder.formula.clauses) + 2 * len(loads) * (most + 1)) > MAX_CLAUSES:
+            raise UnsupportedError(f"a share of {question.point} would take {needed} clauses; at most {MAX_CLAUSES} are tried")
+        encoder.formula.add(-encoder.formula.count(loads, most + 1)[most])
     return encoder
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import certree.api as ct
+from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document
 from tests.cli.running import assert_bad_input, certree
@@ -54,3 +55,11 @@ def test_one_method_with_one_seed_is_not_cut_into_parts():
 def test_no_time_limit_for_several():
     for more in (("--workers", 2), ("--seeds", 2)):
         assert_bad_input(certree("synthesize", "ring:4", "--time-limit", "1s", *more), "a time limit is for one search")
+
+
+def test_an_order_of_additions_is_kept_by_workers() -> None:
+    """`--order` holds for each candidate, whoever makes it."""
+    asked = {"size": "4KiB", "order": "rank"}
+    assert bytes_of(ct.synthesize("ring:3", **asked, workers=2)) == bytes_of(ct.synthesize("ring:3", **asked))
+    with pytest.raises(UnsupportedError, match="order rank"):
+        ct.synthesize("ring:4", method="packing", **asked, seeds=2)
