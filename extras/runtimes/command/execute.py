@@ -50,8 +50,8 @@ def execute_command(
 
     The processes are started here and joined by sockets, or are those of `mpirun -n N certree execute SCHEDULE` (mpi4py).
 
-    Results are compared bit for bit with those of one process that adds in the order of the schedule, with the expression of that
-    order where all chunks have one, and with exact arithmetic.
+    Results are compared bit for bit with those of one process that adds in the order of the schedule, and with the expression of
+    that order where slots fix one for all chunks. They are also compared with exact arithmetic.
     Exit code 1: a result is wrong, a process ended, or a message did not come within the time limit; every rank then says why.
     """
     mapped = None if rank_map is None else _rank_map(rank_map)
