@@ -9,7 +9,8 @@ from certree.models.common.errors import InputError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.classes import is_general
 from certree.verify.bounds.instance import Instance
-from certree.verify.order.additions import additions_of
+from certree.verify.order.additions import Additions, additions_of
+from certree.verify.order.agreement import agreement_of_schedule
 
 
 def order_of(schedule: AnySchedule) -> dict[str, Any]:
@@ -19,7 +20,16 @@ def order_of(schedule: AnySchedule) -> dict[str, Any]:
         found = additions_of(schedule)
     except InputError as error:
         return {"order": None, "order_unknown": str(error)}
-    return {} if found is None else {"order": found.document() | _price(schedule)}
+    return {} if found is None else {"order": found.document() | _lateness(schedule, found) | _price(schedule)}
+
+
+def _lateness(schedule: AnySchedule, found: Additions) -> dict[str, Any]:
+    """`may_change`: why messages may be late on the machine that the schedule was made for, and so come in another order than that
+    of the slots; empty where they are not, and where slots fix no one order. O(rows log rows)."""
+    if schedule.made_for is None or found.expression is None or not found.is_fixed or schedule.collective.demand is not None:
+        return {}
+    why = agreement_of_schedule(schedule, schedule.made_for.machine, schedule.made_for.message_bytes)
+    return {} if why is None else {"may_change": why}
 
 
 def _price(schedule: AnySchedule) -> dict[str, Any]:
@@ -51,7 +61,8 @@ def order_words(report: Mapping[str, Any]) -> list[str]:
 def _fixed_words(order: Mapping[str, Any]) -> str:
     """What makes an order certain, or why it is not."""
     if order["tied"] is None:
-        return {"slots": "fixed by the slots", "waits": "fixed by what steps wait for"}[order["fixed_by"]]
+        late = f", unless messages are late: {order['may_change']}" if "may_change" in order else ""
+        return {"slots": "fixed by the slots", "waits": "fixed by what steps wait for"}[order["fixed_by"]] + late
     (place, chunk), is_one = order["tied"], order["ties"] == 1
     how, where = ("arrives" if is_one else "arrive") + " together with others", "node"
     if order["fixed_by"] == "arrival":

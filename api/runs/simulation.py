@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from certree.api.inputs import given
 from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
 from certree.api.runs.runnable import source_to_run
@@ -61,7 +62,8 @@ def simulate(
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
     <Run slotted, fast engine: cycles 49334, closed form 49334, contention 0, late 0, data right>
     """
-    prepared = source if isinstance(source, SimulatedSchedule) else source_to_run(source, size, machine)
+    taken = source if isinstance(source, SimulatedSchedule) else given(source)
+    prepared = taken if isinstance(taken, SimulatedSchedule) else source_to_run(taken, size, machine)
     others = read_packets(Path(background), prepared.topology) if isinstance(background, str | Path) else background
     options = Options(
         mode=run,
@@ -83,7 +85,8 @@ def simulate(
         require_free(prepared, others)
     if not allow_late:
         require_in_time(prepared, options)
-    stated = replace(with_proof(prepared, options), stated_order=stated_order(prepared, options))
+    order = stated_order(prepared, options, is_given=prepared is taken)
+    stated = replace(with_proof(prepared, options), stated_order=order)
     return run_schedule(prepared, stated)
 
 

@@ -105,14 +105,19 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
 
 def makes_sums_once(schedule: AnySchedule) -> bool:
     """Whether a valid schedule that adds makes each sum at one node, by one addition: then each chunk is added with one addition
-    less than members take part. A reduce into an empty cell of a switch is none; where such a cell is used again, for another sum,
-    the answer may be False though sums are made once. UnsupportedError as `additions_of`. O(rows log rows)."""
+    less than members take part. A reduce that comes first into a cell of a switch is none; where such a cell is used again, for
+    another sum, the answer may be False though sums are made once. UnsupportedError as `additions_of`. O(rows log rows)."""
     plan = written_out(schedule)
     buffer = np.zeros(plan.transfers, np.int64) if plan.dst_buffer is None else plan.dst_buffer.astype(np.int64)
     cell = _cells(plan, plan.dst.astype(np.int64), plan.chunk.astype(np.int64)) + buffer
     adds = plan.op == Op.REDUCE
-    begun = np.unique(cell[adds & (plan.topology.rank[plan.dst] < 0)])
-    additions = int(adds.sum()) - len(np.setdiff1d(begun, cell[~adds]))
+    of_switches = np.flatnonzero(plan.topology.rank[plan.dst] < 0)
+    if plan.has_fine_slots:  # which comes first depends on more than steps
+        begun = len(np.setdiff1d(cell[of_switches][adds[of_switches]], cell[~adds]))
+    else:
+        rows = of_switches[np.lexsort((plan.step[of_switches], cell[of_switches]))]
+        begun = int(adds[rows[np.unique(cell[rows], return_index=True)[1]]].sum())
+    additions = int(adds.sum()) - begun
     return additions == plan.chunks * (len(plan.collective.members_of(plan.topology)) - 1)
 
 
