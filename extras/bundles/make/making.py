@@ -63,7 +63,7 @@ def bundle(
     >>> import certree.api as ct
     >>> made = ct.bundle(ct.synthesize("ring:4", size="1MiB"), "ring4.certree", tla=False)
     >>> [item.name for item in made.items if item.status == "absent"]
-    ['fewest-steps', 'optimum', 'order', 'tla']
+    ['fewest-cycles', 'fewest-steps', 'optimum', 'order', 'tla']
     >>> print(next(item.text for item in made.items if item.name == "tables"))
     140 rows execute the schedule; 1 MiB, machine multitree, slots of 2,732 cycles
     """
