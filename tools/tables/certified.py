@@ -14,6 +14,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.schedule import Schedule
+from certree.synth.exact.asking import Ask, Here
 from certree.synth.exact.encodings.clauses import TrustedClauses
 from certree.synth.exact.frontier_search import FrontierSearch
 from certree.synth.exact.refuter import Refuter
@@ -109,13 +110,18 @@ def bounds_row(topology: Topology, more: Mapping[str, Schedule]) -> str:
 
 
 def searched(topology: Topology, halves: list[Schedule]) -> dict[str, Schedule]:
-    """A schedule of one chunk per endpoint with fewer steps than a composed one, found by SAT; None on large networks."""
+    """A schedule of one chunk per endpoint with fewer steps than a composed one, found by SAT, symmetric ones first; None on large
+    networks."""
     if len(topology.endpoints) > PAIRS or not halves:
         return {}
     refuter = Refuter(Question(topology, Collective(CollectiveKind.ALL_REDUCE), 1, 1, 1))
-    chunks = halves[0].chunks
+    chunks, here = halves[0].chunks, Here(refuter.question, Monitor())
     for steps in range(max(refuter.bound_rounds(chunks), refuter.question.least_steps[0]), rounds_of(halves[0])):
-        asking = TrustedClauses(refuter.question.at((chunks, steps, steps)))
+        point = chunks, steps, steps
+        for group in here.groups_for(point):
+            if (found := here.answer(Ask(point, CONFLICTS, group)).schedule) is not None:
+                return {"searched": found}
+        asking = TrustedClauses(refuter.question.at(point))
         asking.encode()
         if asking.solve(Budget(CONFLICTS), Monitor(), CONFLICTS).has_solution:
             return {"searched": asking.decode()}
