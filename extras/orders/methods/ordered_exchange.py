@@ -15,7 +15,7 @@ from certree.verify.order.wanted import WantedOrder
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER],
     published=False,
     tier=Tier.ORDERS,
-    order=74,
+    order=76,
     is_sized=True,
     is_anytime=True,
     takes_members=True,

@@ -6,7 +6,7 @@ import pytest
 
 import certree.api as ct
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import load_methods
+from certree.synth.method import Tier, load_methods
 from tests.synth.flows.demands import zipf
 
 
@@ -47,9 +47,11 @@ def test_members(tmp_path) -> None:
     assert set(cells) == {name for name in load_methods() if load_methods()[name].takes_members}
     timed = {name: cell for name, cell in cells.items() if cell.get("time_cycles")}
     assert len(timed) >= 5
-    for cell in timed.values():
+    for name, cell in timed.items():
         assert (cell["valid"], cell["data_ok"], cell["simulated_cycles"]) == (True, True, cell["time_cycles"])
-        assert cell["time_bound_cycles"] <= timed["auto"]["time_cycles"] <= cell["time_cycles"]
+        assert cell["time_bound_cycles"] <= timed["auto"]["time_cycles"]
+        is_compared = load_methods()[name].tier is not Tier.ORDERS  # auto tries those only where an order is asked for
+        assert not is_compared or timed["auto"]["time_cycles"] <= cell["time_cycles"]
     tuned = ct.tune("mesh:2x3", tmp_path / "tuned", some, smallest="4KiB", largest="64KiB", factor=16, workers=1)
     made = [ct.load(tuned.folder / row["file"]) for row in tuned.ranges]
     assert [schedule.collective.members for schedule in made] == [(0, 1, 3, 4)] * len(made)
