@@ -53,6 +53,7 @@ def other_units(topology: Topology, collective: Collective) -> list[Topology]:
     units = {unit for unit in units if speeds[-1] / MOST_UNITS <= unit <= most}
     lost = {unit: max(1 - speed // unit * unit / speed for speed in speeds) for unit in units}
     even = min(units, key=lambda unit: (max(lost[unit], MOST_LOST), -unit), default=None)
+    own = 1 / Fraction(topology.scale)
     best, exact = _bound(topology, collective), _bound(topology.exact, collective)
     found: dict[Fraction, Topology] = {}
     for unit in sorted(units, reverse=True):
@@ -60,7 +61,7 @@ def other_units(topology: Topology, collective: Collective) -> list[Topology]:
         bound = _bound(counted, collective)
         gains = LEAST_GAIN * (best - bound) >= exact
         best = bound if gains else best
-        if gains or unit == even:
+        if gains or unit == even != own:
             found[unit] = counted
     tried = {even, *[unit for unit in found if unit != even][: MOST_TRIED - 1]}
     return [counted for unit, counted in found.items() if unit in tried]

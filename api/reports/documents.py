@@ -22,6 +22,7 @@ PARTS = {
         orders ties: count
         same_at_all_ranks: bool
         fixed_by: text
+        may_change?: text
         nested: bool?
         expression: text?
         differs tied: [count]?

@@ -9,27 +9,21 @@ from certree.models.common.errors import InputError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.classes import is_general
 from certree.verify.bounds.instance import Instance
-from certree.verify.order.additions import Additions, additions_of
-from certree.verify.order.agreement import agreement_of_schedule
+from certree.verify.order.additions import additions_of
 
 
-def order_of(schedule: AnySchedule) -> dict[str, Any]:
+def order_of(schedule: AnySchedule, router_effect: str | None = None) -> dict[str, Any]:
     """`order` of a report on a valid schedule; nothing for a collective that does not add, and `order_unknown`, the reason, where
-    it is too large to be examined."""
+    it is too large to be examined. `router_effect`: why messages may be late, and so come in another order than that of the slots,
+    if they may; it is `may_change` of one order that slots fix."""
     try:
         found = additions_of(schedule)
     except InputError as error:
         return {"order": None, "order_unknown": str(error)}
-    return {} if found is None else {"order": found.document() | _lateness(schedule, found) | _price(schedule)}
-
-
-def _lateness(schedule: AnySchedule, found: Additions) -> dict[str, Any]:
-    """`may_change`: why messages may be late on the machine that the schedule was made for, and so come in another order than that
-    of the slots; empty where they are not, and where slots fix no one order. O(rows log rows)."""
-    if schedule.made_for is None or found.expression is None or not found.is_fixed or schedule.collective.demand is not None:
+    if found is None:
         return {}
-    why = agreement_of_schedule(schedule, schedule.made_for.machine, schedule.made_for.message_bytes)
-    return {} if why is None else {"may_change": why}
+    late = {} if router_effect is None or found.certain is None else {"may_change": router_effect}
+    return {"order": found.document() | late | _price(schedule)}
 
 
 def _price(schedule: AnySchedule) -> dict[str, Any]:

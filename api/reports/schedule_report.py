@@ -67,6 +67,7 @@ def schedule_report(
 ) -> dict[str, Any]:
     """The keys of `--json` of all commands that check a schedule; rationals as strings, null where an invalid one has no value.
     `slot_cycles` as in `closed_form`."""
+    effect = agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None
     document: dict[str, Any] = {
         "valid": verdict.valid,
         "topology": schedule.topology.name,
@@ -95,10 +96,10 @@ def schedule_report(
             else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
         ),
         **time_bound(schedule, verdict.quality, message_bytes, machine),
-        "router_effect": agreement_of_schedule(schedule, machine, message_bytes, None, slot_cycles) if verdict.valid else None,
+        "router_effect": effect,
         "message_bytes": message_bytes,
         "machine": machine.name,
-        **(order_of(schedule) if verdict.valid else {}),
+        **(order_of(schedule, effect) if verdict.valid else {}),
     }
     document |= over_bounds(document["time_cycles"], document)
     if not verdict.valid:

@@ -51,12 +51,11 @@ def simulate(
     packets, a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
     Tables that state a delay other than their own (`certree.verify.tables.delay`), or another order of additions, raise
-    InvalidScheduleError. Routes that may
-    deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
-    `allow_deadlock`, which runs them to see. Schedules that rely on slots (`certree.verify.order`) raise it where messages of a
-    slotted run may be late: by routers that add something to lanes, by clocks that differ, or by background packets, unless
-    `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises InputError for unknown names and
-    unreadable files, UnsupportedError where the engine or the machine cannot run the input.
+    InvalidScheduleError. Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine,
+    unless `without_routers` or `allow_deadlock`, which runs them to see. Schedules that rely on slots (`certree.verify.order`)
+    raise it where messages of a slotted run may be late: by routers that add something to lanes, by clocks that differ, or by
+    background packets, unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises
+    InputError for unknown names and unreadable files, UnsupportedError where the engine or the machine cannot run the input.
 
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))

@@ -144,6 +144,11 @@ class Collective:
         """The ids of the endpoints that take part, ascending: those of the network where none are named."""
         return topology.endpoints if self.members is None else np.array(self.members, np.int32)
 
+    def ranks_of(self, topology: Topology) -> list[int]:
+        """The ranks of the endpoints that take part, ascending."""
+        ranks: list[int] = topology.rank[self.members_of(topology)].tolist()
+        return ranks
+
     def require_fits(self, topology: Topology) -> None:
         """Raise InputError unless the root and the members, as far as there are any, are endpoints of this topology."""
         named = [("root", self.root), *(("member", member) for member in self.members or ())]

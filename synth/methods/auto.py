@@ -27,7 +27,7 @@ PACED = "retime:from=paced"
 ENOUGH = Fraction(1002, 1000)
 #: how the reason begins for which a schedule that the checker rejects is left out
 INVALID = "invalid: "
-#: whether it waits for credits, its cycles, and the place of its method; its label; the candidate
+#: whether it waits for credits, its cycles, and `Method.order`; its label; the candidate
 _Ranked = tuple[tuple[bool, int, int], str, AnySchedule]
 
 
@@ -52,7 +52,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     times: dict[str, int] = {}
     best: _Ranked | None = None
     equal: list[tuple[str, AnySchedule]] = []
-    bound, places = quick_time_bound(request), method_places()
+    bound = quick_time_bound(request)
     for label, name, options in candidates(request):
         if times and request.monitor.expired:
             considered[label] = "not tried: time limit"
@@ -78,7 +78,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.report(f"{label}: {considered[label]}")
         if not waits:
             times[label] = cycles
-        rank = waits, cycles, places[name]
+        rank = waits, cycles, METHODS[name].order
         if best is None or rank < best[0]:
             best = rank, label, schedule
         if may_be_paced(request, schedule):
@@ -136,7 +136,7 @@ def ended(
 
     `equal`: candidates that `may_be_paced`, in their order. What they have to beat is the best, unless it waits for credits.
     """
-    (waits, cycles, place), label, _ = best
+    (waits, cycles, order), label, _ = best
     if waits:
         times[label] = cycles
     if not equal or request.monitor.expired:
@@ -154,7 +154,7 @@ def ended(
     considered[label], times[label] = outcome_words(cycles, waits=False), cycles
     request.monitor.offer(made, cycles)
     request.monitor.report(f"{label}: {considered[label]}")
-    return (False, cycles, place), label, made
+    return (False, cycles, order), label, made
 
 
 def picked(
@@ -187,8 +187,7 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
     everyone = request.collective.members is None
     is_searched = request.form is None and topology.is_direct and is_large and everyone
-    places = method_places()
-    for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (not entry.is_repeated, places[entry.name])):
+    for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (not entry.is_repeated, entry.order, entry.name)):
         if request.collective.demand is not None and not entry.takes_demand:
             continue
         if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
@@ -198,11 +197,6 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
         yield from (_labelled(entry, options) for options, is_first in variants if is_first)
         yield entry.name, entry.name, dict(entry.auto_options)
         yield from (_labelled(entry, options) for options, is_first in variants if not is_first)
-
-
-def method_places() -> dict[str, int]:
-    """The place of each method in the order in which equally fast schedules are preferred."""
-    return {name: place for place, name in enumerate(sorted(METHODS, key=lambda name: (METHODS[name].order, name)))}
 
 
 def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[str, str]]:

@@ -73,7 +73,7 @@ class Instance:
         if self.adds is None or isinstance(self.adds, str):
             return self.adds
         found = additions_of(self.adds)
-        return found.expression if found is not None and found.is_fixed and found.differs is None else None
+        return None if found is None else found.certain
 
     @cached_property
     def makes_sums_once(self) -> bool:

@@ -56,6 +56,11 @@ class Additions:
         """Whether no operands come to a cell together, so that the order is certain."""
         return self.tied is None
 
+    @property
+    def certain(self) -> str | None:
+        """The expression of all chunks, where the order is certain."""
+        return self.expression if self.is_fixed else None
+
     def document(self) -> dict[str, object]:
         """The key `order` of reports."""
         named = {name: None if value is None else list(value) for name, value in (("differs", self.differs), ("tied", self.tied))}
@@ -90,7 +95,7 @@ def additions_of(schedule: AnySchedule) -> Additions | None:
     ends = held[due]
     other = np.argwhere(ends != ends[0])
     orders = np.unique(ends)
-    ranks = plan.topology.rank[members].tolist()
+    ranks = plan.collective.ranks_of(plan.topology)
     expression, is_nested = one_order(orders.tolist(), ranks, left, right, len(plan.topology.endpoints))
     return Additions(
         orders=len(orders),
@@ -110,14 +115,11 @@ def makes_sums_once(schedule: AnySchedule) -> bool:
     plan = written_out(schedule)
     buffer = np.zeros(plan.transfers, np.int64) if plan.dst_buffer is None else plan.dst_buffer.astype(np.int64)
     cell = _cells(plan, plan.dst.astype(np.int64), plan.chunk.astype(np.int64)) + buffer
-    adds = plan.op == Op.REDUCE
-    of_switches = np.flatnonzero(plan.topology.rank[plan.dst] < 0)
-    if plan.has_fine_slots:  # which comes first depends on more than steps
-        begun = len(np.setdiff1d(cell[of_switches][adds[of_switches]], cell[~adds]))
-    else:
-        rows = of_switches[np.lexsort((plan.step[of_switches], cell[of_switches]))]
-        begun = int(adds[rows[np.unique(cell[rows], return_index=True)[1]]].sum())
-    additions = int(adds.sum()) - begun
+    adds, order = plan.op == Op.REDUCE, _landing(plan, _leaving(plan))[2]
+    rows = order if len(order) else np.arange(plan.transfers)
+    rows = rows[plan.topology.rank[plan.dst[rows]] < 0]
+    first = rows[np.unique(cell[rows], return_index=True)[1]]
+    additions = int(adds.sum()) - int(adds[first].sum())
     return additions == plan.chunks * (len(plan.collective.members_of(plan.topology)) - 1)
 
 
@@ -125,15 +127,26 @@ def _cells(plan: Schedule, node: Int64, chunk: Int64) -> Int64:
     return (node * plan.chunks + chunk) * plan.buffers
 
 
+def _leaving(plan: Schedule) -> Int64:
+    """The rows in the order in which they leave; empty where that is their own."""
+    return np.zeros(0, np.int64) if is_sorted([plan.step]) else np.argsort(plan.step, kind="stable").astype(np.int64)
+
+
+def _landing(plan: Schedule, leaving: Int64) -> tuple[Int64, Int64, Int64]:
+    """The slots in which rows land and the cycles in which they come, with fine slots; and the rows in the order in which they
+    land, empty where that is their own. `leaving`: that of `_leaving`."""
+    if not plan.has_fine_slots:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), leaving
+    times = fine_times(plan)
+    lands, comes = times.landing_slot, times.fire + times.latency + times.length
+    return lands, comes, np.lexsort((np.arange(plan.transfers), comes, lands))
+
+
 def _added_up(plan: Schedule, start: Int32) -> tuple[Int32, Int32, Int32, int, int]:
     """What `add_up` says of the transfers of a plan."""
-    none, number = np.zeros(0, np.int64), np.arange(plan.transfers if plan.has_fine_slots else 0)
-    leaving = none if is_sorted([plan.step]) else np.argsort(plan.step, kind="stable").astype(np.int64)
-    lands, comes, landing, apart = none, none, leaving, plan.delay
-    if plan.has_fine_slots:
-        times = fine_times(plan)
-        lands, comes, apart = times.landing_slot, times.fire + times.latency + times.length, 1
-        landing = np.lexsort((number, comes, lands))
+    leaving = _leaving(plan)
+    lands, comes, landing = _landing(plan, leaving)
+    apart = 1 if plan.has_fine_slots else plan.delay
     buffers = [np.zeros(0, np.int32) if column is None else column for column in (plan.src_buffer, plan.dst_buffer)]
     return add_up(
         columns=[plan.src, plan.dst, plan.chunk, *buffers, plan.step],

@@ -1,6 +1,5 @@
 """The best placings of an order, of those that may be chosen, and the bound that their program proves."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -71,7 +70,7 @@ def with_order_bound(schedule: AnySchedule, monitor: Monitor) -> AnySchedule:
     """A schedule of one order with the bound of its order in its certificate, where the network is not too large. Without where
     the bound is for schedules that make each sum once, and this one makes some at several nodes."""
     instance = Instance.of(schedule)
-    ranks: Sequence[int] = schedule.topology.rank[schedule.collective.members_of(schedule.topology)].tolist()
+    ranks = schedule.collective.ranks_of(schedule.topology)
     if proved_of_order(schedule) or len(ranks) > MOST_ENDPOINTS or instance.order is None:
         return schedule
     expression = read_expression(instance.order, ranks)

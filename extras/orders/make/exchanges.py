@@ -204,4 +204,4 @@ def _expression(request: Request, choice: _Choice, *, is_halved: bool) -> Expres
     for dimension in choice.pieces[0].order:
         axis = grid.ndim - 1 - dimension
         grid = np.expand_dims(np.apply_along_axis(lambda line: total(line.tolist()), axis, grid), axis)
-    return Expression.of(request.topology.rank[members].tolist(), sums)
+    return Expression.of(request.collective.ranks_of(request.topology), sums)

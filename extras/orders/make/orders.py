@@ -26,7 +26,7 @@ def wanted_order(text: str, topology: Topology, collective: Collective) -> Wante
     for a file that cannot be read; UnsupportedError for a collective that does not add."""
     if collective.kind not in ORDERED:
         raise UnsupportedError(f"order: {collective.kind} adds nothing; allowed: {', '.join(ORDERED)}")
-    ranks = topology.rank[collective.members_of(topology)].tolist()
+    ranks = collective.ranks_of(topology)
     if text in ("one", "nested"):
         return WantedOrder(text, nested=text == "nested")
     if text in NAMES:
@@ -41,7 +41,7 @@ def wanted_order(text: str, topology: Topology, collective: Collective) -> Wante
 
 def candidates(wanted: WantedOrder, topology: Topology, collective: Collective) -> list[Expression]:
     """The expressions that a method may choose between, without repetitions."""
-    ranks = topology.rank[collective.members_of(topology)].tolist()
+    ranks = collective.ranks_of(topology)
     if wanted.expression is not None:
         return [wanted.expression]
     if wanted.nested:

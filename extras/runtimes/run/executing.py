@@ -180,19 +180,13 @@ class _Prepared:
             return False
         return self.schedule.collective == Collective(CollectiveKind.ALL_REDUCE) and self.operation == "sum"
 
-    @property
-    def _ranks(self) -> list[int]:
-        """The ranks that take part."""
-        topology = self.schedule.topology
-        ranks: list[int] = topology.rank[self.schedule.collective.members_of(topology)].tolist()
-        return ranks
-
     def compared(self, outcomes: Sequence[Outcome]) -> Executed:
         """Compare what the ranks reported with the reference."""
         exact, worst, found = True, 0.0, additions_of(self.schedule)
         in_steps = not self.schedule.has_fine_slots  # else what is sent first may land later, and processes add as it is sent
-        order = found.expression if found is not None and found.is_fixed and in_steps else None
-        expression = None if order is None else read_expression(order, self._ranks)
+        order = found.certain if found is not None and in_steps else None
+        ranks = self.schedule.collective.ranks_of(self.schedule.topology)
+        expression = None if order is None else read_expression(order, ranks)
         is_in_order = None if expression is None else True
         for chunk, due in results(self.duties, self.type, self.operation):
             for rank, value in due.items():

@@ -29,7 +29,6 @@ from certree.synth.methods.auto import (
     ended,
     enough_words,
     is_enough,
-    method_places,
     none_applies,
     outcome_words,
     picked,
@@ -185,7 +184,7 @@ class Spread:
     def _end(self, seed: int, *, interrupted: bool) -> tuple[tuple[bool, int, int], AnySchedule] | None:
         """(rank, schedule) that auto picks for one seed; None where it has found nothing yet."""
         every = {one.place: one for one in self._candidates(seed)}
-        labels, places = {place: one.label for place, one in every.items()}, method_places()
+        labels = {place: one.label for place, one in every.items()}
         last, found = self._enough(seed), self._of_seed(seed)
         if last is not None:
             found = {place: one for place, one in found.items() if place <= last}
@@ -197,11 +196,11 @@ class Spread:
         timed = {place: one for place, one in found.items() if one["cycles"] is not None}
         if not timed:
             return None
-        waits, least, first, place = min(
-            (one["waits"], one["cycles"], places[every[place].method], place) for place, one in timed.items()
+        waits, least, order, place = min(
+            (one["waits"], one["cycles"], METHODS[every[place].method].order, place) for place, one in timed.items()
         )
         times = {labels[other]: one["cycles"] for other, one in timed.items() if other == place or not one["waits"]}
-        best, request = ((waits, least, first), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
+        best, request = ((waits, least, order), labels[place], _schedule(found[place])), replace(self.request, seed=seed)
         if not interrupted and last is None:
             made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
             equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
@@ -226,10 +225,10 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     run = arguments["run"]
     form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
     names = ("chunks", "steps", "options", "effort", "seed")
-    monitor, order = Monitor(bar=arguments["bar"]), arguments["order"]
-    request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})
-    if order is not None:
-        request = replace(request, order=wanted_from_document(order, topology.rank[request.members].tolist()))
+    monitor, wanted = Monitor(bar=arguments["bar"]), arguments["order"]
+    order = None if wanted is None else wanted_from_document(wanted, collective.ranks_of(topology))
+    asked = {name: arguments[name] for name in names}
+    request = Request(topology, collective, size, machine, monitor=monitor, form=form, order=order, **asked)
     found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
     try:
         schedule = method(request)

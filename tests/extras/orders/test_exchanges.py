@@ -11,10 +11,14 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.order import order_of
+from certree.synth.fine.program import Program
 from certree.synth.fine.ways import default_ways
-from certree.synth.ranks.layout import Layout
 from certree.verify.order.additions import additions_of
+from certree.verify.order.expressions import Expression
 from tests.verify.order.test_additions import slowly
+
+FULL = parse_topology("full:4")
+SUM = Collective(CollectiveKind.ALL_REDUCE).fitted(FULL)
 
 
 @pytest.mark.parametrize(
@@ -48,33 +52,34 @@ def test_some_take_part() -> None:
     assert found.expression in ("((0,2),3)", "(0,(2,3))", "((0,3),2)")
 
 
+def everyone_sends(order: str) -> tuple[Program, Expression]:
+    """Four send their values to each other; and an order for them."""
+    wanted = wanted_order(order, FULL, SUM).expression
+    assert wanted is not None
+    return program_of(Levels((4,), FULL.endpoints, [Piece((0,), 0)])), wanted
+
+
+def program_of(levels: Levels) -> Program:
+    stages, roots = levels.rows()
+    return stages.program(FULL, SUM, roots, default_ways(FULL))
+
+
 @pytest.mark.parametrize("keeps", KEEPS)
 def test_operands_wait_in_buffers(keeps: str) -> None:
     """Of four who send to each other each adds its neighbour's value, and the sum of the two others, made in a scratch buffer."""
-    topology = parse_topology("full:4")
-    collective = Collective(CollectiveKind.ALL_REDUCE).fitted(topology)
-    stages, roots = Levels((4,), topology.endpoints, [Piece((0,), 0)]).rows()
-    program = stages.program(topology, collective, roots, default_ways(topology))
-    expression = wanted_order("balanced", topology, collective).expression
-    assert expression is not None
+    program, expression = everyone_sends("balanced")
     place = {node: node for node in range(4)}
     made = arranged(program, expression, place, keeps)
     assert made is not None
     local = int(((made.src == made.dst) & (made.op == Op.REDUCE)).sum())
     assert local == 4 * {KEEPS[0]: 1, KEEPS[1]: 2, KEEPS[2]: 3}[keeps]
-    pairs = Levels((2, 2), Layout((2, 2), topology.endpoints[[0, 2, 1, 3]]).nodes, [Piece((0, 1), 0)]).rows()[0]
-    other = pairs.program(topology, collective, roots, default_ways(topology))
-    assert arranged(other, expression, place, keeps) is None  # it adds 0 and 2 first
+    pairs = program_of(Levels((2, 2), FULL.endpoints[[0, 2, 1, 3]], [Piece((0, 1), 0)]))
+    assert arranged(pairs, expression, place, keeps) is None  # it adds 0 and 2 first
 
 
 def test_operands_that_follow_each_other_are_sent_at_once() -> None:
     """Sums of one buffer come in the order of rows, and are not sent one after the other has landed."""
-    topology = parse_topology("full:4")
-    collective = Collective(CollectiveKind.ALL_REDUCE).fitted(topology)
-    stages, roots = Levels((4,), topology.endpoints, [Piece((0,), 0)]).rows()
-    program = stages.program(topology, collective, roots, default_ways(topology))
-    expression = wanted_order("rank", topology, collective).expression
-    assert expression is not None
+    program, expression = everyone_sends("rank")
     made = arranged(program, expression, {node: node for node in range(4)})
     assert made is not None
     follows = order_of(made).follows

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 import certree.api as ct
+from certree.api.reports.order_report import order_words
+from certree.api.reports.schedule_report import schedule_report
 from certree.hw.tables.directory import export_tables, read_tables
+from certree.models.machine.machine import load_machine
+from certree.verify.checker import verify_schedule
 from certree.verify.tables.table_checker import verify_tables
 from tests.cli.running import certree, json_of
 from tests.verify.build import build
@@ -63,3 +67,24 @@ def test_others_state_none(tmp_path: Path) -> None:
     assert "stated_order" not in json_of("simulate", tmp_path / "ring")
     (violation,) = verify_tables(replace(tables, additions=CHAIN)).violations
     assert violation.message == f"the order {CHAIN!r} is stated; 8 operands arrive together with others"
+
+
+def test_none_is_stated_where_messages_may_be_late(tmp_path: Path) -> None:
+    """All messages of a node pass one interface to its router: `verify` says that they may be late, and tables state no order."""
+    made = build("full:4", "reduce", "1+0; 2+0; 3+0", collective_root=0)
+    machine = load_machine("multitree")
+    shared = replace(machine, router=replace(machine.router, interfaces="node"))
+    assert ct.export(made, "json", tmp_path / "tables", size="4KiB", machine=shared).additions is None
+    schedule = ct.synthesize("hypercube:2", method="recursive-doubling", size="4KiB", machine=shared)
+    late = schedule_report(schedule, verify_schedule(schedule), 4096, shared)
+    assert late["order"]["fixed_by"] == "slots"
+    assert late["order"]["may_change"] == late["router_effect"] is not None
+    assert order_words(late)[0].endswith(f"fixed by the slots, unless messages are late: {late['router_effect']}")
+
+
+def test_packets_of_a_schedule_state_none() -> None:
+    """In packets chunks are cut, and may be added in several orders; only tables that state one are refused then."""
+    made = ct.synthesize("ring:5", method="ordered-exchange", size="1KiB", time_limit="0.01s")
+    whole, cut = ct.simulate(made), ct.simulate(made, flow="packet")
+    assert whole.stated_order is not None
+    assert (cut.stated_order, cut.data_ok, cut.order_faults) == (None, True, ())

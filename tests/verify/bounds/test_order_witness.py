@@ -15,6 +15,7 @@ from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, make_time_bound
 from certree.verify.bounds.witness import WitnessError, check_bound, make_bound, with_class
 from certree.verify.bounds.witnesses.metric import distances
+from certree.verify.order.additions import makes_sums_once
 from certree.verify.order.placing import NEVER, least_branching
 
 ORDER = "((0,1),(2,3))"
@@ -137,6 +138,19 @@ def test_of_a_schedule_that_makes_sums_twice() -> None:
     forged = replace(twice, certificate={**twice.certificate, "bounds": bounds})  # type: ignore[dict-item]
     found = [violation for violation in ct.verify(forged).violations if violation.rule == "witness-foreign"]
     assert "make each sum at one node; this one makes some at several" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("network", "method", "made_once"),
+    [
+        ("leafspine:2x2x2@2,reducing=switches", "in-switch", True),  # leaves get the result where they made a part of it
+        ("switch:4,reducing=switches", "in-switch", True),
+        ("fattree:2x2", "recursive-doubling", False),
+        ("ring:4", "ring", True),
+    ],
+)
+def test_where_sums_are_made_once(network: str, method: str, made_once: bool) -> None:
+    assert makes_sums_once(ct.synthesize(network, method=method, size="4KiB")) is made_once
 
 
 def test_its_class_names_the_shares_that_it_is_for() -> None:
