@@ -11,7 +11,7 @@ from certree.extras.runtimes.check.plan_operations import channel_words, op_word
 from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.limits import PLAN_EXECUTOR, plan_limits
-from certree.extras.runtimes.model.plan import OpName, Plan
+from certree.extras.runtimes.model.plan import Plan
 from certree.models.common.budget import budgeted
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import WITH_ONE_ROOT
@@ -68,29 +68,14 @@ def verify_plan(plan: Plan, root: int | None = None, executor: str | None = None
 
 
 def _open_sums(run: PlanExecution) -> Iterator[tuple[int, int]]:
-    """(rank, slice) of operands that are added as they come: by a switch, or ordered by nothing but semaphores that are shared."""
+    """(rank, slice) of operands that are added as they come: by a switch, or ordered by nothing but semaphores and barriers that
+    are shared."""
     yield from run.open_sums
-    if _shares_barriers(run.plan):
-        for cell in sorted(cell for cell, value in run.values.items() if len(value.parts) > 1):
-            yield cell[0], min(run.values[cell].parts)[1]
-    if not run.semaphores.is_shared:
+    if not (run.semaphores.is_shared or run.shared_barriers):
         return
     least = PlanExecution(run.plan, run.chunk_layout, run.sums, is_certain=True)
     for cell in sorted({race.cell for race in least.accesses.races}):
         yield cell[0], min(run.values[cell].parts, default=(0, 0))[1]
-
-
-def _shares_barriers(plan: Plan) -> bool:
-    """Whether more thread blocks use a barrier than it lets pass at once, so that it depends on the run which of them meet."""
-    users: dict[tuple[int, object], set[int]] = {}
-    sizes: dict[tuple[int, object], int] = {}
-    for rank, owner in enumerate(plan.ranks):
-        for at, block in enumerate(owner.blocks):
-            for operation, _ in unrolled(block):
-                if operation.name is OpName.BARRIER:
-                    users.setdefault((rank, operation.barrier), set()).add(at)
-                    sizes[rank, operation.barrier] = operation.blocks
-    return any(len(blocks) > sizes[key] for key, blocks in users.items())
 
 
 def _check_signals(plan: Plan, findings: Findings) -> None:

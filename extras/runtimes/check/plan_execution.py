@@ -17,7 +17,7 @@ import numpy as np
 
 from certree.extras.runtimes.check.execution import Arrival, Block, cell_words
 from certree.extras.runtimes.check.ordering import Accesses, Clock
-from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, slices, spend_on, unrolled
+from certree.extras.runtimes.check.plan_operations import ROUNDS, op_words, shared_barriers, slices, spend_on, unrolled
 from certree.extras.runtimes.check.plan_packets import Packet, Packets, Uses, flagged, with_uses
 from certree.extras.runtimes.check.plan_semaphores import Semaphores, Token
 from certree.extras.runtimes.check.sums import Sums, Value
@@ -35,7 +35,7 @@ class PlanExecution:
     `finished`, `stuck`, `arrivals`, `overwritten_inputs`: as in `Execution`. `early`: (block, operation) -> rank, where a block
     used the buffers of a rank of which nothing says that it has started; `late`: where nothing says that it is still there.
     `by_switch`: whether a switch moved anything; `open_sums`: (rank, slice) of operands that it added in an order of its own.
-    `is_certain`: with no more of what semaphores tell than in every run. O(operations · (blocks + slices)).
+    `is_certain`: with no more of what semaphores and barriers tell than in every run. O(operations · (blocks + slices)).
     """
 
     plan: Plan
@@ -78,6 +78,7 @@ class PlanExecution:
         self.tokens: defaultdict[tuple[str, int, int, int], deque[Token]] = defaultdict(deque)
         used = ((block, operation) for block, steps in self.steps.items() for operation, _ in steps)
         self.semaphores = Semaphores(self.plan.ranks, used, zero, is_certain=self.is_certain)
+        self.shared_barriers = shared_barriers(self.steps)
         self.meetings: defaultdict[tuple[int, int], dict[Block, int]] = defaultdict(dict)
         self.passed: set[tuple[Block, int]] = set()
         self.remote, self._position = dict[tuple[Block, int], int](), 0
@@ -153,18 +154,19 @@ class PlanExecution:
         mark = (block, self.over[block])
         if mark in self.passed:
             return None
-        there = self.meetings[block[0], operation.barrier]
+        barrier = block[0], operation.barrier
+        there, teaches = self.meetings[barrier], not (self.is_certain and barrier in self.shared_barriers)
         there[block] = self.over[block]
         if len(there) < operation.blocks:
             return f"waits at barrier {operation.barrier}, with {len(there)} of {operation.blocks} thread blocks there"
-        clock = np.zeros(len(self.blocks), np.int32)
+        clock = np.maximum.reduce([self.learned[one] for one in there])
         for one, index in there.items():
-            np.maximum(clock, self.learned[one], out=clock)
             clock[self.number[one]] = index + 1 + STARTED
         level = max(self.levels[one] for one in there)
         for one, index in there.items():
             self.passed.add((one, index))
-            np.maximum(self.learned[one], clock, out=self.learned[one])
+            if teaches:
+                np.maximum(self.learned[one], clock, out=self.learned[one])
             self.levels[one] = level
         there.clear()
         return None

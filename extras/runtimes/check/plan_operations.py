@@ -1,5 +1,7 @@
 """Operations of plans: unrolled, cut into slices, and in words."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from math import lcm
 
 from certree.extras.runtimes.check.execution import Block
@@ -21,6 +23,19 @@ def unrolled(block: tuple[Operation, ...]) -> list[tuple[Operation, tuple[int, i
             continue
         found += [(inner, (turn, operation.loop_chunks)) for turn in range(ROUNDS) for inner in operation.body]
     return found
+
+
+def shared_barriers(steps: Mapping[Block, Sequence[tuple[Operation, object]]]) -> set[tuple[int, int]]:
+    """(rank, number) of the barriers that more thread blocks use than they let pass at once: who meets whom depends on the run."""
+    users: defaultdict[tuple[int, int], set[Block]] = defaultdict(set)
+    sizes: dict[tuple[int, int], int] = {}
+    for block, operations in steps.items():
+        for operation, _ in operations:
+            if operation.name is OpName.BARRIER:
+                key = block[0], operation.barrier
+                users[key].add(block)
+                sizes[key] = min(operation.blocks, sizes.get(key, operation.blocks))
+    return {key for key, blocks in users.items() if len(blocks) > sizes[key]}
 
 
 def slices(plan: Plan) -> int:

@@ -1,8 +1,8 @@
 """What places hold, and the order in which a program adds, as `certree.verify.order.additions` has it for schedules.
 
 Programs have no slots. What fixes an order is what steps wait for: a valid program has no races, messages of a connection stay in
-order, and so every run adds in one order. Two things leave it open: a semaphore that several thread blocks release or acquire, as
-they come, and a switch that adds more than two operands.
+order, and so every run adds in one order. Three things leave it open: a semaphore that several thread blocks release or acquire, as
+they come, a barrier that more thread blocks use than it lets pass, and a switch that adds more than two operands.
 """
 
 from collections.abc import Iterable, Sequence

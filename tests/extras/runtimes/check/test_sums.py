@@ -111,6 +111,26 @@ def test_a_lock_leaves_the_order_open() -> None:
     assert words(free, "mscclpp")[-1].endswith(last)
 
 
+def test_a_barrier_of_more_blocks_than_it_lets_pass_leaves_the_order_open() -> None:
+    """A third block copies, then lets one of the two that add go after the other, whoever comes."""
+    document = three(is_chain=True)
+    blocks = document["gpus"][0]["threadblocks"]
+
+    def meet(number):
+        return {"name": "barrier", "barrier_id": number, "num_threadblocks": 2}
+
+    for at, block in enumerate(blocks):
+        out = {**PUT_SUM, "src_buff": [on("o", 0)], "dst_buff": [on("o", 0, far=True)]}
+        add = {**ADD, "src_buff": [on("o", 0), on("s", at)]}
+        waits = [notify("rlxsignal"), notify("rlxwait"), NOP, notify("wait"), NOP]
+        block["ops"] = [*waits, meet(5), add, NOP, meet(6), meet(0), out, NOP, notify("signal")]
+    first = [{"name": "copy", "src_buff": [on("i", 0)], "dst_buff": [on("o", 0)]}, NOP]
+    blocks.append({"id": 2, "ops": [*first, *map(meet, (5, 6, 5, 6))], "channels": [], "remote_buffer_refs": []})
+    found = verify_plan(plan_of(document, "x"))
+    assert found.valid, found.verdict.violations
+    assert (found.additions.fixed_by, found.additions.tied) == ("arrival", (0, 0))
+
+
 def test_a_switch_has_an_order_of_its_own() -> None:
     schedule = make("netreduce", "switch:3,reducing=switches", "all-reduce")
     found = verify_plan(lower_to_plan(written_out(schedule))).additions
