@@ -177,7 +177,7 @@ def write_proofs(found: Any, folder: str | Path) -> int:
 
 def _files_of(question: Question, refuted: list[Document]) -> list[dict[str, bytes]]:
     """The files of each refutation of a point by formula."""
-    proofs = [entry for entry in refuted if entry["proof"]["kind"] in ("drat", "share")]
+    proofs = [entry for entry in refuted if "lines" in entry["proof"]]
     return [foreign_files(question.at(tuple(entry["point"])), entry["proof"]) for entry in proofs]
 
 

@@ -4,6 +4,7 @@ A user who trusts neither certree's checker nor its files needs only the encoder
 every formula and writes it next to its proof. `drat-trim F.cnf F.drat` and `veripb --cnf F.cnf F.pbp` check them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from certree.verify.exact.encoding.encode import encode
@@ -11,25 +12,32 @@ from certree.verify.exact.encoding.run_encoder import RunEncoder
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import unpack
-from certree.verify.exact.refutations.share import share_encoder
+from certree.verify.exact.refutations.share import most_load, share_encoder
 from certree.verify.exact.run_question import RunQuestion
 from certree.verify.exact.rup import parse_proof
 
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
     """Name -> content of the formula and the proof of a `drat` or `share` refutation, in each form. O(formula + proof)."""
-    is_share, ordered = proof["kind"] == "share", proof.get("ordered", False)
-    formula = (share_encoder(question, proof["pairs"]) if is_share else encode(question, ordered=ordered)).formula
+    pairs, ordered = proof.get("pairs"), proof.get("ordered", False)
+    formula = (encode(question, ordered=ordered) if pairs is None else share_encoder(question, pairs)).formula
     name = "refuted_c{}_s{}_r{}".format(*question.point)
     what = f"{question.collective.words} on {question.topology.name}: no schedule of {question.point} (chunks, steps, rounds)"
     comments = [
         what,
         question.model,
         *["chunks are interchangeable; their transfers of step 0 descend, which loses no schedule"] * ordered,
-        *["one chunk alone, with its share of the load of some pairs of neighbours"] * is_share,
+        *([] if pairs is None else [_share_words(question, pairs)]),
         "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
     ]
     return _written(name, comments, formula, proof)
+
+
+def _share_words(question: Question, pairs: Sequence[int]) -> str:
+    """Which formula that of a share is."""
+    ends = zip(question.topology.pair_src[pairs].tolist(), question.topology.pair_dst[pairs].tolist(), strict=True)
+    named = " ".join(f"{src}>{dst}" for src, dst in ends)
+    return f"one chunk alone, which loads these links at most {most_load(question, pairs)} times in all: {named}"
 
 
 def run_files(question: RunQuestion, proof: dict[str, Any]) -> dict[str, bytes]:

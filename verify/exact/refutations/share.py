@@ -43,12 +43,17 @@ def share_encoder(question: Question, pairs: Sequence[int]) -> Encoder:
     encoder = encode(question.at((1, question.steps, question.rounds)))
     counted = set(pairs)
     loads = [literal for (pair, _), users in encoder.loads.items() if pair in counted for literal in users]
-    most = question.rounds * int(question.topology.pair_capacity[list(pairs)].sum()) // question.chunks
+    most = most_load(question, pairs)
     if most < len(loads):  # else the limit says nothing
         if (needed := len(encoder.formula.clauses) + 2 * len(loads) * (most + 1)) > MAX_CLAUSES:
             raise UnsupportedError(f"a share of {question.point} would take {needed} clauses; at most {MAX_CLAUSES} are tried")
         encoder.formula.add(-encoder.formula.count(loads, most + 1)[most])
     return encoder
+
+
+def most_load(question: Question, pairs: Sequence[int]) -> int:
+    """How often one chunk of the point, or set of chunks, loads these pairs at most."""
+    return question.rounds * int(question.topology.pair_capacity[list(pairs)].sum()) // question.chunks
 
 
 def share_proof(pairs: Sequence[int], digest: str, text: str) -> dict[str, Any]:
