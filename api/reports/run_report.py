@@ -121,6 +121,9 @@ def simulation_words(report: dict[str, Any]) -> str:
         lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
     if report.get("faults") == []:
         lines.append("  order of additions: as stated")
-    lines += [f"  out-of-order: {line}" for line in report.get("faults", [])]
+    faults = report.get("faults", [])
+    lines += [f"  out-of-order: {line}" for line in faults]
+    if (more := report.get("out_of_order", 0) - len(faults)) > 0:
+        lines.append(f"  out-of-order: {more:,} more")
     lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

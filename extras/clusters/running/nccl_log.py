@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from certree.api.reports.text import counted
 from certree.extras.clusters.imports.texts import decoded, lines_of
 from certree.extras.clusters.running.channels import MAX_CHANNELS, RING, TREE, Channels, require_ring, require_tree
 from certree.extras.clusters.running.communicators import Communicator, communicators
@@ -85,7 +86,7 @@ def _question(
     for index in large:
         one, reading = found[index], readings[index]
         first, last = one.lines
-        what = reading if isinstance(reading, str) else f"{len(reading.rings or reading.trees)} channels"
+        what = reading if isinstance(reading, str) else counted(len(reading.rings or reading.trees), "channels")
         listed.append(f"{index + 1}: {_size(reading, one) or 'unknown'} ranks, {what}, lines {first} to {last}")
     least = "" if endpoints is None else f" and the network has {endpoints} endpoints"
     return f"the log has {len(large)} communicators{least}; name one as FILE:NUMBER: {'; '.join(listed)}"

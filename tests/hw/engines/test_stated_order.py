@@ -13,7 +13,7 @@ from certree.models.machine.machine import load_machine
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.table_checker import verify_tables
 from tests.cli.running import certree, json_of
-from tests.verify.build import build
+from tests.verify.build import REDUCE, build
 
 CHAIN = "(((0,1),2),3)"
 
@@ -88,3 +88,14 @@ def test_packets_of_a_schedule_state_none() -> None:
     whole, cut = ct.simulate(made), ct.simulate(made, flow="packet")
     assert whole.stated_order is not None
     assert (cut.stated_order, cut.data_ok, cut.order_faults) == (None, True, ())
+
+
+def test_more_faults_than_are_listed_are_counted(tmp_path: Path) -> None:
+    """In each of ten chunks the operands of two nodes come before that of node 1; the first eight are listed."""
+    rows = [(chunk, REDUCE, 3 * chunk + node - 1, node, 0) for chunk in range(10) for node in (1, 2, 3)]
+    made = build("full:4", "reduce", rows, collective_root=0, chunks=10)
+    ct.export(made, "json", tmp_path / "tables", size="64KiB")
+    done = certree("simulate", tmp_path / "tables", "--run", "paced", "--skew", "1=100000")
+    assert done.code == 1
+    assert done.out.count("out-of-order: node 0 adds") == 8
+    assert "  out-of-order: 2 more" in done.out
