@@ -6,11 +6,11 @@ names, and `api.pyi` of each extra those that it adds.
 
 - `artefacts`: what is found on a path, with one file for each kind in `kinds`; `inputs`: arguments that may be paths
 - `parsing`: networks, collectives, machines and sizes; `settings`: size and machine of a schedule; `api_errors`
-- `checks`: verify, certify, bound, verify_all; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how
+- `checks`: verify, certify, bound, verify_all; `synthesis`: synthesize; `frontiers`: frontier; `evidence`: how
 certificates
   are made
 - `table_export`: export, import_tables, row_bits
-- `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints
+- `runs`: simulate, simulate_switch, deadlock, inject
 - `listings`: names, explain, describe, schemas; `workers`: the workers that a call asks for
 - `reports`: results as JSON documents and in words
 """

@@ -26,29 +26,28 @@ from certree.api.parsing import demand as demand
 from certree.api.parsing import machine as machine
 from certree.api.parsing import size as size
 from certree.api.parsing import topology as topology
-from certree.api.runs.aggregation import aggregate as aggregate
 from certree.api.runs.deadlocks import deadlock as deadlock
 from certree.api.runs.injection import Traffic as Traffic
 from certree.api.runs.injection import inject as inject
-from certree.api.runs.model_checks import model_check as model_check
 from certree.api.runs.simulation import simulate as simulate
 from certree.api.runs.simulation import simulate_switch as simulate_switch
-from certree.api.synthesis import improve as improve
 from certree.api.synthesis import synthesize as synthesize
 from certree.api.table_export import export as export
 from certree.api.table_export import import_tables as import_tables
 from certree.api.table_export import row_bits as row_bits
 from certree.api.workers import Workers as Workers
+from certree.extras.aggregation.api import *
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
 from certree.extras.endpoints.api import *
+from certree.extras.improvement.api import *
 from certree.extras.papers.api import *
 from certree.extras.reports.api import *
 from certree.extras.runtimes.api import *
 from certree.extras.sweeps.api import *
+from certree.extras.tla.api import *
 from certree.extras.training.api import *
 from certree.hw.engines.runs import Run as Run
-from certree.hw.reducing.setup import AggregationRules as AggregationRules
 from certree.hw.switching import Switched as Switched
 from certree.models.common.errors import CertreeError as CertreeError
 from certree.models.common.errors import InputError as InputError
@@ -62,7 +61,6 @@ from certree.models.schedule.schedule import Schedule as Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import SymmetricSchedule as SymmetricSchedule
 from certree.models.tables.tables import Tables as Tables
 from certree.verify.deadlock.freedom import Freedom as Freedom
-from certree.verify.tla.model_runs import ModelResult as ModelResult
 from certree.verify.verdict import Verdict as Verdict
 
 def modules() -> dict[str, str]: ...

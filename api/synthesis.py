@@ -1,4 +1,4 @@
-"""Synthesis and improvement of schedules, each verified and certified before it is returned."""
+"""Synthesis of schedules, each verified and certified before it is returned."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,22 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.api_errors import InvalidScheduleError, SearchInterrupted
+from certree.api.api_errors import SearchInterrupted
 from certree.api.evidence import certified_or_fail
-from certree.api.inputs import schedule_of, size_or_default
+from certree.api.inputs import size_or_default
 from certree.api.parsing import Network
 from certree.api.runs.runnable import form_of
-from certree.api.settings import machine_for, setting, silent
+from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError
 from certree.models.common.extras import provided
 from certree.models.fine.rebooking import with_guards
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
-from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.method import Method, Request, load_methods
-from certree.verify.checker import verify_schedule
 
 
 def synthesize(
@@ -67,7 +65,7 @@ def synthesize(
     >>> ct.synthesize("ring:4", size="1MiB")
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
-    _require_one_budget(effort, time_limit)
+    require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
     if skew < 0 or (skew and run != "slotted"):
@@ -117,58 +115,6 @@ def synthesize(
     return certified
 
 
-def improve(
-    source: str | Path | AnySchedule,
-    *,
-    topology: Network | None = None,
-    collective: str | Collective | None = None,
-    root: int | None = None,
-    route: str | None = None,
-    size: int | str | None = None,
-    machine: str | Path | Machine | None = None,
-    effort: int | None = None,
-    time_limit: str | float | Fraction | None = None,
-    seed: int = 0,
-    progress: Callable[[str], None] | None = None,
-) -> AnySchedule:
-    """A schedule that takes fewer cycles than a valid one at that size, with other slots, orders, trees, delays or repeats.
-
-    It is verified and certified, and made for that size and machine; where nothing faster is found, it has
-    the transfers of the input.
-    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine` are by default what the
-    schedule was made for, or 64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises
-    InvalidScheduleError for a schedule that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
-
-    >>> import certree.api as ct
-    >>> slow = ct.synthesize("ring:4", method="ring", size="1KiB")
-    >>> ct.improve(slow).steps < slow.steps
-    True
-    """
-    from certree.synth.improve.improvement import improve as improved
-
-    _require_one_budget(effort, time_limit)
-    given = schedule_of(source, topology, collective, root, route)
-    verdict = verify_schedule(given)
-    if not verdict.valid:
-        raise InvalidScheduleError(given, verdict)
-    monitor = parsing.monitor(time_limit, progress)
-    used = setting(given, size, machine)
-    request = Request(
-        given.topology, given.collective, used.message_bytes, used.machine, effort=effort or 1, seed=seed, monitor=monitor
-    )
-    interrupted, best = False, given
-    try:
-        best = improved(given, request)
-    except UnsupportedError as error:
-        monitor.report(f"kept as it is: {error}")
-    except KeyboardInterrupt:
-        interrupted, best = True, monitor.best or given
-    certified, _ = certified_or_fail(request.remember(with_channels(best, used.machine)), search=not interrupted)
-    if interrupted:
-        raise SearchInterrupted(certified)
-    return certified
-
-
 def _message_bytes(collective: Collective, size: int | str | None, machine: Machine) -> int:
     """The size of the message: the one given, or the default one, or that of a demand."""
     if collective.demand is None:
@@ -179,7 +125,8 @@ def _message_bytes(collective: Collective, size: int | str | None, machine: Mach
     return demanded
 
 
-def _require_one_budget(effort: int | None, time_limit: object) -> None:
+def require_one_budget(effort: int | None, time_limit: object) -> None:
+    """Raise InputError where both an effort and a time limit are given."""
     if effort is not None and time_limit is not None:
         raise InputError("effort and time limit exclude each other: a budget is deterministic or wall time")
 

@@ -3,8 +3,11 @@
 In this order:
 
 - `workers`: processes of this computer and of clusters, and searches that are spread over them
+- `tla`: the TLA+ models, and tables, traces and proofs checked with them
+- `aggregation`: all-reduces in switches, packet by packet, with windows and loss
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines
 - `orders`: schedules whose chunks are all added in one order, and bounds on them
+- `improvement`: a faster schedule from a valid one
 - `costs`: cost models of the literature, their parameters, and the methods that choose by them
 - `reports`: pictures, plots and HTML reports
 - `bundles`: a schedule or frontier with all its evidence in one file

@@ -3,8 +3,8 @@
 - `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
 - `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
-- `routers`: the router network alone; `reducing`: switches that reduce
+- `routers`: the router network alone
 - `rtl` (SystemVerilog, no package): the reference network interface (`certree_ni.sv` and its modules for `rows`, `messages` and
   `arrivals`), its assertions in `properties`, and its testbench in `bench`
-- `core`: the C++ core, that of endpoints included; `core_calls`: calls of it
+- `core`: the C++ core, those of endpoints and of reducing switches included; `core_calls`: calls of it
 """

@@ -6,7 +6,7 @@
 - `fine`: list scheduling in cycles, and the programs that it takes
 - `flows`: paths and slots for blocks with one source and one target
 - `symmetric`: schedules that a group maps to themselves; `phases`: reversal of a phase
-- `exact`: constraint encodings and frontiers; `improve`: a better schedule from a valid one
+- `exact`: constraint encodings and frontiers
 - `filling`: published algorithms several times at once on wide links
 - `deadlock_free_routes`: layers, or other routes, where routes would deadlock; `rounds`: the length of steps
 - `bounds`: witnesses of lower bounds; `graphs`: cuts, link lengths, cycles; `solvers`: CP-SAT and CaDiCaL; `native`: C++ kernels

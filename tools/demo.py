@@ -17,13 +17,13 @@ from typing import Any
 
 from certree.api.reports.run_report import simulation_words
 from certree.api.reports.schedule_report import schedule_words
-from certree.cli.commands.model_checks.outcomes import model_check_words
 from certree.cli.commands.schedules.bound import bounds_words
 from certree.cli.commands.schedules.export import export_words
 from certree.cli.main import run
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import note, say
 from certree.extras.bundles.check.documents import bundle_words
+from certree.extras.tla.command.outcomes import model_check_words
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.timing import bandwidth_bound_cycles
 

@@ -8,5 +8,4 @@
 - `order`: whether the data are right at any timing, or only while no message is late
 - `deadlock`: freedom of deadlock in routers with finite buffers
 - `exact`: existence questions on small networks, and refutations; `frontier`: complete frontiers with their proofs
-- `tla`: the TLA+ models, tables and traces checked with TLC, and the symbolic proof
 """

@@ -31,13 +31,6 @@ PARTS = {
     "packet": "id: count\nhead tail: count?",
     "others": "packets arrived longest_latency: count",
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
-    "switch": "node most_aggregators most_payloads dropped: count\nbusy: rational",
-    "model": """
-        name expected result mode message trace: text
-        as_expected: bool
-        distinct_states total_states: count?
-        seconds: number
-        """,
     "degree": "min max: count",
     "diameter": "hops from to: count",
     "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
@@ -145,22 +138,6 @@ DOCUMENTS = {
         measured_packets? max_latency?: count?
         mean_latency? accepted_load?: rational?
         """,
-    "aggregate": """
-        topology machine engine: text
-        seconds bytes_per_second: rational?
-        router_effect: text?
-        message_bytes cycles flows packet_bytes padded_bytes window aggregators adders timeout latest seed: count
-        sent copied lost dropped received resent ignored repeated results_again flit_hops: count
-        closed_form_cycles buffer: count?
-        packets: [count]
-        loss duplicates: rational
-        max_link_utilization: rational?
-        switches: [switch]
-        data_ok: bool
-        wrong: any
-        stall: [text]
-        """,
-    "model-check": "models: [model]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """
         name digest: text

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.api_errors import DeadlockError, InvalidScheduleError
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import given, schedule_of
 from certree.api.runs.any_timing import race_of_run, with_proof
 from certree.api.settings import machine_for, setting
 from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
-from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.hw.run import run
 from certree.models.fine.fine_tolerance import tolerates_clocks
@@ -23,7 +22,6 @@ from certree.verify.deadlock.deadlock_verdicts import report_deadlock
 from certree.verify.deadlock.freedom import (
     Freedom,
     deadlock_of_packets,
-    deadlock_of_routes,
     deadlock_of_run,
     deadlock_of_schedule,
     deadlock_of_tables,
@@ -94,13 +92,6 @@ def run_free(source: Tables | SimulatedSchedule, options: Options) -> Run:
     if not options.without_routers:
         require_free(source)
     return run(source, with_proof(source, options))
-
-
-def require_free_trees(trees: AggregationTrees, machine: Machine) -> None:
-    """Raise DeadlockError where packets on the routes of these trees, however many, may deadlock."""
-    answer = deadlock_of_routes(trees.topology, machine, sorted({route for routes in (*trees.up, *trees.down) for route in routes}))
-    if not answer.free:
-        raise DeadlockError(answer)
 
 
 def require_in_time(source: Tables | SimulatedSchedule, options: Options) -> None:

@@ -18,7 +18,6 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
 from certree.synth.method import Form
-from certree.verify.tla.routers.sent_messages import Sent
 
 #: flits of the message at all endpoints up to which candidates are compared by exact runs: through routers about a second each
 MOST_COMPARED_EXACTLY = 1 << 20
@@ -81,13 +80,6 @@ def source_to_run(
     used = setting(taken, size, machine, tell)
     found = tables_or_plan(taken, used.message_bytes, used.machine)
     return with_additions(found) if isinstance(found, Tables) else found
-
-
-def sent_by(source: Tables | SimulatedSchedule) -> Sent:
-    """The messages of tables, or of the transfers of a schedule without any."""
-    if isinstance(source, Tables):
-        return Sent.of_tables(source)
-    return Sent.of_schedule(source.schedule, source.machine, source.chunk_bytes)
 
 
 def tables_to_run(

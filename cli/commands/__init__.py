@@ -1,1 +1,1 @@
-"""One module per command, or per small group: `schedules`, `runs`, `model_checks`, `listings`."""
+"""One module per command, or per small group: `schedules`, `runs`, `listings`."""

@@ -1,4 +1,4 @@
 """Trace files: JSON lines that the simulators write and the specifications accept.
 
-`aggregation_traces`: switches that reduce; `flits`: routers, flit by flit.
+`flits`: routers, flit by flit.
 """

@@ -21,18 +21,18 @@ from tempfile import TemporaryDirectory
 
 import certree.api as ct
 from certree.cli.main import run
+from certree.extras.aggregation.model.aggregation_traces import load_aggregation_trace
 from certree.extras.costs.model.cost_model import load_parameters
 from certree.extras.costs.model.fitting.measurements import read_measurements
 from certree.extras.endpoints.model.endpoint_traces import load_endpoint_trace
 from certree.extras.sweeps.run.specification import read_specification
+from certree.extras.tla.check.traces.interfaces import load_trace
 from certree.extras.training.model.workload_file import load_workload
 from certree.hw.routers.packets import read_packets
 from certree.hw.tables.directory import MANIFEST
 from certree.hw.tables.manifest import file_entry
 from certree.models.machine.machine import load_machine
-from certree.models.traces.aggregation_traces import load_aggregation_trace
 from certree.models.traces.flits import load_flit_trace
-from certree.verify.tla.traces.interfaces import load_trace
 from tests.extras.clusters.imports.test_edits import SUBJECTS
 from tests.extras.runtimes.check.others.test_old_plans import plan as old_plan
 from tests.fuzz import forms

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.extras.tla.check.table_model import model_check_tables
 from certree.hw.tables.lowering import lower
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import RowOp
 from certree.models.tables.tables import Tables
-from certree.verify.tla.table_model import model_check_tables
 from tests.hw.counted import blocks, exchanges
 from tests.hw.trees import MULTITREE
 from tests.verify.build import COPY, REDUCE, build

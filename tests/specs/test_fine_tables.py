@@ -5,6 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.extras.tla.check import table_constants
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.table_constants import plan_of
+from certree.extras.tla.check.table_model import model_check_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.demand import Demand
@@ -12,10 +16,6 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
-from certree.verify.tla import table_constants
-from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.table_constants import plan_of
-from certree.verify.tla.table_model import model_check_tables
 from tests.fuzz.forms import FORMS
 from tests.hw.counted import exchanges
 from tests.hw.trees import MULTITREE
@@ -119,5 +119,5 @@ def _with_waits(tables: Tables, waits: tuple[tuple[int, ...], ...]) -> ModelResu
     """The check where other waits are stated of the same rows."""
     plan = replace(plan_of(tables), tables=replace(tables, waits=waits))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("certree.verify.tla.table_model.plan_of", lambda _: plan)
+        patch.setattr("certree.extras.tla.check.table_model.plan_of", lambda _: plan)
         return model_check_tables(tables)

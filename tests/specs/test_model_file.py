@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from certree.extras.tla.check import model_runs as runs
+from certree.extras.tla.check.model_file import listed, load_models
+from certree.extras.tla.check.model_runs import Configuration, specs_folder
+from certree.extras.tla.check.models import configuration_file, model_check
+from certree.extras.tla.check.tlc import Result
 from certree.models.common.errors import InputError
-from certree.verify.tla import model_runs as runs
-from certree.verify.tla.model_file import listed, load_models
-from certree.verify.tla.model_runs import Configuration, specs_folder
-from certree.verify.tla.models import configuration_file, model_check
-from certree.verify.tla.tlc import Result
 from tests.cli.running import assert_bad_input, certree
 from tools.specs import mutants
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from certree.extras.tla.check import models
+from certree.extras.tla.check.model_file import Expected, ListedTables
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.models import compare, compare_tables, model_check
+from certree.extras.tla.check.step_table import table_of_changes
+from certree.extras.tla.check.tlc import Result, State, TlcRun, TlcStoppedError
 from certree.models.common.errors import InputError
-from certree.verify.tla import models
-from certree.verify.tla.model_file import Expected, ListedTables
-from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.models import compare, compare_tables, model_check
-from certree.verify.tla.step_table import table_of_changes
-from certree.verify.tla.tlc import Result, State, TlcRun, TlcStoppedError
 
 EXPECTED = Expected(Result.SAFETY, "NoLateRow", "NoLateRow", 5, 9)
 

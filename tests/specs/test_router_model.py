@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 
 import certree.api as ct
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.routers import model, waiting_packets
+from certree.extras.tla.check.routers.sent_messages import Sent
+from certree.extras.tla.check.routers.waiting_packets import Packet
+from certree.extras.tla.check.tlc import Result
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
@@ -18,11 +23,6 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import deadlock_of_schedule
-from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.routers import model, waiting_packets
-from certree.verify.tla.routers.sent_messages import Sent
-from certree.verify.tla.routers.waiting_packets import Packet
-from certree.verify.tla.tlc import Result
 from tests.verify.deadlock.drawn import circles, drawn_cabling
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.extras.tla.check.table_model import model_check_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -12,7 +13,6 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_columns import Op
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.synth.method import Request, load_methods
-from certree.verify.tla.table_model import model_check_tables
 
 MACHINE = load_machine("multitree")
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from certree.extras.reports.pictures.network import MARK
+from certree.extras.tla.check import table_constants, table_model
+from certree.extras.tla.check.table_model import model_check_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -15,8 +17,6 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.tables.table_columns import NIL, ROW_COLUMNS, RowOp
-from certree.verify.tla import table_constants, table_model
-from certree.verify.tla.table_model import model_check_tables
 
 MACHINE = load_machine("multitree")
 

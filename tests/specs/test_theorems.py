@@ -2,9 +2,9 @@
 
 import pytest
 
-from certree.verify.tla.model_file import listed
-from certree.verify.tla.model_runs import specs_folder
-from certree.verify.tla.tlc import Result
+from certree.extras.tla.check.model_file import listed
+from certree.extras.tla.check.model_runs import specs_folder
+from certree.extras.tla.check.tlc import Result
 from tools.specs.mutants import modules_of, theorems
 
 STATED = [(path.stem, spec, kept) for path in sorted(specs_folder().glob("*.tla")) for spec, kept in theorems(path.read_text())]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from certree.extras.tla.check import tlc_jar as tlc_jar_module
+from certree.extras.tla.check.tlc import Result, State, TlcError, run_tlc
+from certree.extras.tla.check.tlc_jar import JAR_NAME, JAR_SHA256, class_archive, find_java, tlc_jar
+from certree.extras.tla.check.tlc_values import parse_value
 from certree.models.common.errors import ToolMissingError
 from certree.models.common.files import sha256
-from certree.verify.tla import tlc_jar as tlc_jar_module
-from certree.verify.tla.tlc import Result, State, TlcError, run_tlc
-from certree.verify.tla.tlc_jar import JAR_NAME, JAR_SHA256, class_archive, find_java, tlc_jar
-from certree.verify.tla.tlc_values import parse_value
 
 
 def test_missing_java(monkeypatch, tmp_path):

@@ -7,8 +7,8 @@ import click
 
 from certree.cli.main import run
 from certree.cli.words.progress_bar import working
+from certree.extras.tla.check.model_file import LookedAt
 from certree.models.common.errors import InputError, unknown_name
-from certree.verify.tla.model_file import LookedAt
 from tools.specs.mutants import kill_tables
 from tools.specs.survey import EDITED, counted, survey
 

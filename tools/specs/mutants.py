@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from certree.extras.tla.check.model_file import TIME_LIMITS, Model, listed
+from certree.extras.tla.check.model_runs import in_parallel, run_generated, specs_folder
+from certree.extras.tla.check.tlc import Result, TlcError, TlcRun
 from certree.models.common.files import sha256
 from certree.models.common.progress import Counted
-from certree.verify.tla.model_file import TIME_LIMITS, Model, listed
-from certree.verify.tla.model_runs import in_parallel, run_generated, specs_folder
-from certree.verify.tla.tlc import Result, TlcError, TlcRun
 
 KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
 DEADLOCK = "no deadlock"

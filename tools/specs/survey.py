@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from certree.extras.tla.check.model_file import Model, listed
+from certree.extras.tla.check.model_runs import specs_folder
+from certree.extras.tla.check.tlc import Result
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
-from certree.verify.tla.model_file import Model, listed
-from certree.verify.tla.model_runs import specs_folder
-from certree.verify.tla.tlc import Result
 from tools.specs.definitions import Module, module_of, reached_from
 from tools.specs.mutants import source_of
 from tools.specs.single_edits import PER_DEFINITION, Edit, edits_of

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from certree.verify.tla.model_file import TIME_LIMITS, Model
-from certree.verify.tla.model_runs import run_generated, specs_folder
-from certree.verify.tla.tlc import Result, TlcError, TlcRun, lines_at_fault
+from certree.extras.tla.check.model_file import TIME_LIMITS, Model
+from certree.extras.tla.check.model_runs import run_generated, specs_folder
+from certree.extras.tla.check.tlc import Result, TlcError, TlcRun, lines_at_fault
 from tools.specs.definitions import Definition, Module
 from tools.specs.mutants import DEADLOCK, is_of_runs, step_of
 from tools.specs.single_edits import Edit

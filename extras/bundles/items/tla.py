@@ -15,17 +15,17 @@ from typing import Any
 from certree.api.settings import Tell
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.extras.bundles.reading import MODELS
+from certree.extras.tla.check.model_file import listed
+from certree.extras.tla.check.model_runs import ModelResult, specs_folder
+from certree.extras.tla.check.models import configuration_file, model_check
+from certree.extras.tla.check.table_model import extent_of_success, model_check_tables, table_model_files
+from certree.extras.tla.check.tlc import Result
+from certree.extras.tla.check.tlc_jar import ARTIFACT, JAR_SHA256
 from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.progress import Counted
 from certree.models.tables.tables import Tables
-from certree.verify.tla.model_file import listed
-from certree.verify.tla.model_runs import ModelResult, specs_folder
-from certree.verify.tla.models import configuration_file, model_check
-from certree.verify.tla.table_model import extent_of_success, model_check_tables, table_model_files
-from certree.verify.tla.tlc import Result
-from certree.verify.tla.tlc_jar import ARTIFACT, JAR_SHA256
 
 FOLDER, FORMAT, VERSION = "tla", "certree-bundle-tla", 1
 #: modules of the models that say how schedules are executed by network interfaces, in slots

@@ -11,11 +11,11 @@ from typing import Any
 
 from certree.extras.endpoints.check.endpoint_messages import check_messages
 from certree.extras.endpoints.model.endpoint_traces import EndpointTrace, TracedFlow, TracedSend
+from certree.extras.tla.check.generated import Generated, function, members, record, sequence, string
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.traces.traced_steps import check_steps, log_text
 from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
-from certree.verify.tla.generated import Generated, function, members, record, sequence, string
-from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.traces.traced_steps import check_steps, log_text
 
 _INVARIANTS = ("TypeOK", "NoOverrun", "NoOverflow", "QueuedWhereItIs", "OneAtATime", "OnlyWhatIsDue", "BackInTheEnd")
 #: a port: its flow, the lane, the index of the state machine within its phase

@@ -1,25 +1,23 @@
 """Traces of `endpoints` in `model-check trace`."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from certree.api.artefacts import holds_schedule
-from certree.api.runs.trace_kinds import TRACE_KINDS, Takes, TraceKind
+from certree.api.inputs import size_or_default
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
 from certree.models.schedule.collective import parse_collective
-from certree.verify.tla.model_runs import ModelResult
 
 
-def checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
+def checked_endpoints(asked: Asked) -> list[ModelResult]:
     """A trace of endpoints, checked with a schedule or the default method's schedule for a network, where one is named."""
-    ran = load_endpoint_trace(trace)
+    ran = load_endpoint_trace(asked.trace)
     schedule = None
-    if names:
-        collective = None if holds_schedule(names[0]) else parse_collective(ran.collective)
-        schedule = made_schedule(names[0], collective, None, {}, size).schedule
-    return check_endpoint_trace(ran, trace, schedule, time_limit)
+    for name in asked.names:
+        collective = None if holds_schedule(name) else parse_collective(ran.collective)
+        schedule = made_schedule(name, collective, None, {}, size_or_default(asked.size)).schedule
+    return [check_endpoint_trace(ran, asked.trace, schedule, asked.time_limit)]
 
 
 _TAKES = Takes(

@@ -154,7 +154,7 @@ def _add_models(subject: Subject, extent: Extent) -> None:
     if not extent.model_check:
         subject.left_out["models"] = "TLC was not asked for (it takes minutes for small tables, and is out of reach for large ones)"
         return
-    from certree.api.runs.model_checks import model_check
+    from certree.extras.tla.run.model_checks import model_check
 
     used = subject.used
     found = model_check(schedule=subject.schedule, size=used.message_bytes, machine=used.machine)

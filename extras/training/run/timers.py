@@ -7,9 +7,9 @@ from math import ceil
 
 from certree.api.parsing import Entry
 from certree.api.reports.text import one_line, size_words
-from certree.api.runs.aggregation import aggregate
 from certree.api.runs.deadlocks import run_free
 from certree.api.settings import Tell, silent
+from certree.extras.aggregation.run.aggregations import aggregate
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import endpoints
 from certree.extras.sweeps.tuning.curve import cycles_at

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from certree.api.runs import model_checks
+from certree.extras.tla.run import model_checks
 from tests.cli.running import Outcome, certree
 from tests.end_to_end.composition.forms import Form
 

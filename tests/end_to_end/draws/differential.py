@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from certree.api.reports.run_report import holds
+from certree.extras.tla.check.table_model import extent_of_success, model_check_tables
+from certree.extras.tla.check.tlc import Result
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
@@ -26,8 +28,6 @@ from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.order.agreement import race_of_tables
 from certree.verify.order.races import race_of
 from certree.verify.tables.table_checker import verify_tables
-from certree.verify.tla.table_model import extent_of_success, model_check_tables
-from certree.verify.tla.tlc import Result
 from tests.end_to_end.draws.recipe import Recipe, drawn
 from tests.end_to_end.draws.smaller import smallest
 from tests.end_to_end.draws.together import model_check_together

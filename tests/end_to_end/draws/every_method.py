@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from certree.api.evidence import certified_or_fail
+from certree.extras.improvement.make.improvement import improve
 from certree.models.common.errors import InputError, TopologyError, UndecidedError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.machine.speeds import with_speeds_of
@@ -26,7 +27,6 @@ from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.deadlock_free_routes import with_channels
-from certree.synth.improve.improvement import improve
 from certree.synth.method import Method, Option, Request, load_methods
 from certree.synth.monitor import Monitor
 from tests.end_to_end.draws.recipe import drawn_machine

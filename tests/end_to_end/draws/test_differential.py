@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
+from certree.extras.tla.check.table_model import model_check_tables
+from certree.extras.tla.check.tlc import Result
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import SlotTiming, schedule_cycles
-from certree.verify.tla.table_model import model_check_tables
-from certree.verify.tla.tlc import Result
 from tests.end_to_end.draws import differential
 from tests.end_to_end.draws.differential import check_draw, failure, tables_for_tlc
 from tests.end_to_end.draws.recipe import Recipe, drawn

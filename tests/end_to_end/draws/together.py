@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from certree.extras.tla.check.model_runs import specs_folder
+from certree.extras.tla.check.table_model import extent_of_success, model_check_tables, table_model_files
+from certree.extras.tla.check.tlc import EXIT_CODES, Result
+from certree.extras.tla.check.tlc_jar import find_java, tlc_jar
 from certree.models.tables.tables import Tables
-from certree.verify.tla.model_runs import specs_folder
-from certree.verify.tla.table_model import extent_of_success, model_check_tables, table_model_files
-from certree.verify.tla.tlc import EXIT_CODES, Result
-from certree.verify.tla.tlc_jar import find_java, tlc_jar
 
 SECONDS = 300.0  # for each model
 _DRIVER = Path(__file__).with_name("ManyModels.java")

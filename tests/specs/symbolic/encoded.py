@@ -1,7 +1,7 @@
 """The symbolic interface on a table: the states that its formulas reach, to be compared with those of the TLA+ module.
 
 A world whose sorts are the nodes, rows, kinds of messages and links of a table, and whose functions look the table up: each guard
-and each action of `verify/tla/symbolic/interface.py` then simplifies to a value.
+and each action of `extras/tla/check/symbolic/interface.py` then simplifies to a value.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import z3
 
+from certree.extras.tla.check.symbolic.interface import Machine, State
+from certree.extras.tla.check.symbolic.world import World
+from certree.extras.tla.check.table_constants import CheckedTables
 from certree.models.network.routing import DIRECT
 from certree.models.tables.table_columns import NIL, RowOp
-from certree.verify.tla.symbolic.interface import Machine, State
-from certree.verify.tla.symbolic.world import World
-from certree.verify.tla.table_constants import CheckedTables
 
 Clock = tuple[int, int]  # when a node's clock starts, and by how much its slots are longer
 

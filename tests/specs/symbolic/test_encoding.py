@@ -5,16 +5,16 @@ from functools import cache
 
 import pytest
 
+from certree.extras.tla.check.generated import Generated
+from certree.extras.tla.check.symbolic.invariant import MUTANTS
+from certree.extras.tla.check.table_constants import CheckedTables, plan_of, values, written
+from certree.extras.tla.check.tlc import Result
+from certree.extras.tla.check.tlc_values import parse_value
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
-from certree.verify.tla.generated import Generated
-from certree.verify.tla.symbolic.invariant import MUTANTS
-from certree.verify.tla.table_constants import CheckedTables, plan_of, values, written
-from certree.verify.tla.tlc import Result
-from certree.verify.tla.tlc_values import parse_value
 from tests.specs.symbolic.encoded import Clock, Explorer, Reached, TableWorld, all_clocks
 from tests.specs.test_table_model import schedule_of
 

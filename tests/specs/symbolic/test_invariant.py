@@ -5,11 +5,11 @@ import re
 import pytest
 import z3
 
-from certree.verify.tla.model_runs import specs_folder
-from certree.verify.tla.symbolic import invariant
-from certree.verify.tla.symbolic.interface import Machine
-from certree.verify.tla.symbolic.invariant import MUTANTS, check_invariant, obligations
-from certree.verify.tla.symbolic.world import MEMBERS, World
+from certree.extras.tla.check.model_runs import specs_folder
+from certree.extras.tla.check.symbolic import invariant
+from certree.extras.tla.check.symbolic.interface import Machine
+from certree.extras.tla.check.symbolic.invariant import MUTANTS, check_invariant, obligations
+from certree.extras.tla.check.symbolic.world import MEMBERS, World
 from tests.cli.running import assert_bad_input, certree
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import certree.api as ct
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.tlc import Result
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
@@ -16,8 +18,6 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.tables.tables import Tables
 from certree.models.traces.flits import EVENTS, load_flit_trace
-from certree.verify.tla.model_runs import ModelResult
-from certree.verify.tla.tlc import Result
 from tests.hw.routers.packet_lists import packets
 from tests.verify.deadlock.routers import direct, small, switch_ring
 

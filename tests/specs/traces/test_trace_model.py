@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from certree.extras.tla.check.table_constants import plan_of
+from certree.extras.tla.check.traces.interfaces import check_trace
 from certree.hw.engines.table_framing import framed, packet_lengths
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.schedule.schedule_columns import Op
-from certree.verify.tla.table_constants import plan_of
-from certree.verify.tla.traces.interfaces import check_trace
 from tests.hw.runs import on_lanes, on_routers
 from tests.specs.test_schedules import resorted, tables_of
 from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from certree.verify.tla.model_file import listed
-from certree.verify.tla.tlc import Result, TlcError
+from certree.extras.tla.check.model_file import listed
+from certree.extras.tla.check.tlc import Result, TlcError
 from tests.cli.running import assert_bad_input, certree
 from tools.specs import survey as edits
 from tools.specs import together
@@ -223,6 +223,6 @@ def test_bad_input():
 
 def test_an_installed_wheel_says_where_the_programs_are(monkeypatch, tmp_path):
     installed = tmp_path / "certree" / "cli" / "commands" / "model_checks" / "model_check.py"
-    monkeypatch.setattr("certree.cli.commands.model_checks.model_check.__file__", str(installed))
+    monkeypatch.setattr("certree.extras.tla.command.model_check.__file__", str(installed))
     for option in ("--edits", "--kills"):
         assert_bad_input(certree("model-check", option), f"python -m tools.specs {option[2:]}", notes=1)

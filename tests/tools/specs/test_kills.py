@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from certree.verify.tla.model_file import LookedAt, Mutation, listed
-from certree.verify.tla.model_runs import specs_folder
-from certree.verify.tla.tlc import Result
+from certree.extras.tla.check.model_file import LookedAt, Mutation, listed
+from certree.extras.tla.check.model_runs import specs_folder
+from certree.extras.tla.check.tlc import Result
 from tools.specs import mutants as kills
 from tools.specs.mutants import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
 

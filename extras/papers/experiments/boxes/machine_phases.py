@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from certree.api.runs.deadlocks import require_free_trees, run_free
+from certree.api.runs.deadlocks import run_free
+from certree.extras.aggregation.run.aggregation_run import simulate_aggregation
+from certree.extras.aggregation.run.aggregations import require_free_trees
+from certree.extras.aggregation.run.setup import MAX_ADDERS, AggregationRules
+from certree.extras.aggregation.run.switch_trees import AggregationTrees
 from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options
-from certree.hw.reducing.aggregation_run import simulate_aggregation
-from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
-from certree.hw.reducing.switch_trees import AggregationTrees
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine

@@ -11,8 +11,8 @@ from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_t
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import run_endpoints
+from certree.extras.tla.check.tlc import Result
 from certree.models.common.errors import InputError
-from certree.verify.tla.tlc import Result
 from tests.extras.endpoints.run.test_endpoints import ACE, detour, made
 
 KIB = 1 << 10

@@ -1,0 +1,1 @@
+"""`aggregation_traces`: traces of switches that reduce."""

@@ -1,0 +1,5 @@
+"""What model checking adds to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(plug_ins={"documents": ("documents",)})

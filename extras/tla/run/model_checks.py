@@ -1,0 +1,117 @@
+"""Model checking with TLC and z3: the TLA+ models, the tables of a schedule, and traces of runs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.runs.deadlocks import require_free, require_in_time
+from certree.api.runs.runnable import made_tables, source_to_run, tables_to_run
+from certree.api.settings import Tell, machine_for, silent
+from certree.extras.tla.check import models
+from certree.extras.tla.check.model_file import ListedTables
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.routers.model import model_check_routers
+from certree.extras.tla.check.routers.sent_messages import Sent
+from certree.extras.tla.check.table_model import model_check_tables
+from certree.extras.tla.check.traces.interfaces import RUNS, check_trace
+from certree.extras.tla.check.traces.router_trace_check import check_injected_flits, check_schedule_flits
+from certree.extras.tla.run.trace_kinds import Asked, added_kind
+from certree.hw.engines.runs import Options
+from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.engines.table_framing import framed
+from certree.models.common.errors import InputError
+from certree.models.machine.clocks import parse_clocks
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.tables.tables import Tables
+from certree.models.traces.flits import is_flit_trace, load_flit_trace
+
+#: seconds for the tables of a schedule or a trace, without and with `full`
+TIME_LIMITS = (300.0, 3600.0)
+
+
+def model_check(
+    names: str | Sequence[str] = (),
+    *,
+    schedule: str | Path | AnySchedule | Tables | None = None,
+    trace: str | Path | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    run: str | None = None,
+    skew: str | None = None,
+    drift: str | None = None,
+    window: int | None = None,
+    aggregators: int | None = None,
+    flow: str = "message",
+    routers: bool = False,
+    symbolic: bool = False,
+    full: bool = False,
+    progress: Callable[[ModelResult, int, int], None] | None = None,
+    tell: Tell = silent,
+) -> list[ModelResult]:
+    """Check the TLA+ models and tables with these names (all small ones by default), or a schedule or trace, with TLC.
+
+    `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
+    whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
+    or "paced"), `skew` and `drift` as they were given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
+    network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace. A
+    trace of flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
+    `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
+    `symbolic`: instead, prove with z3 that slotted tables are correct at any size. `full`: include the large models, and allow an
+    hour for a schedule instead of five minutes. `progress` receives each listed model when it is done, the number done and the
+    number of all; `tell` as in `setting`.
+
+    A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
+    slots, raises InvalidScheduleError: the specification of tables has no routers. With `routers` TLC decides instead. A refuted
+    model does not raise: see `result` and `as_expected` of each ModelResult. Raises InputError for unknown names and unreadable
+    files, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
+
+    >>> import certree.api as ct
+    >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
+    [('liveness', True)]
+    """
+    named = [names] if isinstance(names, str) else list(names)
+    limit = TIME_LIMITS[full]
+    if (skew is not None or drift is not None) and (trace is None or schedule is None):
+        raise InputError("skew and drift are those of a traced run; they need its trace and schedule")
+    if routers and (schedule is None or trace is not None):
+        raise InputError("routers: it is about the messages of a schedule, without a trace")
+    if symbolic:
+        from certree.extras.tla.check.symbolic.invariant import check_invariant
+
+        return check_invariant(progress)
+    if schedule is not None:
+        if routers:
+            return [model_check_routers(sent_by(source_to_run(schedule, size, machine, tell)), flow, limit)]
+        given = tables_to_run(schedule, size, machine, tell)
+        if trace is not None and is_flit_trace(Path(trace)):
+            return [check_schedule_flits(load_flit_trace(Path(trace)), given, flow, Path(trace), time_limit=limit)]
+        require_free(given)
+        require_in_time(given, Options(framing=flow))
+        tables = framed(given, flow)
+        if trace is None:
+            return [model_check_tables(tables, limit)]
+        clocks = parse_clocks(len(tables.topology.kind), skew, drift)
+        return [check_trace(tables, Path(trace), run or RUNS[0], limit, clocks=clocks)]
+    if trace is None:
+        return models.model_check(named or None, full, progress, _listed_tables)
+    if is_flit_trace(Path(trace)) and len(named) == 1:
+        topology = parsing.topology(named[0])
+        on = machine_for(topology, machine)
+        return [check_injected_flits(load_flit_trace(Path(trace)), topology, on, Path(trace), time_limit=limit)]
+    if (kind := added_kind(Path(trace))) is not None and len(named) in kind.takes.names:
+        return kind.check(Asked(Path(trace), named, size, machine, window, aggregators, limit, tell))
+    raise InputError(
+        f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
+    )
+
+
+def _listed_tables(entry: ListedTables) -> Tables:
+    return made_tables(entry.topology, entry.collective, entry.method, entry.message_bytes)
+
+
+def sent_by(source: Tables | SimulatedSchedule) -> Sent:
+    """The messages of tables, or of the transfers of a schedule without any."""
+    if isinstance(source, Tables):
+        return Sent.of_tables(source)
+    return Sent.of_schedule(source.schedule, source.machine, source.chunk_bytes)
