@@ -14,7 +14,6 @@ from certree.api.checks.exactness import certify_exact as certify_exact
 from certree.api.checks.path_verdicts import verify_all as verify_all
 from certree.api.checks.reports import junit as junit
 from certree.api.checks.reports import sarif as sarif
-from certree.api.frontiers import frontier as frontier
 from certree.api.inputs import load as load
 from certree.api.inputs import save as save
 from certree.api.listings import describe as describe
@@ -40,6 +39,7 @@ from certree.extras.aggregation.api import *
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
 from certree.extras.endpoints.api import *
+from certree.extras.frontiers.api import *
 from certree.extras.improvement.api import *
 from certree.extras.papers.api import *
 from certree.extras.reports.api import *

@@ -8,6 +8,7 @@ In this order:
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines
 - `orders`: schedules whose chunks are all added in one order, and bounds on them
 - `improvement`: a faster schedule from a valid one
+- `frontiers`: the best schedules of small networks by chunks, steps and rounds, with proofs
 - `costs`: cost models of the literature, their parameters, and the methods that choose by them
 - `reports`: pictures, plots and HTML reports
 - `bundles`: a schedule or frontier with all its evidence in one file

@@ -1,5 +1,5 @@
 """The kinds of artefacts of the kernel, one file each: registered by decorator and found by being in this folder.
 
 - `schedule_files`: schedules, symmetric schedules and those written by hand as CSV; `tables_folders`: tables
-- `frontier_files`: frontiers with their proofs; `topology_files`: networks
+- `topology_files`: networks
 """

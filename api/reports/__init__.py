@@ -1,2 +1,2 @@
-"""Results as JSON documents and in words: `schedule_report`, `frontier_report`, `run_report`, `time_bounds`; `text`: sizes, gaps
+"""Results as JSON documents and in words: `schedule_report`, `run_report`, `time_bounds`; `text`: sizes, gaps
 and names in words."""

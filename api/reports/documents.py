@@ -13,10 +13,8 @@ PARTS = {
     "bound": "kind quantity: text\nvalue: rational\nclass: [text]\nwitness: any",
     "gaps": "bandwidth latency: rational?",
     "violation": "rule message: text\nrows: [count]\nline?: count",
-    "refutation": "point: [count]\nproof: any",
     "rounded": "unit: rational\nrates: [rounded_rate]",
     "rounded_rate": "described used: rational\nlinks: count",
-    "method": "method verdict: text\npoint better?: [count]?",
     "place": "rank chunk: count",
     "order": """
         orders ties: count
@@ -90,22 +88,6 @@ DOCUMENTS = {
         machine?: text
         """,
     "verify-batch": "valid: bool\nfiles: [checked]",
-    "frontier": """
-        valid: bool
-        topology collective: text
-        root: count?
-        rounded?: rounded
-        max_chunks? memory? scratch? least_steps?: count?
-        model?: text
-        points? step_bounds?: [any]
-        refuted?: [refutation]
-        undecided?: [any]
-        complete? all_chunks?: bool
-        rate_bound? best_rate? gap?: rational?
-        bound?: any
-        methods?: [method]
-        violations?: [any]
-        """,
     "export": """
         encoding machine schedule_digest profile: text
         nodes rows chunk_bytes padded_bytes slot_cycles message_bytes row_bits arrival_bits: count

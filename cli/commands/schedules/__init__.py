@@ -1,1 +1,1 @@
-"""Commands for schedules and their tables: synthesize, verify, certify, improve, bound, frontier, export, import."""
+"""Commands for schedules and their tables: synthesize, verify, certify, bound, export, import."""

@@ -8,7 +8,7 @@ import click
 from certree.api.artefacts import Asked, Checked, opened_kind
 from certree.api.checks import reports
 from certree.api.checks.path_verdicts import Batch, is_batch, verify_all
-from certree.api.frontiers import has_proofs, write_proofs
+from certree.api.checks.proofs import has_proofs, write_proofs
 from certree.api.reports.text import collective_words, one_line, place_words
 from certree.cli.words.parameters import (
     TOPOLOGY,

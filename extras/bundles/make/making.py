@@ -11,7 +11,6 @@ from certree.api.api_errors import DisagreementError, InvalidScheduleError
 from certree.api.artefacts import kind_of, verify_artefact
 from certree.api.checks.verdicts import on_machine
 from certree.api.evidence import add_certificate
-from certree.api.frontiers import FoundFrontier
 from certree.api.inputs import asked_for, given, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting, silent
@@ -19,6 +18,7 @@ from certree.extras.bundles.check.checking import BundleVerdict, verify_bundle
 from certree.extras.bundles.evidence import Source, load_evidence
 from certree.extras.bundles.model.bundle import PAGE, SUFFIX, Bundle, Item, bundle_of
 from certree.extras.bundles.page import page
+from certree.extras.frontiers.make.frontiers import FoundFrontier
 from certree.hw.engines.runs import MODES, check_known
 from certree.hw.formats import load_formats
 from certree.hw.run import through_files

@@ -32,7 +32,7 @@ def test_in_the_finite_world_nothing_is_refuted_without_a_mutation():
 def test_every_rule_guard_and_conjunct_has_a_mutant():
     parts = {without for without, _ in MUTANTS}
     for module in ("interface", "invariant"):
-        source = (specs_folder().parent / "verify" / "tla" / "symbolic" / f"{module}.py").read_text()
+        source = (specs_folder().parent / "extras" / "tla" / "check" / "symbolic" / f"{module}.py").read_text()
         assert set(re.findall(r'unless\(\s*"([^"]+)"', source)) <= parts
     machine = Machine(World(None))
     conjuncts = machine.conjuncts(machine.state)

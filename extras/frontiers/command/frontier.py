@@ -6,9 +6,7 @@ from typing import Any
 import click
 
 from certree.api.api_errors import SearchInterrupted
-from certree.api.frontiers import frontier
 from certree.api.parsing import parse_point
-from certree.api.reports.frontier_report import frontier_report, frontier_words
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -24,6 +22,8 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
+from certree.extras.frontiers.check.frontier_report import frontier_report, frontier_words
+from certree.extras.frontiers.make.frontiers import frontier
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

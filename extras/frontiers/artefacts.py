@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import require_collective
 from certree.api.kinds.schedule_files import ScheduleOnPath
-from certree.api.reports.frontier_report import frontier_report, frontier_words
+from certree.extras.frontiers.check.frontier_report import frontier_report, frontier_words
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 from certree.models.schedule.schedule import Schedule

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from certree.cli.commands.schedules.frontier import frontier_command
+from certree.extras.frontiers.command.frontier import frontier_command
 from certree.synth.exact import frontier_search as frontier_module
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import certree, json_of

@@ -1,0 +1,1 @@
+"""`frontier_report`: a verdict as a JSON document and in words."""

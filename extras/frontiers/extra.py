@@ -1,0 +1,5 @@
+"""What frontiers add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(plug_ins={"artefacts": ("artefacts",), "documents": ("documents",)})

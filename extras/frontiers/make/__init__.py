@@ -1,0 +1,1 @@
+"""`frontiers`: frontier."""
