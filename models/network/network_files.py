@@ -103,7 +103,7 @@ def load_topology(path: Path, options: Given = ()) -> Topology:
     return found.read(file, options)
 
 
-def unknown_file(path: Path) -> str:
+def unknown_file(path: Path | str) -> str:
     """What is said of a file that is no network file."""
     return f"{path}: its contents are those of no kind of network file; known: {', '.join(load_network_formats())}"
 

@@ -1,8 +1,10 @@
 """`verify_plan`: a plan of MSCCL++ in, a verdict out."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from certree.extras.runtimes.check.checker import check_limits, possible_layouts, wrong_places
 from certree.extras.runtimes.check.execution import Block, cell_words
@@ -20,6 +22,7 @@ from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 
 _EXAMPLE = "tests/extras/runtimes/check/test_plan_rules.py"
+_PLACE = re.compile(r"\b([ios]\[|chunk )([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,14 @@ def _check_groups(plan: Plan, findings: Findings) -> None:
 @rule("left-early", "a rank may end before another one has read or written its buffers", _EXAMPLE, Subject.PROGRAMS)
 def _check_run(run: PlanExecution, findings: Findings) -> None:
     if not run.finished:
-        findings.add("deadlock-in-program", 0, (), "; ".join(run.circle()))
+        findings.add("deadlock-in-program", 0, (), _in_chunks("; ".join(run.circle()), run.slices))
         return
     for race in run.accesses.races:
         first, second = (op_words(run.blocks[block], index - STARTED) for block, index in (race.first, race.second))
-        findings.add("race", race.second[1] - STARTED, (), f"{cell_words(race.cell)}: {first} and {second} are not ordered")
+        words = f"{cell_words(race.cell)}: {first} and {second} are not ordered"
+        findings.add("race", race.second[1] - STARTED, (), _in_chunks(words, run.slices))
     for cell, where in run.overwritten_inputs.items():
-        findings.add("input-changed", 0, (), f"{where} writes {cell_words(cell)}")
+        findings.add("input-changed", 0, (), _in_chunks(f"{where} writes {cell_words(cell)}", run.slices))
     for (block, index), rank in _first_of(run.early):
         words = f"{op_words(block, index)} uses buffers of rank {rank}, which may not have started"
         findings.add("not-started", index, (), words)
@@ -133,7 +137,12 @@ def _check_run(run: PlanExecution, findings: Findings) -> None:
         words = f"{op_words(block, index)} uses buffers of rank {rank}, which may have ended: it waits for nothing that comes later"
         findings.add("left-early", index, (), words)
     for sentence in wrong_places(run):
-        findings.add("wrong-data", 0, (), sentence)
+        findings.add("wrong-data", 0, (), _in_chunks(sentence, run.slices))
+
+
+def _in_chunks(sentence: str, slices: int) -> str:
+    """A sentence of a run, which counts slices of chunks, with the places that the file has: o[3] of two slices is o[3/2]."""
+    return _PLACE.sub(lambda found: f"{found[1]}{Fraction(int(found[2]), slices)}", sentence)
 
 
 def _first_of(found: dict[tuple[Block, int], int]) -> Iterator[tuple[tuple[Block, int], int]]:

@@ -16,6 +16,7 @@ from certree.models.common.errors import TopologyError, short
 from certree.models.common.files import Opened
 
 _GPU, _NIC, _NVSWITCH = ("0300", "0302", "0380", "1200"), ("0200", "0207"), "0680"
+_VGA = "0300"  # also of the chip that shows a server's console
 _SOCKETS = ("Package", "Socket")
 _TYPES = {
     *("System", "Machine", "NUMANode", "MemCache", "Group", "Die", "Core", "PU", "Bridge", "PCIDev", "OSDev", "Misc", "Cache"),
@@ -50,7 +51,7 @@ class _Reader:
 
     def __init__(self, root: Element, options: Options, where: str) -> None:
         self.options, self.where = options, where
-        self.gpus = [element for element in _objects(root) if _class(element) in _GPU]
+        self.gpus = self._chosen([element for element in _objects(root) if _class(element) in _GPU])
         if len(self.gpus) * options.boxes < 2:
             raise TopologyError(f"{where}: {len(self.gpus)} PCI device(s) of a GPU's class; a box has at least 2")
         self.box = Box(len(self.gpus))
@@ -70,6 +71,21 @@ class _Reader:
                 for b in used[index + 1 :]:
                     self.box.join(a, b, rate)
 
+    def _chosen(self, found: list[Element]) -> list[Element]:
+        """The GPUs among display controllers: those of a class without a display and others of their model; where there are none,
+        those of the vendor with the most."""
+        models = {_model(element) for element in found if _class(element) != _VGA}
+        if models:
+            chosen = [element for element in found if _class(element) != _VGA or _model(element) in models]
+        else:
+            vendors = [_model(element).partition(":")[0] for element in found]
+            chosen = [one for one, vendor in zip(found, vendors, strict=True) if vendor == max(vendors, key=vendors.count)]
+        for element in found:
+            if not any(element is one for one in chosen):
+                bus = element.attributes.get("pci_busid", "")
+                self.options.tell("left out", f"display controller {bus} (line {element.line}), unlike the GPUs")
+        return chosen
+
     def _object(self, element: Element, above: int | None, sockets: list[int]) -> None:
         """A part of the machine below node `above`; sockets get nodes, and what is outside all of them the machine."""
         if element.tag != "object":
@@ -81,13 +97,16 @@ class _Reader:
             node = self.box.add_switch(f"cpu{element.attributes.get('os_index', len(sockets))}")
             sockets.append(node)
             self._is(element, node)  # which has NVLinks, too, on some machines
-        elif kind in ("Bridge", "PCIDev") and any(_is_used(child) for child in _objects(element)):
+        elif kind in ("Bridge", "PCIDev") and any(self._is_used(child) for child in _objects(element)):
             if above is None:
                 above = self.box.add_switch("machine")
                 sockets.append(above)
             node = self._device(element, above)
         for child in element.children:
             self._object(child, node, sockets)
+
+    def _is_used(self, element: Element) -> bool:
+        return _class(element) in _NIC or _is_nvswitch(element) or any(element is gpu for gpu in self.gpus)
 
     def _device(self, element: Element, above: int) -> int:
         bridge = element.attributes.get("bridge_type", "" if element.attributes["type"] == "Bridge" else "1-1")
@@ -202,8 +221,10 @@ def _is_nvswitch(element: Element) -> bool:
     return element.attributes.get("subtype") == "NVSwitch" or _class(element) == _NVSWITCH
 
 
-def _is_used(element: Element) -> bool:
-    return _class(element) in (*_GPU, *_NIC) or _is_nvswitch(element)
+def _model(element: Element) -> str:
+    """Vendor and device of a PCI device, such as 10de:2330."""
+    found = re.search(r"\[([0-9a-f]{4}:[0-9a-f]{4})\]", element.attributes.get("pci_type", ""))
+    return found[1] if found else ""
 
 
 def _class(element: Element) -> str:

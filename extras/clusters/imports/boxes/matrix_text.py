@@ -13,9 +13,10 @@ _ENTRY_LIKE = re.compile(r"X|NV[0-9]+|SOC|PIX|PXB|PHB|NODE|SYS")
 _GLUED = re.compile(r"(\S+?)CPU")  # the last device and the head of the next column
 _AFFINITY = re.compile(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*|N/A")
 _AFTER = {"CPU", "NUMA", "GPU", "Affinity"}  # the columns after the devices
-_LEGEND = re.compile(r"\s*(NIC[0-9]{1,4}):\s+(\S+)\s*")
+_LEGEND = re.compile(r"[\s#]*(NIC[0-9]{1,4}):\s+(\S+)\s*")
 _HOST = re.compile(r"(?:[=#*\s-]*)([A-Za-z0-9][\w.-]*?)(?::|@|\s*[=#*-]{2,}|)\s*")
 _PROMPT = re.compile(r"[\[(]?(?:[\w.-]+@)?([\w.-]+)[^$#>]*[$#>]\s+\S.*")
+_COMMENT = re.compile(r"\s*#+\s")  # as scripts quote a matrix
 _PREFIX = re.compile(r"([A-Za-z0-9][\w.@-]*): *")
 
 
@@ -74,7 +75,7 @@ def _prefixes(lines: list[str]) -> set[str]:
 
 def _cells(line: str, prefixes: set[str]) -> list[str]:
     match = _PREFIX.match(line)
-    return (line[match.end() :] if match and match[1] in prefixes else line).split()
+    return _COMMENT.sub("", line[match.end() :] if match and match[1] in prefixes else line, count=1).split()
 
 
 def matrices(lines: list[str], where: str) -> list[Matrix]:

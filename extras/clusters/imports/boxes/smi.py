@@ -16,6 +16,7 @@ from certree.extras.clusters.imports.options import LEVELS, Options
 from certree.extras.clusters.imports.texts import lines_of, start_of, text_of
 from certree.models.common.errors import TopologyError
 from certree.models.common.files import Opened
+from certree.models.network.network_files import unknown_file
 
 _WHAT = "`nvidia-smi topo -m`"
 
@@ -49,7 +50,7 @@ def read_smi(file: Opened, options: Options) -> Box:
 def _host(found: list[Matrix], options: Options, where: str) -> Matrix:
     """The matrix of the host that was chosen; the only one needs no choice."""
     if not found:
-        raise TopologyError(f"{where}: no header line that begins with GPU0: not the output of {_WHAT}")
+        raise TopologyError(unknown_file(where))
     hosts = [matrix.host or f"{index}" for index, matrix in enumerate(found)]
     names = [f"{host}#{hosts[:index].count(host)}" if hosts.count(host) > 1 else host for index, host in enumerate(hosts)]
     if options.host is None and len(found) == 1:

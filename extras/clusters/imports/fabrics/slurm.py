@@ -46,6 +46,12 @@ def box_of(lines: list[str], options: Options, where: str) -> Box:
             if child in switch.nodes and child in above:
                 raise TopologyError(f"{where}: line {switch.line}: node {child} is below {above[child]}, too")
             above.setdefault(child, name)
+    roots = [name for name in switches if name not in above]
+    if len(roots) > 1:
+        line = switches[roots[1]].line
+        raise TopologyError(
+            f"{where}: line {line}: nothing joins switch {roots[1]} to {roots[0]}; give a switch above all, or one tree"
+        )
     nodes = [node for switch in switches.values() for node in switch.nodes]
     box = Box(len(nodes), list(switches), names=nodes)
     number = {name: index for index, name in enumerate([*nodes, *switches])}

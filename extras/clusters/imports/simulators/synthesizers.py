@@ -3,6 +3,7 @@
 The links are those of the family that assume=MACHINE names.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from fractions import Fraction
@@ -54,13 +55,17 @@ def read_teccl(file: Opened, options: Options) -> Box:
     parameters = parse_object(file.data(), where).get("TopologyParams")
     if not isinstance(parameters, Mapping) or not isinstance(parameters.get("name"), str):
         raise TopologyError(f"{where}: TopologyParams has no name")
+    if parameters["name"].lower() == "mesh":
+        side = _whole(parameters, "side_length", where)
+        raise TopologyError(f"{where}: TopologyParams: the name Mesh is no machine; give the network mesh:{side}x{side}")
     chassis = _whole(parameters, "chassis", where) if "chassis" in parameters else 1
     if chassis != options.boxes:
         options.ask(f"how its {chassis} boxes are joined; give boxes={chassis} with a fabric")
     box = _machine(None, parameters["name"], options, where)
     if box is None:
         return Box(2)
-    rate = options.speed("NV", "one NVLink")
+    kind = "XGMI" if options.assumed and "XGMI" in options.assumed.speeds else "NV"
+    rate = options.speed(kind, f"one link between GPUs ({kind})")
     cables, box.cables = box.cables, []
     for cable in cables:
         box.join(cable.a, cable.b, rate, cable.lanes)
@@ -79,14 +84,13 @@ def _machine(gpus: int | None, name: object, options: Options, where: str) -> Bo
     if assumed.family is not None:
         family = parse_topology(assumed.family)
         box = Box(len(family.kind))
-        for a, b, count in zip(family.src.tolist(), family.dst.tolist(), family.capacity.tolist(), strict=True):
+        one = math.gcd(*family.capacity.tolist())  # the capacity of one link
+        for a, b, units in zip(family.src.tolist(), family.dst.tolist(), family.capacity.tolist(), strict=True):
             if a < b:
-                box.join(a, b, Fraction(1), count)
-    elif assumed.nvlinks is not None:
-        box = Box(gpus or 8)
-        join_switch(box, [int(assumed.nvlinks.partition(":")[2])] * box.gpus, Fraction(1), options)
+                box.join(a, b, Fraction(1), units // one)
     else:
-        raise TopologyError(f"{where}: GPUs of {assumed.name} have no NVLinks; assume a machine with them")
+        box = Box(gpus or 8)
+        join_switch(box, [int((assumed.nvlinks or "").partition(":")[2])] * box.gpus, Fraction(1), options)
     if gpus is not None and gpus != box.gpus:
         raise TopologyError(f"{where}: {gpus} GPUs; {assumed.name} has {box.gpus}")
     options.tell("assumed", f"GPUs of {short(name)} are joined as those of {assumed.name}, in the same order")

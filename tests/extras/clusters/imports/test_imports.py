@@ -198,7 +198,7 @@ def test_xml_that_is_refused(tmp_path, text, reason):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no header line that begins with GPU0"),
+        ("", "its contents are those of no kind of network file"),
         (b"GPU0\xff", "not the text of `nvidia-smi topo -m`"),
         ("GPU0 GPU1\nGPU0 X NV1\n", "0 entries for GPU1; expected 2"),
         ("GPU0 GPU1\nGPU0 X\nGPU1 NV1 X\n", "line 2: 1 entries for GPU0; expected 2"),
