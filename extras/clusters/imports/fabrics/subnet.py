@@ -29,10 +29,14 @@ LANES = {
     "XDR": Fraction(200),
 }
 _BLOCK = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([SHR]-[0-9a-fA-F]{1,16})"\s*(?:#\s*"([^"]*)")?.*')
-_PORT = re.compile(r'\[([0-9]{1,4})\](?:\([^)]*\))?\s+"([SHR]-[0-9a-fA-F]{1,16})"\[([0-9]{1,4})\](?:\([^)]*\))?(.*)')
+_END = r"(?:\[ext [0-9]+\])?(?:\([^)]*\))?"  # numbers on the outside of a chassis, and GUIDs
+_PORT = re.compile(rf'\[([0-9]{{1,4}})\]{_END}\s+"([SHR]-[0-9a-fA-F]{{1,16}})"\[([0-9]{{1,4}})\]{_END}(.*)')
 _RATE = re.compile(r"\b([0-9]{1,2})x([A-Z]{3}(?:10)?)\b")
 _AGGREGATION = re.compile(r"aggregation node|SHARP", re.IGNORECASE)  # the part of a switch that adds, no adapter
-_BEFORE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+")
+_BEFORE = re.compile(
+    r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+"
+    r"|(Non-Chassis Nodes|Chassis (Switches|CAs|[0-9]+( \(guid \S+\))?)|(Spine|Line) Nodes)$"  # groups, with --grouping
+)
 
 Port = tuple[str, int]
 

@@ -145,6 +145,7 @@ def test_groups_of_thread_blocks_and_switches() -> None:
     half = copy.deepcopy(document)
     half["gpus"][0]["threadblocks"][1]["ops"].pop(3)
     assert broken(half) == {"wrong-data"}
+    assert "o[1/2] of rank 0: nothing was ever written there" in str(verify_plan(plan_of(half, "x.json")).verdict)
     alone = copy.deepcopy(document)
     del alone["gpus"][1]["channels"][2]
     for block in alone["gpus"][1]["threadblocks"]:
