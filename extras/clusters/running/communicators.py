@@ -141,7 +141,7 @@ def _in_order(parts: Sequence[Part], size: int) -> list[Communicator]:
     fullest = [max(group, key=lambda part: len(part.facts)) for group in of_rank.values()]
     unlike = [(one, part) for one, group in zip(fullest, of_rank.values(), strict=True) for part in group if not _within(part, one)]
     if not unlike:
-        return [Communicator(fullest)]
+        return [Communicator(fullest + [part for part in parts if part.damaged and not any(part is one for one in fullest)])]
     if any(len({part.process for part in group}) > 1 for group in of_rank.values()):
         lines = " and ".join(str(line) for line in sorted(min(line for _, line in part.facts.values()) for part in unlike[0]))
         why = f"several communicators of {size} ranks have no commId, and what lines {lines} state differs; give the lines of one"

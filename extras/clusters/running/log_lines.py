@@ -125,7 +125,7 @@ def stated(message: Message) -> Sequence[Member | Fact | Damaged]:
     if match := None if message.cut else _NEIGHBOURS.fullmatch(text):
         channel, before, rank, after = map(int, match.groups()[:4])
         return (Fact(RING, channel, rank, (before, after), _count(match[5])),)
-    return () if "->" in text and _CONNECTION.match(text) else (Damaged(RING),)
+    return () if text.count("->") == 1 and _CONNECTION.match(text) else (Damaged(RING),)
 
 
 def _count(text: str | None) -> int | None:

@@ -116,6 +116,9 @@ def _channels(where: str, one: Communicator) -> Channels:
         raise InputError(f"{where}: {'; '.join(filter(None, missing.values()))}")
     absent = {kind: missing[kind] for kind, of in made.items() if not of}
     told = [f"left out: {kind}s, as {why}" for kind, why in absent.items()]
+    if facts[RING] and missing[RING] and rings:
+        told.append(f"left out: Ring lines, as {missing[RING]}")
+    told += [f"left out: {_NAMES[kind]} lines{lost}" for kind in made if kind not in absent and (lost := _damage(one, kind))]
     return Channels(
         tuple(rings[number] for number in sorted(rings)), tuple(trees[number] for number in sorted(trees)), absent, tuple(told)
     )

@@ -62,6 +62,22 @@ def test_part_of_a_log(tmp_path: Path) -> None:
         ct.verify(f"{tmp_path / 'first'}:tree", topology="switch:4")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Ring 00 : 2 -> 0 -> 1", "Ring 00 : 2 -> 0 -> 1 1", "left out: Ring lines, as there is no Ring line of rank 0 (line "),
+        ("Channel 00/01 : ", "Channel 00/01 : 0x", "left out: Ring lines (line "),
+    ],
+)
+def test_damaged_lines_that_others_make_up_for(tmp_path: Path, old: str, new: str, told: str) -> None:
+    text = "Channel 00/01 : 0 1 2\n" + (FILES / "rccl.log").read_text()
+    assert old in text
+    (tmp_path / "rccl.log").write_text(text.replace(old, new, 1))
+    found = ct.load(tmp_path / "rccl.log")
+    assert found.rings == ((0, 1, 2),)
+    assert found.told[0].startswith(told)
+
+
 def test_several_communicators(tmp_path: Path) -> None:
     """Of communicators with different numbers of ranks the network says which; what lines are left out is told."""
     pair = "INFO Channel 00/01 :    0   1\nINFO Trees [0] 1/-1/-1->0->-1\nINFO Trees [0] -1/-1/-1->1->0\n"
