@@ -192,6 +192,12 @@ def _links(cable: Cable, clock: int | None) -> list[tuple[int, int, Fraction, in
     return [forth] if cable.one_way else [forth, (cable.b, cable.a, rate, latency)]
 
 
+def without_interfaces(options: Options, where: str) -> TopologyError:
+    """What is said of boxes that nothing can join."""
+    why = ": links=nvlink leaves out PCIe, over which GPUs reach them" if options.nvlink_only else ""
+    return TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined{why}")
+
+
 def _planes(box: Box, options: Options, where: str) -> int:
     """Switches of the fabric."""
     if options.boxes == 1:
@@ -199,7 +205,7 @@ def _planes(box: Box, options: Options, where: str) -> int:
             raise TopologyError(f"{where}: fabric={options.fabric} joins boxes; give boxes=N")
         return 0
     if not box.ports:
-        raise TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined")
+        raise without_interfaces(options, where)
     if options.fabric is None:
         options.ask("how boxes are connected; give fabric=switch or fabric=rails")
     return len(box.ports) if options.fabric == "rails" else 1

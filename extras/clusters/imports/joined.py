@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from certree.extras.clusters.imports.box import Box, Cable, Port
+from certree.extras.clusters.imports.box import Box, Cable, Port, without_interfaces
 from certree.extras.clusters.imports.options import Options, matching
 from certree.models.common.errors import TopologyError
 
@@ -135,7 +135,7 @@ def _chosen(hosts: dict[str, _Host], files: list[str], options: Options, where: 
 def _ports_at(name: str, host: _Host, ports: Sequence[Port], options: Options, where: str) -> list[tuple[Port, int]]:
     """The ports of a box with their endpoints in the fabric, those that have one."""
     if not ports:
-        raise TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined")
+        raise without_interfaces(options, where)
     if not host.interfaces and host.whole is not None:
         if len(ports) > 1:
             options.tell("assumed", f"each of the {len(ports)} interfaces of a box has a cable like that of its host")

@@ -119,7 +119,7 @@ def test_modifiers_work_on_imports():
         ("dgx1.xml", [NV], "how fast the link between any two of its 2 sockets is; give speed=SYS:"),
         ("dgx1.xml", [NV, SYS, "boxes=2"], "how boxes are connected; give fabric=switch or fabric=rails"),
         ("dgx1.xml", [NV, SYS, "fabric=rails"], "fabric=rails joins boxes; give boxes=N"),
-        ("dgx1.xml", [NV, "links=nvlink", "boxes=2", "fabric=rails"], "no network interface that a GPU reaches"),
+        ("dgx1.xml", [NV, "links=nvlink", "boxes=2", "fabric=rails"], "boxes cannot be joined: links=nvlink leaves out PCIe"),
         ("hopper_vm.xml", [NV], "how fast the PCIe link of 0000:10:00.0 (line 3) is; give speed=PCIE:"),
         ("hopper_vm.xml", [NV, "speed=PCIE:32GB/s", "boxes=2", "fabric=switch"], "the port eth0 (line 28) is; give speed=NET:"),
         ("dgx1.txt", ["links=nvlink"], "how fast one NVLink is; give speed=NV:"),
