@@ -57,8 +57,8 @@ def read_subnet(file: Opened, options: Options) -> Box:
     subnet = _parsed(lines_of(text_of(file, "`ibnetdiscover`")), where)
     adapters = _adapters(subnet, options, where)
     nodes = adapters + [guid for guid, kind in subnet.kinds.items() if kind == "Switch"]
-    box = Box(len(adapters), [_unique(subnet, guid) for guid in nodes[len(adapters) :]])
-    box.names = [_unique(subnet, guid) for guid in adapters]
+    names = _unique(subnet)
+    box = Box(len(adapters), [names[guid] for guid in nodes[len(adapters) :]], names=[names[guid] for guid in adapters])
     number = {guid: index for index, guid in enumerate(nodes)}
     cables: Counter[tuple[int, int, str | None]] = Counter()
     for port, (line, other, stated) in subnet.ports.items():
@@ -134,10 +134,10 @@ def _adapters(subnet: _Subnet, options: Options, where: str) -> list[str]:
     return [guid for guid, is_chosen in zip(found, chosen, strict=True) if is_chosen]
 
 
-def _unique(subnet: _Subnet, guid: str) -> str:
-    """The name of a node, with its GUID where others have that name."""
-    name = subnet.names[guid]
-    return name if list(subnet.names.values()).count(name) == 1 else f"{name} {guid}"
+def _unique(subnet: _Subnet) -> dict[str, str]:
+    """By GUID the names of the nodes, with the GUID where others have that name."""
+    often = Counter(subnet.names.values())
+    return {guid: name if often[name] == 1 else f"{name} {guid}" for guid, name in subnet.names.items()}
 
 
 def _shown(port: Port) -> str:
