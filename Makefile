@@ -64,6 +64,7 @@ rtl: setup
 specs: setup
 	$(BIN)/certree model-check
 	$(BIN)/certree model-check symbolic
+	$(BIN)/certree model-check symbolic --run paced
 
 # All that is too long for CI: tests marked slow (tests/slow.txt), the larger models, every single edit of the modules (an hour on
 # two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 1,112 of them.

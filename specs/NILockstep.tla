@@ -25,7 +25,7 @@ CONSTANTS
   MaxStepsApart    \* NIs joined by a link are never further apart in steps than this
 
 ASSUME ConstantsAreSane ==
-  /\ Delay \in Nat \ {0} /\ Run \in {"slotted", "paced"} /\ Run = "paced" => Repeats = 1 /\ MaxDriftTicks = 0
+  /\ Delay \in Nat \ {0} /\ Run \in {"slotted", "paced"} /\ Run = "paced" => MaxDriftTicks = 0
   /\ SlotTicks \in Nat \ {0} /\ SerTicks \in Nat \ {0}
   /\ DOMAIN TravelTicks = DOMAIN Path
   /\ \A way \in DOMAIN Path : LET travel == TravelTicks[way] IN

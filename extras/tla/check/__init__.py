@@ -4,6 +4,7 @@
 - `model_file`: `specs/models.toml`; `models`: comparison with its expected results
 - `generated`: data as the constants of a module
 - `table_model`, `table_constants`: the tables of a schedule as model; `counterexample`, `step_table`: failed checks in words
+- `paced`: tables whose rows are paced, at any timing
 - `routers`: the messages of a schedule in routers, flit by flit
 - `traces`: simulator traces as behaviours of the specification; `symbolic`: the proof for tables of any size
 """

@@ -24,6 +24,7 @@ _BLAME = {
     "NoLaneLeftFree": "waits for a lane although another one is free",
     "LanesAreQueues": "takes a lane that is not free, or out of its turn",
     "StepsApart": "leaves neighbours further apart in steps than the stated bound",
+    "CountersApart": "leaves neighbours further apart in steps than the stated bound",
     "StepsAsScheduled": "does what the schedule does not: what counts was not complete when it was sent",
 }
 
@@ -153,7 +154,7 @@ class _Story:
                 if _name(message) not in under_way:
                     lines.append(self._counted(before, message))
             for message in map(dict, sorted(after["flying"] - before["flying"])):
-                if len(message["enters"]) > 1 and _waits(message):
+                if len(message.get("enters", ())) > 1 and _waits(message):
                     lines.append(self._held_up(after, message))
         return lines
 

@@ -74,22 +74,46 @@ def plan_of(tables: Tables, *, whole: bool = False) -> CheckedTables:
     of another chunk, and when a chunk of a rooted collective does not have exactly one root.
     """
     require_rows(tables)  # the model has chunks, not addresses, and would ignore NOPs
-    steps = int(tables.step.max()) + 1 if len(tables.step) else 1
-    period = tables.period or steps
-    # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
-    meeting = ceil_div(steps, period) + ceil_div(tables.delay, period) + 1
-    repeats = tables.repeats if whole else min(tables.repeats, meeting)
+    period, repeats = _iterations(tables, whole=whole)
     timing, paths = _linked_timing(tables), _paths(tables)
     plan = CheckedTables(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats, _sums(tables))
-    if plan.counters > MAX_COUNTERS:
-        raise UnsupportedError(
-            f"{len(tables.topology.endpoints)} nodes, {tables.chunks} chunks and {repeats} iterations are too many for TLC: "
-            f"{plan.counters} counters in a state; allowed: {MAX_COUNTERS}"
-        )
+    _require_few_counters(plan)
     last = plan.slots * tables.slot_cycles + max(travel[0] for travel in plan.travel.values()) + timing.red
     if last > MAX_TICKS:
         raise UnsupportedError(f"the run lasts {last} cycles, more than TLC can count; take a smaller message")
     return plan
+
+
+def untimed_plan_of(tables: Tables) -> CheckedTables:
+    """`plan_of` without times: a message takes a tick for each link of its path, and a sum none. For models at any timing."""
+    require_rows(tables)
+    period, repeats = _iterations(tables, whole=False)
+    timing = SlotTiming(
+        message_bytes=tables.message_bytes, padded_bytes=tables.message_bytes, chunk_bytes=tables.chunk_bytes, ser=1, lat=0,
+        uneven=0, red=0, work=0, stagger=0, slot_cycles=1,
+    )  # fmt: skip
+    paths = _paths(tables)
+    travel = {connection: tuple(range(len(links), 0, -1)) for connection, links in paths.items()}
+    plan = CheckedTables(tables, timing, paths, travel, period, repeats)
+    _require_few_counters(plan)
+    return plan
+
+
+def _iterations(tables: Tables, *, whole: bool) -> tuple[int, int]:
+    """The period, and the number of iterations that are checked."""
+    steps = int(tables.step.max()) + 1 if len(tables.step) else 1
+    period = tables.period or steps
+    # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
+    meeting = ceil_div(steps, period) + ceil_div(tables.delay, period) + 1
+    return period, tables.repeats if whole else min(tables.repeats, meeting)
+
+
+def _require_few_counters(plan: CheckedTables) -> None:
+    if plan.counters > MAX_COUNTERS:
+        raise UnsupportedError(
+            f"{len(plan.tables.topology.endpoints)} nodes, {plan.tables.chunks} chunks and {plan.repeats} iterations are too many "
+            f"for TLC: {plan.counters} counters in a state; allowed: {MAX_COUNTERS}"
+        )
 
 
 def _paths(tables: Tables) -> dict[Connection, tuple[Pair, ...]]:

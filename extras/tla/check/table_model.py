@@ -74,7 +74,7 @@ def _model(plan: CheckedTables) -> Generated:
         values(plan),
         _INVARIANTS,
         # not for simulations, where each run has the greatest possible length: it ends or deadlocks
-        properties=_properties(plan) if _is_small(plan) else (),
+        properties=refined(plan) if _is_small(plan) else (),
         chosen={"InTurn": "LowestFirst"} | _chosen(plan),
         definitions=(
             # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
@@ -102,7 +102,8 @@ def _definitions(plan: CheckedTables) -> Iterator[str]:
         yield f"OnlyPlannedWaits == \\A m \\in {{f \\in flying : f.src # f.dst}} : \\A k \\in 1..Hop(m) : {waits_as_planned}"
 
 
-def _properties(plan: CheckedTables) -> tuple[str, ...]:
+def refined(plan: CheckedTables) -> tuple[str, ...]:
+    """What whole runs must keep: they end, keep the promise of the collective, and of trees refine the schedule."""
     return _PROPERTIES if plan.tables.is_counted else _PROPERTIES + _AS_SCHEDULED
 
 

@@ -27,6 +27,7 @@ FLOW = click.option(
 )
 PICTURE = click.option("--picture", type=FILE, help="Write an SVG of the counterexample.")
 FORCE = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+RUN = click.option("--run", type=click.Choice(RUNS), default=RUNS[0], show_default=True, help="How rows are taken.")
 LONG = click.option("--full", is_flag=True, help="Up to an hour, instead of five minutes.")
 #: options of a traced run
 TRACED: tuple[Decorator, ...] = (
@@ -51,9 +52,12 @@ def all_of(*options: Decorator) -> Decorator:
 
 @click.command("schedule")
 @click.argument("schedule", type=FILE, metavar="FILE")
-@all_of(option_size(recorded=True), option_params(recorded=True), FLOW, PICTURE, FORCE, LONG, option_json())
+@all_of(option_size(recorded=True), option_params(recorded=True), FLOW, RUN, PICTURE, FORCE, LONG, option_json())
 def schedule_mode(**asked: Any) -> int:
-    """Check the tables of a schedule or a folder."""
+    """Check the tables of a schedule or a folder.
+
+    Slotted, with the times of the machine; or paced, whatever the times of messages and of counters.
+    """
     return checked(**asked)
 
 
@@ -70,13 +74,14 @@ def routers_mode(**asked: Any) -> int:
 
 
 @click.command("symbolic")
-@option_json()
-def symbolic_mode(as_json: bool) -> int:
+@all_of(RUN, option_json())
+def symbolic_mode(run: str, as_json: bool) -> int:
     """Prove with z3 that tables of any size work.
 
-    An inductive invariant of the slotted network interface is proved for any valid table, and refuted for each mutant.
+    An inductive invariant of the slotted network interface is proved for any valid table, and refuted for each mutant; or of the
+    paced one, whatever the times of messages and of counters, for any table that is right at any timing.
     """
-    return checked(symbolic=True, as_json=as_json)
+    return checked(symbolic=True, run=run, as_json=as_json)
 
 
 @click.command("config")

@@ -10,6 +10,7 @@ from certree.api.settings import Tell, machine_for, silent
 from certree.extras.tla.check import models
 from certree.extras.tla.check.model_file import ListedTables
 from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.paced.paced_model import model_check_paced
 from certree.extras.tla.check.routers.model import model_check_routers
 from certree.extras.tla.check.routers.sent_messages import Sent
 from certree.extras.tla.check.table_model import model_check_tables
@@ -52,14 +53,15 @@ def model_check(
     """Check the TLA+ models and tables with these names (all small ones by default), or a schedule or trace, with TLC.
 
     `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
-    whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
-    or "paced"), `skew` and `drift` as they were given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
+    whether that run is a behaviour of the specification. `run`: "slotted", or "paced", where the tables must be right whatever the
+    times of messages and counters. A trace of `simulate` needs the `schedule` that ran, and `run`, `skew` and `drift` as they were
+    given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
     network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace. A
     trace of flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
     `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
-    `symbolic`: instead, prove with z3 that slotted tables are correct at any size. `full`: include the large models, and allow an
-    hour for a schedule instead of five minutes. `progress` receives each listed model when it is done, the number done and the
-    number of all; `tell` as in `setting`.
+    `symbolic`: instead, prove with z3 that tables are correct at any size, slotted or, with `run`, paced at any timing. `full`:
+    include the large models, and allow an hour for a schedule instead of five minutes. `progress` receives each listed model when
+    it is done, the number done and the number of all; `tell` as in `setting`.
 
     A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
     slots, raises InvalidScheduleError: the specification of tables has no routers. With `routers` TLC decides instead. A refuted
@@ -79,7 +81,7 @@ def model_check(
     if symbolic:
         from certree.extras.tla.check.symbolic.invariant import check_invariant
 
-        return check_invariant(progress)
+        return check_invariant(progress, run or RUNS[0])
     if schedule is not None:
         if routers:
             return [model_check_routers(sent_by(source_to_run(schedule, size, machine, tell)), flow, limit)]
@@ -87,10 +89,10 @@ def model_check(
         if trace is not None and is_flit_trace(Path(trace)):
             return [check_schedule_flits(load_flit_trace(Path(trace)), given, flow, Path(trace), time_limit=limit)]
         require_free(given)
-        require_in_time(given, Options(framing=flow))
+        require_in_time(given, Options(framing=flow, mode=run or RUNS[0]))
         tables = framed(given, flow)
         if trace is None:
-            return [model_check_tables(tables, limit)]
+            return [(model_check_paced if run == "paced" else model_check_tables)(tables, limit)]
         clocks = parse_clocks(len(tables.topology.kind), skew, drift)
         return [check_trace(tables, Path(trace), run or RUNS[0], limit, clocks=clocks)]
     if trace is None:

@@ -9,6 +9,8 @@ from certree.extras.tla.check.model_runs import specs_folder
 from certree.extras.tla.check.symbolic import invariant
 from certree.extras.tla.check.symbolic.interface import Machine
 from certree.extras.tla.check.symbolic.invariant import MUTANTS, check_invariant, obligations
+from certree.extras.tla.check.symbolic.paced_interface import PacedMachine
+from certree.extras.tla.check.symbolic.paced_invariant import PACED_MUTANTS, paced_obligations
 from certree.extras.tla.check.symbolic.world import MEMBERS, World
 from tests.cli.running import assert_bad_input, certree
 
@@ -22,6 +24,15 @@ def test_all_is_proved_and_all_mutants_are_refuted():
     assert len([r for r in results if r.result == "refuted"]) == len(MUTANTS) + 1
 
 
+def test_all_is_proved_of_paced_tables():
+    results = check_invariant(run="paced")
+    assert [r.name for r in results if not r.as_expected] == []
+    assert len([r for r in results if r.result == "refuted"]) == len(PACED_MUTANTS) + 1
+    claims = paced_obligations(MEMBERS, "")
+    for name in sorted({name for _, name in PACED_MUTANTS}):
+        assert invariant._ask(claims[name]) == "proved", name
+
+
 def test_in_the_finite_world_nothing_is_refuted_without_a_mutation():
     """Otherwise the mutants would be refuted for another reason than what they leave out."""
     claims = obligations(MEMBERS, "")
@@ -30,14 +41,18 @@ def test_in_the_finite_world_nothing_is_refuted_without_a_mutation():
 
 
 def test_every_rule_guard_and_conjunct_has_a_mutant():
-    parts = {without for without, _ in MUTANTS}
-    for module in ("interface", "invariant"):
+    parts = {without for without, _ in (*MUTANTS, *PACED_MUTANTS)}
+    rules = {f"rule {name}" for name in PacedMachine(World(None))._ruled()}
+    assert rules <= parts
+    for module in ("interface", "invariant", "paced_interface", "paced_invariant"):
         source = (specs_folder().parent / "extras" / "tla" / "check" / "symbolic" / f"{module}.py").read_text()
         assert set(re.findall(r'unless\(\s*"([^"]+)"', source)) <= parts
     machine = Machine(World(None))
     conjuncts = machine.conjuncts(machine.state)
     # what fires without its dependencies is not late but wrong: NothingMissing is a goal, not a means
-    assert {f"conjunct {name}" for name in conjuncts} - parts == {"conjunct NothingMissing"}
+    assert {f"conjunct {name}" for name in conjuncts} - {part for part, _ in MUTANTS} == {"conjunct NothingMissing"}
+    paced = PacedMachine(World(None))
+    assert {f"conjunct {name}" for name in paced.conjuncts(paced.state)} <= {part for part, _ in PACED_MUTANTS}
 
 
 def test_the_specification_has_the_same_conjuncts():

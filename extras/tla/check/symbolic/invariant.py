@@ -18,6 +18,7 @@ import z3
 
 from certree.extras.tla.check.model_runs import SYMBOLIC, ModelResult
 from certree.extras.tla.check.symbolic.interface import Machine
+from certree.extras.tla.check.symbolic.paced_invariant import paced_questions
 from certree.extras.tla.check.symbolic.ranking import ends
 from certree.extras.tla.check.symbolic.world import MEMBERS, Formula, World
 
@@ -55,13 +56,13 @@ MUTANTS = (
 )
 
 
-def check_invariant(report: Callable[[ModelResult, int, int], None] | None = None) -> list[ModelResult]:
-    """Prove every obligation, then refute every mutant; takes some seconds.
+def check_invariant(report: Callable[[ModelResult, int, int], None] | None = None, run: str = "slotted") -> list[ModelResult]:
+    """Prove every obligation about slotted or paced tables, then refute every mutant; takes some seconds.
 
     `expected` and `result` are `proved` or `refuted`; `result` may also be `unknown`, which is a failure. `report` is called with
     each result, the number of results and the number of all questions.
     """
-    results, questions = [], list(_questions())
+    results, questions = [], list(paced_questions() if run == "paced" else _questions())
     for name, expected, claim in questions:
         started = time.monotonic()
         result = _ask(claim)

@@ -1,0 +1,1 @@
+"""Tables paced at any timing: `paced_model`, as a model for TLC; `chains`, how far the counters of neighbours can be apart."""
