@@ -18,6 +18,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.monitor import Monitor
+from certree.synth.price import Price
 from certree.synth.units import UNIT, in_unit_asked_for, other_units
 from certree.verify.deadlock.deadlock_verdicts import refusal
 from certree.verify.order.agreement import lateness, waits_for_credits
@@ -44,8 +45,9 @@ class Request:
     `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's
     own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
     candidates; None is slotted, in closed form, by which all methods choose among their own candidates. `any_unit`: methods may
-    count link rates in other units than the network does. `order`: of additions, that all chunks must have. InputError names a
-    number that is out of range.
+    count link rates in other units than the network does. `order`: of additions, that all chunks must have. `admit` raises
+    UnsupportedError for a schedule that is not worth the time that routes without deadlocks take. InputError names a number that
+    is out of range.
     """
 
     topology: Topology
@@ -61,6 +63,7 @@ class Request:
     form: Form | None = None
     any_unit: bool = True
     order: WantedOrder | None = None
+    admit: "Callable[[Request, AnySchedule], None] | None" = None
 
     def __post_init__(self) -> None:
         for name, low in (("message_bytes", 1), ("chunks", 1), ("steps", 1), ("effort", 1), ("seed", 0)):
@@ -203,40 +206,22 @@ class Tier(StrEnum):
 
     ALWAYS = "always"
     LEAN = "where published algorithms are tried"
-    DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
-    FINE = "among few endpoints (`makes_fine_slots`): it makes fine slots, message by message"
-    SMALL = "there too, on direct networks up to FINE_BYTES"
+    DENSE = "there too, before methods of Tier.LEAN where the budget ends: it moves something between all pairs at many stages"
+    FINE = "at any size of message: it makes fine slots, message by message"
+    SMALL = "likewise, on direct networks up to FINE_BYTES (`takes_fine_slots`)"
     ORDERS = "where an order of additions is asked for"
     DEMANDS = "for demands, which other methods do not take"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
-#: see Tier.DENSE
-DENSE_ENDPOINTS = 128
-
 #: see Tier.SMALL
 FINE_BYTES = 1 << 20
-#: endpoints up to which methods of Tier.FINE are tried; and for all-reduces of at most FINE_BYTES on direct networks
-FINE_ENDPOINTS = 64
-FINE_SUM_ENDPOINTS = 256
-
-
-def makes_fine_slots(request: Request) -> bool:
-    """Whether methods of Tier.FINE are tried."""
-    is_sum = request.collective.kind is CollectiveKind.ALL_REDUCE and request.topology.is_direct
-    most = FINE_SUM_ENDPOINTS if is_sum and request.message_bytes <= FINE_BYTES else FINE_ENDPOINTS
-    return len(request.members) <= most
 
 
 def takes_fine_slots(request: Request) -> bool:
     """Whether methods of Tier.SMALL are tried."""
     of_endpoint = request.message_bytes // (1 if request.collective.demand is None else len(request.members))
-    return makes_fine_slots(request) and (of_endpoint <= FINE_BYTES or not request.topology.is_direct)
-
-
-def is_small(request: Request) -> bool:
-    """Whether methods of Tier.DENSE are tried."""
-    return len(request.members) <= DENSE_ENDPOINTS
+    return of_endpoint <= FINE_BYTES or not request.topology.is_direct
 
 
 @dataclass(frozen=True)
@@ -264,7 +249,8 @@ class Method:
     (`Request.members`). `takes_demand`: and of blocks that differ in size. `own_units`: it tries several units of link rates
     where those of the network do not divide them. `proved_within`: once a schedule for a demand is proved to take at most that
     many times the least time, no better bounds are looked for; nor by a long search before (`api.evidence`). `auto_options`:
-    those with which `auto` calls it, where these are not the defaults.
+    those with which `auto` calls it, where these are not the defaults. `price`: what it costs for a request with these options,
+    in closed form (`synth.prices`); without, as a chunk for each endpoint.
     """
 
     name: str
@@ -286,6 +272,7 @@ class Method:
     own_units: bool = False
     proved_within: Fraction | None = None
     auto_options: Mapping[str, str] = field(default_factory=dict)
+    price: Callable[[Request, Options], Price] | None = None
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)
@@ -303,7 +290,10 @@ class Method:
         return self._made_in_best_unit(request) if self.own_units and request.any_unit else self._made(request)
 
     def _made(self, request: Request) -> AnySchedule:
-        made = request.remember(with_channels(self.make(request, self.read(request)), request.machine))
+        made = self.make(replace(request, admit=None), self.read(request))
+        if request.admit is not None:
+            request.admit(request, made)
+        made = request.remember(with_channels(made, request.machine))
         refused = None if request.order is None else request.order.refusal(made)
         if refused is not None:
             raise UnsupportedError(f"{self.name}: {refused}")

@@ -42,7 +42,7 @@ DOCUMENTS = {
         root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
         seconds bytes_per_second time_bound_seconds time_over_bound: rational?
         method fewest_steps_said: text?
-        left_out?: {text}
+        left_out? beyond_budget?: {text}
         rounded?: rounded
         chunks steps total_steps delay repeats transfers message_bytes: count
         bandwidth_time bandwidth_bound: rational?

@@ -135,10 +135,15 @@ def _said(schedule: AnySchedule, name: str) -> str | None:
 
 
 def _left_out(schedule: AnySchedule) -> dict[str, dict[str, str]]:
-    """`left_out`, where method auto notes candidates that the checker rejected: the reason for each; not checked."""
+    """`left_out` and `beyond_budget`, where method auto notes candidates that the checker rejected, and those that their price left
+    out: the reason for each; not checked."""
     notes = schedule.provenance.get("auto")
-    wrong = notes.get("left_out") if isinstance(notes, dict) else None
-    return {"left_out": {str(label): str(reason) for label, reason in wrong.items()}} if isinstance(wrong, dict) and wrong else {}
+    told = {name: notes.get(name) for name in ("left_out", "beyond_budget")} if isinstance(notes, dict) else {}
+    return {
+        name: {str(label): str(reason) for label, reason in those.items()}
+        for name, those in told.items()
+        if isinstance(those, dict) and those
+    }
 
 
 def _quality(quality: Quality | None) -> dict[str, Any]:
@@ -220,7 +225,11 @@ def schedule_words(report: dict[str, Any]) -> str:
         lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
     lines += order_words(report)
     lines += rounded_words(report)
-    lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in report.get("left_out", {}).items()]
+    left_out, beyond = report.get("left_out", {}), report.get("beyond_budget", {})
+    lines += [f"  left out: {one_line(label)}: {one_line(reason)}" for label, reason in left_out.items()]
+    if beyond:
+        label, reason = next(iter(beyond.items()))
+        lines.append(f"  left out by price: {counted(len(beyond), 'candidates')}, such as {one_line(label)}: {one_line(reason)}")
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")

@@ -11,7 +11,9 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine.paced import best_paced, may_be_paced
-from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, makes_fine_slots, method, takes_fine_slots
+from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
+from certree.synth.price import Price
+from certree.synth.prices import BOOKED, BUDGET, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import waits_for_credits
@@ -38,31 +40,34 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     The provenance lists the candidates and their times. A candidate that the checker rejects is left out, which the output says;
     the next best is picked. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
-    Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
-    DENSE_ENDPOINTS. Tier.FINE makes fine slots, among FINE_ENDPOINTS, or FINE_SUM_ENDPOINTS for all-reduces up to FINE_BYTES on
-    direct networks; Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
+    Elsewhere those are tried too, with the variants that they are registered with, and side by side. Tier.FINE makes fine slots;
+    Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. It stops after a schedule within ENOUGH of the time bound
-    (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the method that reached a
-    time limit. For a demand the methods that take one are tried, likewise.
+    PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built whose price (`synth.prices`) is more than what is
+    left of the budget of work, or whose lower bound is too high; the output names these. It stops after a schedule within ENOUGH of
+    the time bound (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the method
+    that reached a time limit. For a demand the methods that take one are tried, likewise.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
     best: _Ranked | None = None
+    ledger = Ledger(request.effort, quick_time_bound(request))
     equal: list[tuple[str, AnySchedule]] = []
-    bound = quick_time_bound(request)
-    for label, name, options in candidates(request):
+    bound, admit = ledger.bound, None if request.form else ledger.admit
+    for label, name, options, price in priced_candidates(request, bound):
+        enough = best is not None and is_enough(*best[0][:2], bound)
         if times and request.monitor.expired:
-            considered[label] = "not tried: time limit"
-            continue
-        if best is not None and is_enough(*best[0][:2], bound):
-            considered[label] = enough_words(best[1], bound)
+            refused = "not tried: time limit"
+        else:
+            refused = enough_words(best[1], bound) if best and enough else ledger.refusal(price, in_slots=request.form is None)
+        if refused is not None:
+            considered[label] = refused
             continue
         before = copy(inner.monitor)
         try:
-            schedule = METHODS[name](replace(inner, options=options))
+            schedule = METHODS[name](replace(inner, options=options, admit=None if METHODS[name].own_units else admit))
             require_valid(schedule)
             request.require_runnable(schedule)
             cycles = form.cycles(schedule)
@@ -76,8 +81,8 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.offer(schedule, cycles, waits=waits)
         considered[label] = outcome_words(cycles, waits=waits)
         request.monitor.report(f"{label}: {considered[label]}")
-        if not waits:
-            times[label] = cycles
+        ledger.note(price, label, None if waits else cycles)
+        times |= {} if waits else {label: cycles}
         rank = waits, cycles, METHODS[name].order
         if best is None or rank < best[0]:
             best = rank, label, schedule
@@ -86,7 +91,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     if best is None:
         raise none_applies(considered)
     if not is_enough(*best[0][:2], bound):
-        best = ended(request, considered, times, best, equal)
+        best = ended(request, considered, times, best, equal, ledger)
     _, label, schedule = best
     return picked(request, form, considered, times, label, schedule)
 
@@ -116,8 +121,8 @@ def none_applies(considered: Mapping[str, str]) -> UnsupportedError | RejectedEr
     return UnsupportedError("no method applies: " + "; ".join(f"{label}: {reason}" for label, reason in considered.items()))
 
 
-def _left_out(considered: Mapping[str, str]) -> dict[str, str]:
-    return {label: reason for label, reason in considered.items() if reason.startswith(INVALID)}
+def _left_out(considered: Mapping[str, str], starts: tuple[str, ...] = (INVALID,)) -> dict[str, str]:
+    return {label: reason for label, reason in considered.items() if reason.startswith(starts)}
 
 
 def outcome_words(cycles: int, *, waits: bool) -> str:
@@ -131,6 +136,7 @@ def ended(
     times: dict[str, int],
     best: _Ranked,
     equal: Sequence[tuple[str, AnySchedule]],
+    ledger: Ledger,
 ) -> _Ranked:
     """The best (rank, label, schedule) when candidates with equal slots have got fine slots, noted in `considered` and `times`.
 
@@ -140,6 +146,10 @@ def ended(
     if waits:
         times[label] = cycles
     if not equal or request.monitor.expired:
+        return best
+    refused = ledger.refusal(Price(min(one.transfers * one.repeats for _, one in equal), BOOKED), in_slots=False)
+    if refused is not None:
+        considered[PACED] = refused
         return best
     made = best_paced(request, equal, None if waits else cycles)
     if made is None:
@@ -165,9 +175,10 @@ def picked(
     why = _reason(request, form, label, times)
     request.monitor.report(f"picked {why}")
     told: dict[str, Any] = {"why": why, "considered": dict(considered)}
-    wrong = _left_out(considered)
-    if wrong:
-        told["left_out"] = wrong
+    for name, starts in (("left_out", (INVALID,)), ("beyond_budget", (LEFT_OUT, NOT_TIMED))):
+        those = _left_out(considered, starts)
+        if those:
+            told[name] = those
     return replace(schedule, provenance={**schedule.provenance, "auto": told})
 
 
@@ -177,6 +188,21 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
     why += f" at {request.message_bytes} bytes on machine {request.machine.name}"
     others = sorted((cycles, label) for label, cycles in times.items() if label != picked)
     return why + "".join(f"; next {label}, {cycles / times[picked]:.3f} times as long" for cycles, label in others[:1])
+
+
+def priced_candidates(request: Request, bound: int) -> list[tuple[str, str, dict[str, str], Price]]:
+    """`candidates` with their prices; where all together exceed the budget, those go last that do alone; of the
+    others the lowest lower bound goes first, of equal ones the least work."""
+    found = [(*one, price_of(one[1], replace(request, options=one[2]))) for one in candidates(request)]
+    budget = BUDGET * request.effort
+    if sum(price.total for *_, price in found) <= budget:
+        return found
+
+    def place(one: tuple[str, str, dict[str, str], Price]) -> tuple[bool, int, int, int]:
+        price = one[3]
+        return not METHODS[one[1]].is_repeated, max(0, price.total - budget), max(bound, price.cycles), price.total
+
+    return sorted(found, key=place)
 
 
 def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
@@ -210,9 +236,9 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
         case Tier.LEAN:
             return not is_searched
         case Tier.DENSE:
-            return not is_searched and is_small(request)
+            return not is_searched
         case Tier.FINE:
-            return makes_fine_slots(request)
+            return True
         case Tier.SMALL:
             return takes_fine_slots(request)
         case Tier.ORDERS:

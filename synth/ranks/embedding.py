@@ -34,6 +34,8 @@ MOST_CHANNELS = 64
 
 MOST_STAGGER = 1 << 16
 
+MOST_PIECES = 256  # of a pipeline whose number of chunks is not asked for
+
 #: the options of every method that uses `embed`: the rounds of steps, the number of parallel channels, steps between their starts
 ROUNDS: Mapping[str, Option] = {
     "rounds": choice("serialized", "published"),
@@ -165,7 +167,7 @@ def rounds_published(schedule: Schedule) -> Int32:
     return rounds.astype(np.int32)
 
 
-def shortest_pipeline(request: Request, make: Callable[[int], Schedule], most: int = 256) -> Schedule:
+def shortest_pipeline(request: Request, make: Callable[[int], Schedule], most: int = MOST_PIECES) -> Schedule:
     """The best of 2, 4, 8, ... chunks, up to `most`, by closed form: the last number from which twice as many take longer."""
     best = make(2)
     fewest = request.cycles(best)

@@ -5,9 +5,9 @@ at once; those that compare run in rounds, each with the bar that it has when ca
 repeat a part run before all others, and what they find may be enough.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,16 +25,18 @@ from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
 from certree.synth.methods.auto import (
-    candidates,
     ended,
     enough_words,
     is_enough,
     none_applies,
     outcome_words,
     picked,
+    priced_candidates,
     require_valid,
 )
 from certree.synth.monitor import Monitor
+from certree.synth.price import FREE, Price
+from certree.synth.prices import Ledger, built_price
 from certree.verify.order.agreement import waits_for_credits
 from certree.verify.order.wanted import wanted_from_document
 
@@ -50,6 +52,7 @@ class _Candidate:
     label: str
     method: str
     options: Mapping[str, str]
+    price: Price = FREE
 
     @property
     def name(self) -> str:
@@ -67,6 +70,7 @@ class Spread:
     run: str
     tell: Callable[[str], None]
     _found: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+    _priced: dict[int, list[_Candidate]] = field(default_factory=dict)
 
     def made_by(self, workers: Workers) -> tuple[AnySchedule | None, bool]:
         """The schedule with the fewest cycles, of equal ones that of the first seed and candidate; and whether Ctrl-C ended the
@@ -83,9 +87,14 @@ class Spread:
 
     def _candidates(self, seed: int) -> list[_Candidate]:
         """Those of one seed. An algorithm does not depend on it: it is a candidate of the first."""
+        if seed not in self._priced:
+            self._priced[seed] = self._listed(seed)
+        return self._priced[seed]
+
+    def _listed(self, seed: int) -> list[_Candidate]:
         if self.method != AUTO or self.request.collective.demand is not None:
             return [_Candidate(seed, 0, self.method, self.method, self.request.options)]
-        return [_Candidate(seed, place, *one) for place, one in enumerate(candidates(self.request))]
+        return [_Candidate(seed, place, *one) for place, one in enumerate(priced_candidates(self.request, self._bound))]
 
     def _run(self, workers: Workers) -> None:
         seeds = {seed: self._candidates(seed) for seed in self._seeds}
@@ -93,6 +102,7 @@ class Spread:
         left = [one for seed, those in seeds.items() for one in those if seed == first or not METHODS[one.method].published]
         total = len(left)
         while left and not self._is_over(seeds):
+            left = [one for one in left if not self._is_refused(one, seeds)]
             ready = [one for one in left if not self._waits(one, left)]
             with closing(outcomes_of([self._task(one) for one in ready], workers)) as outcomes:
                 names = {one.name: one for one in ready}
@@ -145,11 +155,48 @@ class Spread:
         return next(
             (
                 place
-                for place, found in self._of_seed(seed).items()
+                for place, found in self._counted(seed).items()
                 if found["cycles"] is not None and is_enough(found["waits"], found["cycles"], self._bound)
             ),
             None,
         )
+
+    def _replayed(self, seed: int, every: Sequence[_Candidate]) -> tuple[Ledger, dict[int, str], int]:
+        """The ledger after the first candidates of a seed, as `auto` keeps it in one process; why those were left out that were;
+        and the place of the first candidate that is not known yet."""
+        ledger, refused, found = Ledger(self.request.effort, self._bound), dict[int, str](), self._of_seed(seed)
+        for one in every:
+            reason = ledger.refusal(one.price, in_slots=self.request.form is None)
+            if reason is None and one.place not in found:
+                return ledger, refused, one.place
+            if reason is None and found[one.place]["built"] is not None and self.request.form is None:
+                try:
+                    ledger.require(Price(*found[one.place]["built"]))
+                except UnsupportedError as error:
+                    reason = str(error)
+            if reason is not None:
+                refused[one.place] = reason
+            elif found[one.place]["cycles"] is not None:
+                ledger.note(one.price, one.label, None if found[one.place]["waits"] else found[one.place]["cycles"])
+        return ledger, refused, len(every)
+
+    def _is_refused(self, one: _Candidate, seeds: Mapping[int, Sequence[_Candidate]]) -> bool:
+        """Whether `auto` in one process builds a candidate for no seed that it counts for, as far as that is known: what is
+        left of the budget, and the cycles of the best schedule, only become less."""
+        if self.method != AUTO or self.request.collective.demand is not None:
+            return False
+        counts_for = seeds if METHODS[one.method].published else [one.seed]
+        ledgers = (self._replayed(seed, seeds[seed])[0] for seed in counts_for)
+        return all(ledger.refusal(one.price, in_slots=self.request.form is None) is not None for ledger in ledgers)
+
+    def _counted(self, seed: int, *, interrupted: bool = False) -> dict[int, dict[str, Any]]:
+        """What `auto` in one process finds for a seed, by place, up to the first candidate that is not known yet, if that did not
+        end the search."""
+        found = self._of_seed(seed)
+        if self.method != AUTO or self.request.collective.demand is not None:
+            return found
+        _, refused, known = self._replayed(seed, self._candidates(seed))
+        return {place: one for place, one in found.items() if place not in refused and (place < known or interrupted)}
 
     def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
         """What was found for one seed, by place; algorithms are those of the first."""
@@ -159,7 +206,7 @@ class Spread:
 
     def _bar(self, one: _Candidate) -> int | None:
         """The fewest cycles of all that earlier candidates came across."""
-        before = [found["least"] for place, found in self._of_seed(one.seed).items() if place < one.place]
+        before = [found["least"] for place, found in self._counted(one.seed).items() if place < one.place]
         return min((cycles for cycles in before if cycles is not None), default=None)
 
     def _best(self, *, interrupted: bool) -> AnySchedule | None:
@@ -185,12 +232,13 @@ class Spread:
         """(rank, schedule) that auto picks for one seed; None where it has found nothing yet."""
         every = {one.place: one for one in self._candidates(seed)}
         labels = {place: one.label for place, one in every.items()}
-        last, found = self._enough(seed), self._of_seed(seed)
+        last, found = self._enough(seed), self._counted(seed, interrupted=interrupted)
+        ledger, refused, _ = self._replayed(seed, list(every.values()))
         if last is not None:
             found = {place: one for place, one in found.items() if place <= last}
-        considered = {
-            labels[place]: one["reason"] or outcome_words(one["cycles"], waits=one["waits"]) for place, one in found.items()
-        }
+        said = {place: one["reason"] or outcome_words(one["cycles"], waits=one["waits"]) for place, one in found.items()}
+        said |= {place: reason for place, reason in refused.items() if last is None or place < last}
+        considered = {labels[place]: said[place] for place in sorted(said)}
         if last is not None:
             considered |= {label: enough_words(labels[last], self._bound) for place, label in labels.items() if place > last}
         timed = {place: one for place, one in found.items() if one["cycles"] is not None}
@@ -204,7 +252,7 @@ class Spread:
         if not interrupted and last is None:
             made = [(labels[place], _schedule(one)) for place, one in found.items() if one["cycles"] is not None]
             equal = [(label, schedule) for label, schedule in made if may_be_paced(request, schedule)]
-            best = ended(request, considered, times, best, equal)
+            best = ended(request, considered, times, best, equal, ledger)
         rank, label, schedule = best
         form = request.form or Form("in slots", request.cycles)
         return rank, picked(request, form, considered, times, label, schedule)
@@ -229,9 +277,11 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     order = None if wanted is None else wanted_from_document(wanted, collective.ranks_of(topology))
     asked = {name: arguments[name] for name in names}
     request = Request(topology, collective, size, machine, monitor=monitor, form=form, order=order, **asked)
-    found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published}
+    found: dict[str, Any] = {"cycles": None, "waits": False, "reason": None, "published": method.published, "built": None}
     try:
         schedule = method(request)
+        if not method.own_units:
+            found["built"] = astuple(built_price(request, schedule))
         if arguments["valid_only"]:
             require_valid(schedule)
         request.require_runnable(schedule)

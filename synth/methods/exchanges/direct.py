@@ -10,6 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, choice, method
+from certree.synth.prices import pairs_price
 from certree.synth.ranks.all_to_all import Movement, move_blocks
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import by_distance_plan, direct_plan
@@ -26,6 +27,7 @@ from certree.synth.ranks.staged import scatter_and_gather
     takes_members=True,
     takes_demand=True,
     side_by_side=True,
+    price=pairs_price,
 )
 def direct(request: Request, options: Options) -> Schedule:
     """All-reduce, reduce-scatter, all-gather or all-to-all in one step per phase; steps=by-distance takes N - 1, as in Fig. 5.

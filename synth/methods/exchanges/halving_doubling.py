@@ -12,6 +12,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.phases import joined
+from certree.synth.prices import ROUTED, step_price
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 
@@ -24,6 +25,9 @@ from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
     order=4,
     takes_members=True,
     side_by_side=True,
+    price=lambda request, options: step_price(
+        request, options, chunks=1 << _bits(request), steps=_bits(request), work=ROUTED
+    ),  # exact in transfers for a power of two
     variants=[Variant({"distance": "halving"}, in_auto=False), Variant({"fold": "whole"}, in_auto=False)],
 )
 def halving_doubling(request: Request, options: Options) -> Schedule:
@@ -44,6 +48,10 @@ def halving_doubling(request: Request, options: Options) -> Schedule:
     if len(folded):
         columns = (_folded if options["fold"] == "halves" else _folded_whole)(columns, len(core), folded, partners)
     return embed(request, core, columns, method="halving-doubling", options=options)
+
+
+def _bits(request: Request) -> int:
+    return len(request.members).bit_length() - 1
 
 
 def _folded(columns: dict[str, np.ndarray], chunks: int, folded: np.ndarray, partners: np.ndarray) -> dict[str, np.ndarray]:

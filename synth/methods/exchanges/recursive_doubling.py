@@ -12,11 +12,24 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.method import Options, Request, Tier, Variant, choice, is_small, method
+from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.phases import joined
+from certree.synth.price import Price
+from certree.synth.prices import CROWDED, step_price
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 from certree.synth.ranks.layout import layout_of
+
+
+def _price(request: Request, options: Options) -> Price:
+    """With exchange=groups as of one group; else exact in transfers for a power of two."""
+    count = len(request.members)
+    bits = count.bit_length() - 1
+    if options["exchange"] == "groups":
+        return Price(count * (count - 1) * options["channels"], CROWDED)
+    if request.collective.kind is CollectiveKind.ALL_GATHER:
+        return step_price(request, options, chunks=count, steps=bits)
+    return step_price(request, options, chunks=1, steps=bits // 2, transfers=(1 << bits) * bits // 2)
 
 
 @method(
@@ -27,9 +40,8 @@ from certree.synth.ranks.layout import layout_of
     order=3,
     takes_members=True,
     side_by_side=True,
-    variants=[
-        Variant({"exchange": "groups"}, lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE and is_small(request))
-    ],
+    price=_price,
+    variants=[Variant({"exchange": "groups"}, lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE)],
 )
 def recursive_doubling(request: Request, options: Options) -> Schedule:
     """Partners at rank distance 1, 2, 4, ... exchange whole vectors (all-reduce) or all they hold (all-gather): log2 N steps.

@@ -17,6 +17,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.switch_tree import SwitchTree, central_switches, shortest_path_tree
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
+from certree.synth.price import FREE
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline
 from certree.synth.ranks.group_plans import ring_plan
 from certree.synth.ranks.layout import FACTORS, layout_of
@@ -32,6 +33,7 @@ from certree.synth.ranks.staged import every_place, gather, run_stages, scatter
     is_sparse=True,
     is_sized=True,
     variants=[Variant({"form": "hierarchical"}, in_auto=False)],
+    price=lambda *_: FREE,
 )
 def netreduce(request: Request, options: Options) -> Schedule:
     """Endpoints send to reducing switches, which add, pass on the sum to the next switch above, and multicast the total down.

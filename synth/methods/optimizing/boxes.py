@@ -12,6 +12,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
+from certree.synth.price import FREE
 from certree.synth.symmetric.box_symmetry import Boxes, boxes_of
 from certree.synth.symmetric.box_trees import Inner, gather_rows, inner_trees
 from certree.synth.symmetric.quotient_slots import Quotient, quotient_of
@@ -32,6 +33,7 @@ PROVEN = 250  # the highest rate is worth 1/250 of the time
     order=96,
     own_units=True,
     is_repeated=True,
+    price=lambda *_: FREE,
 )
 def boxes(request: Request, options: Options) -> Schedule:
     """Equal boxes joined by rails, a switch or leaf switches: exchanges between GPUs of the same place, which their box spreads.

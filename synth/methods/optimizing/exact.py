@@ -20,6 +20,7 @@ from certree.synth.exact.fewest_steps_search import prove_fewest
 from certree.synth.method import Options, Request, Tier, choice, flag, method
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
+from certree.synth.price import FREE
 from certree.synth.solvers.back_end import AUTO, PROVING
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.bounds.instance import Instance
@@ -42,6 +43,7 @@ TREES = "cp-sat"  # the solver of the models in which sums form trees
     order=95,
     is_anytime=True,
     auto_options={"exchange": "false", "solver": TREES},
+    price=lambda *_: FREE,
 )
 def exact(request: Request, options: Options) -> Schedule:
     """The fewest steps for K chunks, by constraint solving: all-gather, reduce-scatter, all-reduce; up to 16 endpoints.

@@ -14,6 +14,7 @@ from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 from certree.synth.phases import Phase, by_reversal, joined
+from certree.synth.price import FREE
 from certree.synth.symmetric.disjoint_trees import disjoint_trees
 from certree.synth.symmetric.translations import TRIES, Cayley, cayley_of, grow_trees
 
@@ -44,6 +45,7 @@ class _Shape:
     order=62,
     is_sparse=True,
     is_repeated=True,
+    price=lambda *_: FREE,
 )
 def symmetric(request: Request, options: Options) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.

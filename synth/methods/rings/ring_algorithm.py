@@ -21,15 +21,23 @@ from certree.synth.method import (
     Variant,
     choice,
     flag,
-    makes_fine_slots,
     method,
     require_shape,
     whole_number,
 )
 from certree.synth.phases import Phase, joined
+from certree.synth.price import Price
+from certree.synth.prices import step_price
 from certree.synth.ranks.embedding import ROUNDS, embed
 
 MOST_DELAY = 64
+
+
+def _price(request: Request, options: Options) -> Price:
+    """Exact in transfers."""
+    nodes, delay = len(request.members), options["delay"]
+    rings = delay * (1 + options["bidirectional"])
+    return step_price(request, options, chunks=rings * nodes, steps=(nodes - 1) * delay, delay=delay)
 
 
 @method(
@@ -40,9 +48,10 @@ MOST_DELAY = 64
     order=1,
     takes_members=True,
     side_by_side=True,
+    price=_price,
     variants=[
         Variant({"bidirectional": "true"}),
-        Variant({"delay": "2"}, in_auto=lambda request: not (request.topology.is_direct or makes_fine_slots(request))),
+        Variant({"delay": "2"}, in_auto=lambda request: not request.topology.is_direct),
         Variant({"order": "natural"}, in_auto=False),
     ],
 )

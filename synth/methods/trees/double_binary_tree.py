@@ -17,7 +17,8 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Options, Request, Variant, flag, method
-from certree.synth.ranks.embedding import ROUNDS, SERIALIZED, Rows, embed, shortest_pipeline
+from certree.synth.price import Price
+from certree.synth.ranks.embedding import MOST_PIECES, ROUNDS, SERIALIZED, Rows, embed, shortest_pipeline
 
 ROOT = -1
 _ONE_WAY = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
@@ -30,6 +31,7 @@ _ONE_WAY = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     order=13,
     side_by_side=True,
     is_sized=True,
+    price=lambda request, _: Price(2 * len(request.members) * MOST_PIECES),
     variants=[Variant({"overlap": "true"}, in_auto=False)],
 )
 def double_binary_tree(request: Request, options: Options) -> Schedule:

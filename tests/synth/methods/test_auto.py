@@ -6,19 +6,22 @@ from dataclasses import replace
 
 import pytest
 
+import certree.api as ct
 from certree.hw.engines.runs import Options as RunOptions
 from certree.hw.run import run
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.synth import method
+from certree.synth import method, prices
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.fine import paced
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.optimizing import retime
 from certree.synth.packing.selection import BUDGET, Search
+from certree.synth.price import FREE, Price
+from certree.synth.prices import built_price, price_of
 from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
 from tests.synth.execution import ask, make, valid
@@ -111,12 +114,45 @@ def test_in_network_reduction_is_among_the_candidates() -> None:
     assert considered["netreduce"].endswith(" cycles")
 
 
-def test_methods_with_most_transfers_are_left_out_of_large_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "DENSE_ENDPOINTS", 8)
-    assert TIERS[Tier.DENSE] <= set(make("auto", "switch:8", "all-gather").provenance["auto"]["considered"])
-    considered = make("auto", "switch:9", "all-gather").provenance["auto"]["considered"]
-    assert not TIERS[Tier.DENSE] & set(considered)
-    assert TIERS[Tier.LEAN] <= set(considered)
+def test_candidates_are_left_out_by_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the budget of work, or with a lower bound above the best; what is left out is named, and the result is valid."""
+    monkeypatch.setattr(prices, "CHEAP", 0)
+    monkeypatch.setattr(prices, "BUDGET", 2000)
+    monkeypatch.setattr(auto, "BUDGET", 2000)
+    made = make("auto", "switch:8", "all-gather", message_bytes=1 << 10)
+    assert verify_schedule(made).valid
+    told = made.provenance["auto"]
+    reasons = told["beyond_budget"]
+    assert reasons == {name: text for name, text in told["considered"].items() if text.startswith("not built: ")}
+    assert told["why"].split(": ")[0] not in reasons
+    assert reasons["two-shot"].startswith("not built: work of ")
+    assert reasons["two-shot"].endswith(" left of the budget of 2000")
+    spread = ct.synthesize("switch:8", collective="all-gather", size=1 << 10, seeds=2)
+    assert (spread.digest, spread.provenance["auto"]) == (made.digest, told)
+
+
+def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
+    ledger, dear = prices.Ledger(1, 1000), Price(prices.BUDGET // 4)
+    assert ledger.refusal(Price(prices.BUDGET * 2), in_slots=True) is None  # there is nothing yet
+    ledger.note(FREE, "first", 2000)
+    assert ledger.refusal(dear, in_slots=True) is None
+    late = replace(dear, cycles=1990)
+    assert ledger.refusal(late, in_slots=True) == "not built: takes at least 1990 cycles; first takes 2000"
+    assert ledger.refusal(late, in_slots=False) is None
+    ledger.note(FREE, "second", 1200)
+    assert ledger.left == prices.BUDGET // 5
+    assert str(ledger.refusal(dear, in_slots=True)).startswith(f"not built: work of {dear.total} transfers; ")
+
+
+def test_prices_are_lower_bounds_and_exact_in_transfers() -> None:
+    for network, collective in (("switch:8", "all-reduce"), ("torus:4x4", "all-gather"), ("full:8", "reduce-scatter")):
+        for name in ("ring", "halving-doubling", "cps", "recursive-doubling"):
+            request = ask(network, collective, message_bytes=1 << 14)
+            if request.collective.kind in METHODS[name].collectives:
+                price, made = price_of(name, request), METHODS[name](request)
+                assert made.transfers == price.transfers, (network, name)
+                assert (name == "ring") <= price.cycles <= request.cycles(made), (network, name)
+                assert (name == "ring") <= built_price(request, made).cycles <= request.cycles(made), (network, name)
 
 
 def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
@@ -170,17 +206,15 @@ def test_small_sums_take_fine_slots_where_these_are_faster(network: str, method:
     assert (made.slot_cycles is None) == (method == "recursive-doubling")
 
 
-def test_fine_slots_are_for_small_messages_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a limit that leaves them out, what is found is slower; beyond each limit they are not tried."""
+def test_fine_slots_are_for_small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit that leaves them out, what is found is slower; beyond it they are not tried."""
     request = ask("mesh:1x4", message_bytes=1 << 12)
     with_them = load_methods()["auto"](request)
     assert TIERS[Tier.SMALL] <= set(with_them.provenance["auto"]["considered"])
-    for name, limit in (("FINE_BYTES", 4095), ("FINE_SUM_ENDPOINTS", 3)):
-        with monkeypatch.context() as patched:
-            patched.setattr(method, name, limit)
-            without = load_methods()["auto"](ask("mesh:1x4", message_bytes=1 << 12))
-        assert not TIERS[Tier.SMALL] & set(without.provenance["auto"]["considered"])
-        assert request.cycles(with_them) < request.cycles(without)
+    monkeypatch.setattr(method, "FINE_BYTES", 4095)
+    without = load_methods()["auto"](request)
+    assert not TIERS[Tier.SMALL] & set(without.provenance["auto"]["considered"])
+    assert request.cycles(with_them) < request.cycles(without)
 
 
 @pytest.mark.parametrize(("network", "tried"), [("switch:3", True), ("ring:3", False)])

@@ -1,0 +1,24 @@
+"""The price of a candidate: its work, and the least cycles that it can take, before it is built."""
+
+from dataclasses import dataclass
+
+LINKS = 16  # that are looked at for routes in the time of a transfer
+
+
+@dataclass(frozen=True)
+class Price:
+    """`transfers` that a candidate writes, `work` for each of them, and `cycles` in slots that it takes at least (0: not known)."""
+
+    transfers: int
+    work: int = 1
+    cycles: int = 0
+    searched: int = 0
+
+    @property
+    def total(self) -> int:
+        """The work of all transfers and of `searched` links, looked at for routes."""
+        return self.transfers * self.work + self.searched // LINKS
+
+
+#: of methods with limits of their own, which say at once that they do not apply
+FREE = Price(0)

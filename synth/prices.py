@@ -1,0 +1,175 @@
+"""What a candidate of method auto costs at most, and what it can reach at best, before it is built.
+
+A price is in closed form, from the numbers of endpoints, chunks and steps: it takes no more time than a search for the nearest
+endpoints. Work is counted in transfers, so that what is left out does not depend on the speed of the computer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.speeds import contradiction
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.paths import link_cycles, path_cycles
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.schedule.timing import chunk_bytes_of, slot_length
+from certree.synth.method import METHODS, Request, Tier
+from certree.synth.price import FREE, Price
+
+#: transfers that all candidates of one choice may take for effort 1, about 10 CPU µs each
+BUDGET = 3_000_000
+#: the least part of the budget that is spent, however close the best schedule is to the time bound
+LEAST_PART = Fraction(1, 8)
+#: work up to which a candidate is always built, though it counts: most of those for 64 endpoints and fewer
+CHEAP = 1 << 18
+#: a candidate is left out whose lower bound is more than the best schedule takes over this
+WORTH = Fraction(101, 100)
+#: work of a transfer that the list scheduler books many times, of one that meets many others on its way, and of one that meets some
+BOOKED, CROWDED, ROUTED = 16, 14, 5
+
+
+#: how the reasons begin for which a candidate was not built, or built and not timed
+LEFT_OUT, NOT_TIMED = "not built: ", "not timed: "
+
+
+def price_of(name: str, request: Request) -> Price:
+    """The price of a method with the options that the request states; 0 for collectives that it does not make."""
+    entry = METHODS[name]
+    if request.collective.kind not in entry.collectives:
+        return FREE
+    if entry.price is not None:
+        found = entry.price(request, entry.read(request))
+    else:
+        found = generic_price(request, BOOKED if entry.tier in (Tier.FINE, Tier.SMALL) else ROUTED)
+    return found if found == FREE else replace(found, searched=len(request.members) * len(request.topology.src))
+
+
+def generic_price(request: Request, work: int = 1) -> Price:
+    """That of methods that state none: a chunk for each endpoint, which passes all others; a chunk in collectives with one root."""
+    collective, others = request.collective, len(request.members) - 1
+    phases = max(1, int(collective.reduces) + int(collective.gathers))
+    chunks = 1 if collective.has_one_root else len(request.members)
+    return Price(phases * others * chunks * request.topology.lanes, work)
+
+
+def step_price(
+    request: Request,
+    options: Mapping[str, Any],
+    *,
+    chunks: int,
+    steps: int,
+    transfers: int | None = None,
+    work: int = 1,
+    delay: int = 1,
+) -> Price:
+    """That of an algorithm in equal slots, with phases of `steps` steps; `transfers`: of a phase, by default N - 1 of each chunk.
+
+    A step takes a slot at least, between the nearest endpoints; a slot has no more messages than endpoints have lanes out.
+    """
+    topology, collective = request.topology, request.collective
+    phases = max(1, int(collective.reduces) + int(collective.gathers))
+    parts = options.get("channels", 1) * topology.lanes
+    rows = phases * ((len(request.members) - 1) * chunks if transfers is None else transfers) * parts
+    if collective.demand is not None:
+        return Price(rows, work)
+    takes_part = np.zeros(len(topology.kind), np.bool_)
+    takes_part[request.members] = True
+    lanes = int(topology.capacity[takes_part[topology.src]].sum())
+    slots = -(-rows // max(1, lanes))
+    return Price(rows, work, _least_cycles(request, phases * steps, slots, chunks * parts, delay))
+
+
+def pairs_price(request: Request, options: Mapping[str, Any]) -> Price:
+    """That of an algorithm in which everyone sends to everyone at once, on routes that are chosen; exact in transfers."""
+    if request.collective.kind is CollectiveKind.ALL_TO_ALL:
+        return replace(generic_price(request, CROWDED), transfers=generic_price(request).transfers * options.get("channels", 1))
+    return step_price(request, options, chunks=len(request.members), steps=1, work=CROWDED)
+
+
+def built_price(request: Request, schedule: AnySchedule) -> Price:
+    """That of a schedule before its time is known, for which transfers that meet have to be given rounds. O(steps)."""
+    if not isinstance(schedule, Schedule) or schedule.has_fine_slots or schedule.repeats > 1 or schedule.version_2_fields:
+        return Price(schedule.transfers)
+    rounds = int(schedule.rounds.sum(dtype=np.int64))
+    return Price(
+        schedule.transfers, ROUTED, _least_cycles(request, schedule.steps, rounds, schedule.message_chunks, schedule.delay)
+    )
+
+
+def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: int) -> int:
+    """The least cycles of so many steps one after the other, that have so many slots; 0 where the machine contradicts the network.
+
+    Slots are as long as a chunk takes on a lane. Where what arrives is used in the next step, `delay` 1, steps are as long as it
+    takes on its way to the nearest endpoint, too.
+    """
+    machine, topology = request.machine, request.topology
+    if contradiction(topology, machine) is not None:
+        return 0
+    wire, joined = link_cycles(topology, machine), topology.kind == NodeKind.ENDPOINT
+    hops = 1 if (joined[topology.src] & joined[topology.dst]).any() else 2
+    latency = path_cycles(machine, int(wire.min(initial=0)), hops)
+    chunk, peak = chunk_bytes_of(request.message_bytes, chunks, 1, machine), int(request.collective.reduces)
+    ser, _, _, slot = slot_length(chunk, machine, delay=delay, peak=peak, lat=latency, scale=topology.scale)
+    return int(max((slots - 1) * ser, (steps - 1) * slot))
+
+
+class Ledger:
+    """The budget of one choice, what was spent of it, and the best schedule so far.
+
+    What may be spent is in proportion to what can be gained: the part of the budget by which the best schedule exceeds the time
+    bound, all of it beyond twice the bound. With every schedule that is found it stays the same or becomes less, and so does
+    the time that a candidate has to reach.
+    """
+
+    def __init__(self, effort: int, bound: int) -> None:
+        self.budget, self.bound, self.spent = BUDGET * effort, bound, 0
+        self.best: tuple[int, str] | None = None
+
+    @property
+    def left(self) -> int:
+        """Work that may still be spent."""
+        part = Fraction(1)
+        if self.best is not None and self.bound:
+            part = min(part, max(LEAST_PART, Fraction(self.best[0], self.bound) - 1))
+        return int(self.budget * part) - self.spent
+
+    def refusal(self, price: Price, *, in_slots: bool) -> str | None:
+        """Why a candidate of that price is not built; None where it is. Nothing is left out before there is a schedule."""
+        if self.best is None or price.total <= CHEAP:
+            return None
+        slower = self.slower(price) if in_slots else None
+        if slower is not None:
+            return slower
+        if price.total > self.left:
+            return f"{LEFT_OUT}work of {price.total} transfers; {max(0, self.left)} are left of the budget of {self.budget}"
+        return None
+
+    def slower(self, price: Price, why: str = LEFT_OUT) -> str | None:
+        """Why the lower bound of a candidate is too high to be worth its work; None where it is not."""
+        if self.best is None or price.total <= CHEAP or price.cycles * WORTH <= self.best[0]:
+            return None
+        return f"{why}takes at least {price.cycles} cycles; {self.best[1]} takes {self.best[0]}"
+
+    def admit(self, request: Request, schedule: AnySchedule) -> None:
+        """Raise UnsupportedError for a schedule whose lower bound is too high, and count what it took to build."""
+        self.require(built_price(request, schedule))
+
+    def require(self, built: Price) -> None:
+        """`admit` of a schedule of that price."""
+        refused = self.slower(built, NOT_TIMED)
+        if refused is not None:
+            self.spent += built.total
+            raise UnsupportedError(refused)
+
+    def note(self, price: Price, label: str, cycles: int | None) -> None:
+        """Count a candidate that was timed; `cycles`: None where it waits for credits. What does not apply says so before it
+        writes or books much, and is not counted."""
+        self.spent += price.total
+        if cycles is not None and (self.best is None or cycles < self.best[0]):
+            self.best = cycles, label

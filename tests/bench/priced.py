@@ -1,0 +1,127 @@
+"""What method auto costs next to the method that it picks, and whether another one is faster, on networks of any size.
+
+`python -m tests.bench.priced [--smoke] [--rivals] [NETWORK ...]` prints a Markdown table: the method picked, cycles over the time
+bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) / picked, the peak of memory, and the candidates that
+were left out by price. --rivals adds the best other method by name, in closed form, with those left out of the choice, each for
+at most MOST_SECONDS. Each cell runs in a process of its own, one after the other.
+"""
+
+import multiprocessing
+import resource
+import signal
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.synth.bounds.quick import quick_time_bound
+from certree.synth.method import METHODS, Request, load_methods
+from certree.synth.methods import auto
+from tests.synth.execution import ask
+
+SMOKE = ("torus:4x4", "switch:8")
+NETWORKS = ("torus:8x8x8", "fattree:8x16", "dragonfly:9x4x2@2", "h100:16", "h100:64", "hyperx:4x4@8", "slimfly:5@4", "torus:64x64")
+COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "broadcast")
+SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 26)
+MOST_SECONDS = 20.0  # of the processor, for a rival
+CELL_SECONDS = 120.0  # for a cell
+#: method, options
+_Named = tuple[str, dict[str, str]]
+
+
+def _spent() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
+def _out_of_time(*_: object) -> None:
+    raise UnsupportedError("no time left")
+
+
+def _timed(request: Request, named: _Named) -> tuple[int | None, float]:
+    """Cycles of a method by name, None without a schedule, and user seconds."""
+    start = _spent()
+    try:
+        made = METHODS[named[0]](replace(request, options=named[1]))
+        auto.require_valid(made)
+        request.require_runnable(made)
+        return request.cycles(made), _spent() - start
+    except (UnsupportedError, UndecidedError, RejectedError):
+        return None, _spent() - start
+
+
+def _label(label: str) -> _Named:
+    """Method and options of a label of `auto`."""
+    name, *options = label.split(":", maxsplit=3) if label.startswith(auto.PACED) else label.split(":")
+    return name, dict(option.split("=", 1) for option in options)
+
+
+def cell(network: str, collective: str, size: int, *, rivals: bool) -> dict[str, Any]:
+    """One row."""
+    load_methods()
+    request = ask(network, collective, size, root=0 if collective == "broadcast" else None)
+    start = _spent()
+    made = METHODS["auto"](request)
+    row: dict[str, Any] = {"seconds": _spent() - start, "endpoints": len(request.members)}
+    row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    told, cycles, bound = made.provenance["auto"], request.cycles(made), quick_time_bound(request)
+    picked = told["why"].split(": fewest cycles")[0]
+    row |= {"picked": picked, "cycles": cycles, "ratio": cycles / bound, "left_out": len(told.get("beyond_budget", {}))}
+    row["alone"] = _timed(ask(network, collective, size, root=request.collective.root), _label(picked))[1]
+    row["best"] = None
+    if rivals:
+        signal.signal(signal.SIGVTALRM, _out_of_time)
+        for label in told.get("beyond_budget", {}):
+            signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+            found, _ = _timed(ask(network, collective, size, root=request.collective.root), _label(label))
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            if found is not None and (row["best"] is None or found < row["best"][0]):
+                row["best"] = found, label
+    return row
+
+
+def _into(queue: Any, asked: tuple[str, str, int], rivals: bool) -> None:
+    try:
+        queue.put(cell(*asked, rivals=rivals))
+    except UnsupportedError as error:
+        queue.put({"error": str(error)})
+
+
+def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES) -> None:
+    """Print the table, row by row."""
+    print(
+        "| network | collective | bytes | N | picked | cycles | / bound | auto s | alone s | (auto - 1) / alone | MB | left out | rival |"
+    )
+    print("|---" * 13 + "|")
+    for network in networks:
+        for collective in COLLECTIVES:
+            for size in sizes:
+                queue: Any = multiprocessing.Queue()
+                worker = multiprocessing.Process(target=_into, args=(queue, (network, collective, size), rivals))
+                worker.start()
+                end = time.monotonic() + CELL_SECONDS
+                while queue.empty() and worker.is_alive() and time.monotonic() < end:
+                    worker.join(0.1)
+                row = {"error": f"no answer within {CELL_SECONDS:.0f} s"} if queue.empty() else queue.get()
+                worker.kill()
+                worker.join()
+                print(f"| `{network}` | {collective} | {size} | " + _words(row), flush=True)
+
+
+def _words(row: dict[str, Any]) -> str:
+    if "error" in row:
+        return f"{row['error'][:80]} |"
+    times = (row["seconds"] - 1) / row["alone"] if row["alone"] > 0 else 0
+    rival = "" if row["best"] is None else f"{row['best'][1]} {row['best'][0] / row['cycles']:.3f}"
+    return (
+        f"{row['endpoints']} | {row['picked']} | {row['cycles']} | {row['ratio']:.3f} | {row['seconds']:.1f} | {row['alone']:.1f} | "
+        f"{max(0, times):.1f} | {row['megabytes']} | {row['left_out']} | {rival} |"
+    )
+
+
+if __name__ == "__main__":
+    named = tuple(word for word in sys.argv[1:] if not word.startswith("--"))
+    if "--smoke" in sys.argv:
+        rows(SMOKE[:1], rivals=True, sizes=SIZES[:1])
+    else:
+        rows(named or NETWORKS, rivals="--rivals" in sys.argv)
