@@ -250,7 +250,7 @@ class Method:
     where those of the network do not divide them. `proved_within`: once a schedule for a demand is proved to take at most that
     many times the least time, no better bounds are looked for; nor by a long search before (`api.evidence`). `auto_options`:
     those with which `auto` calls it, where these are not the defaults. `price`: what it costs for a request with these options,
-    in closed form (`synth.prices`); without, as a chunk for each endpoint.
+    in closed form (`synth.candidate_prices`); without, as a chunk for each endpoint.
     """
 
     name: str

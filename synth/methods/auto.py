@@ -10,10 +10,10 @@ from certree.models.common.errors import RejectedError, UndecidedError, Unsuppor
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
+from certree.synth.candidate_prices import BOOKED, BUDGET, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
 from certree.synth.price import Price
-from certree.synth.prices import BOOKED, BUDGET, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
 from certree.verify.order.agreement import waits_for_credits
@@ -43,10 +43,10 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     Elsewhere those are tried too, with the variants that they are registered with, and side by side. Tier.FINE makes fine slots;
     Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
-    PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built whose price (`synth.prices`) is more than what is
-    left of the budget of work, or whose lower bound is too high; the output names these. It stops after a schedule within ENOUGH of
-    the time bound (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the method
-    that reached a time limit. For a demand the methods that take one are tried, likewise.
+    PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built whose price (`synth.candidate_prices`) is more than
+    what is left of the budget of work, or whose lower bound is too high; the output names these. It stops after a schedule within
+    ENOUGH of the time bound (`quick_time_bound`), so that methods that repeat a part (`Method.is_repeated`) go first, and after the
+    method that reached a time limit. For a demand the methods that take one are tried, likewise.
     """
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times

@@ -22,6 +22,7 @@ from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
+from certree.synth.candidate_prices import Ledger, built_price
 from certree.synth.fine.paced import may_be_paced
 from certree.synth.method import METHODS, Form, Request
 from certree.synth.methods.auto import (
@@ -36,7 +37,6 @@ from certree.synth.methods.auto import (
 )
 from certree.synth.monitor import Monitor
 from certree.synth.price import FREE, Price
-from certree.synth.prices import Ledger, built_price
 from certree.verify.order.agreement import waits_for_credits
 from certree.verify.order.wanted import wanted_from_document
 

@@ -9,8 +9,8 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.synth.candidate_prices import pairs_price
 from certree.synth.method import Options, Request, Tier, choice, method
-from certree.synth.prices import pairs_price
 from certree.synth.ranks.all_to_all import Movement, move_blocks
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import by_distance_plan, direct_plan

@@ -10,9 +10,9 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.candidate_prices import ROUTED, step_price
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.phases import joined
-from certree.synth.prices import ROUTED, step_price
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 

@@ -12,10 +12,10 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.candidate_prices import CROWDED, step_price
 from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.phases import joined
 from certree.synth.price import Price
-from certree.synth.prices import CROWDED, step_price
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 from certree.synth.ranks.layout import layout_of

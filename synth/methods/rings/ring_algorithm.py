@@ -13,6 +13,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
+from certree.synth.candidate_prices import step_price
 from certree.synth.graphs.cycle import hamiltonian_cycle
 from certree.synth.method import (
     Options,
@@ -27,7 +28,6 @@ from certree.synth.method import (
 )
 from certree.synth.phases import Phase, joined
 from certree.synth.price import Price
-from certree.synth.prices import step_price
 from certree.synth.ranks.embedding import ROUNDS, embed
 
 MOST_DELAY = 64

@@ -5,8 +5,8 @@ Source: GenTree, Section 2.1 (Fig. 1b) and Table 2.
 
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
+from certree.synth.candidate_prices import pairs_price
 from certree.synth.method import Options, Request, method
-from certree.synth.prices import pairs_price
 from certree.synth.ranks.embedding import ROUNDS
 from certree.synth.ranks.group_plans import direct_plan
 from certree.synth.ranks.layout import Layout

@@ -13,15 +13,16 @@ from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-from certree.synth import method, prices
+from certree.synth import candidate_prices as prices
+from certree.synth import method
 from certree.synth.bounds.quick import quick_time_bound
+from certree.synth.candidate_prices import built_price, price_of
 from certree.synth.fine import paced
 from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.optimizing import retime
 from certree.synth.packing.selection import BUDGET, Search
 from certree.synth.price import FREE, Price
-from certree.synth.prices import built_price, price_of
 from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
 from tests.synth.execution import ask, make, valid

@@ -1,9 +1,9 @@
 """What method auto costs next to the method that it picks, and whether another one is faster, on networks of any size.
 
-`python -m tests.bench.priced [--smoke] [--rivals] [NETWORK ...]` prints a Markdown table: the method picked, cycles over the time
-bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) / picked, the peak of memory, and the candidates that
-were left out by price. --rivals adds the best other method by name, in closed form, with those left out of the choice, each for
-at most MOST_SECONDS. Each cell runs in a process of its own, one after the other.
+`python -m tests.bench.small.priced [--smoke] [--rivals] [NETWORK ...]` prints a Markdown table: the method picked, cycles over
+the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) / alone, the peak of memory, and how many
+candidates were left out by price. --rivals adds the fastest of these, run by name for at most MOST_SECONDS each, and its cycles over
+those of the picked one. Each cell runs in a process of its own, one after the other.
 """
 
 import multiprocessing
@@ -26,6 +26,10 @@ COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "broadcast")
 SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 26)
 MOST_SECONDS = 20.0  # of the processor, for a rival
 CELL_SECONDS = 120.0  # for a cell
+COLUMNS = (
+    "network", "collective", "bytes", "N", "picked", "cycles", "/ bound", "auto s", "alone s", "(auto - 1) / alone", "MB",
+    "left out", "rival",
+)  # fmt: skip
 #: method, options
 _Named = tuple[str, dict[str, str]]
 
@@ -89,10 +93,8 @@ def _into(queue: Any, asked: tuple[str, str, int], rivals: bool) -> None:
 
 def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES) -> None:
     """Print the table, row by row."""
-    print(
-        "| network | collective | bytes | N | picked | cycles | / bound | auto s | alone s | (auto - 1) / alone | MB | left out | rival |"
-    )
-    print("|---" * 13 + "|")
+    print("|", *(f"{column} |" for column in COLUMNS))
+    print("|---" * len(COLUMNS) + "|")
     for network in networks:
         for collective in COLLECTIVES:
             for size in sizes:
@@ -113,10 +115,11 @@ def _words(row: dict[str, Any]) -> str:
         return f"{row['error'][:80]} |"
     times = (row["seconds"] - 1) / row["alone"] if row["alone"] > 0 else 0
     rival = "" if row["best"] is None else f"{row['best'][1]} {row['best'][0] / row['cycles']:.3f}"
-    return (
-        f"{row['endpoints']} | {row['picked']} | {row['cycles']} | {row['ratio']:.3f} | {row['seconds']:.1f} | {row['alone']:.1f} | "
-        f"{max(0, times):.1f} | {row['megabytes']} | {row['left_out']} | {rival} |"
-    )
+    cells = (
+        row["endpoints"], row["picked"], row["cycles"], f"{row['ratio']:.3f}", f"{row['seconds']:.1f}", f"{row['alone']:.1f}",
+        f"{max(0, times):.1f}", row["megabytes"], row["left_out"], rival,
+    )  # fmt: skip
+    return "".join(f"{one} | " for one in cells).rstrip()
 
 
 if __name__ == "__main__":
