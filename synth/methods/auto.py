@@ -59,7 +59,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     for label, name, options, price in priced_candidates(request, bound):
         enough = best is not None and is_enough(*best[0][:2], bound)
         if times and request.monitor.expired:
-            refused = "not tried: time limit"
+            refused: str | None = "not tried: time limit"
         else:
             refused = enough_words(best[1], bound) if best and enough else ledger.refusal(price, in_slots=request.form is None)
         if refused is not None:

@@ -2,8 +2,8 @@
 
 `python -m tests.bench.small.priced [--smoke] [--rivals] [NETWORK ...]` prints a Markdown table: the method picked, cycles over
 the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) / alone, the peak of memory, and how many
-candidates were left out by price. --rivals adds the fastest of these, run by name for at most MOST_SECONDS each, and its cycles over
-those of the picked one. Each cell runs in a process of its own, one after the other.
+candidates were left out by price. --rivals adds the fastest of these, run by name for at most MOST_SECONDS each, with its cycles
+over those of the picked one. Each cell runs in a process of its own, one after the other.
 """
 
 import multiprocessing
