@@ -50,7 +50,9 @@ class Column:
 
 
 class Pricing:
-    """The cheapest placings of an expression under lengths of links."""
+    """The cheapest placings of an expression under lengths of links. `hop`: what each link is longer by."""
+
+    hop = 0
 
     def __init__(self, topology: Topology, collective: Collective, expression: Expression) -> None:
         self.topology, self.expression = topology, expression
@@ -67,25 +69,29 @@ class Pricing:
     def cheapest(self, length: Int64, roots: Sequence[int]) -> Iterator[tuple[int, Column]]:
         """(root, placing): for each of `roots` (node ids) the best with the result there; for none, ANYWHERE and the best of
         all."""
-        finer = length * len(self.topology.kind) + 1  # of equally long paths the one with fewer links
+        longer = length + self.hop * (np.arange(len(length)) < len(self.topology.src))
+        finer = longer * len(self.topology.kind) + 1  # of equally long paths the one with fewer links
         local = finer[len(self.topology.src) + self.holders] + _LOCAL
         far = np.minimum(distances(self.topology, finer, self.holders), NEVER)
         among = far[:, self.holders]
         placing = place_sums(self.expression, self.place[self.members], among, local)
         for root in roots:
             yield root, self._column(placing, far, finer, root, ())
-        if roots:
-            return
-        made = placing.made[-1]
+        if not roots:
+            root, edges = self._tree(placing.made[-1], far, finer)
+            yield ANYWHERE, self._column(placing, far, finer, int(self.holders[root]), self._outward(root, edges))
+
+    def _tree(self, made: Int64, far: Int64, finer: Int64) -> tuple[int, list[tuple[int, int]]]:
+        """The holder at which a result is made and the edges between holders along which it goes to all, of the least length in
+        all; `made`: by holder the length of the sum."""
         tree = np.full((len(self.holders) + 1,) * 2, NEVER, np.int64)
-        tree[1:, 1:] = among
+        tree[1:, 1:] = far[:, self.holders]
         np.fill_diagonal(tree, NEVER)
         base = int(finer.sum()) * len(self.holders) * 4
         tree[0, 1:] = np.minimum(made + base, NEVER)
         _, parents = least_branching(tree)
-        root = int(np.flatnonzero(parents[1:] == 0)[0])
         edges = [(int(parents[node + 1]) - 1, node) for node in range(len(self.holders)) if parents[node + 1]]
-        yield ANYWHERE, self._column(placing, far, finer, int(self.holders[root]), self._outward(root, edges))
+        return int(np.flatnonzero(parents[1:] == 0)[0]), edges
 
     def _outward(self, root: int, edges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The edges of a tree, as node ids, each after the one that leads to its start; those to no member cut off."""

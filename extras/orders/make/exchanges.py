@@ -91,8 +91,8 @@ def exchanges(request: Request) -> Iterator[tuple[str, Program]]:
                 break
             continue
         bounded = nsmallest(BOUNDED, programs, key=lambda one: least_cycles(one[1], costs_of(request, one[1])))
-        for choice, program in nsmallest(BOOKED, bounded, key=lambda one: _end(request, one[1])):
-            found += [(_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
+        for choice, program in nsmallest(BOOKED, bounded, key=lambda one: booked_end(request, one[1])):
+            found += [(booked_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
     if not found:
         chunks = "" if request.chunks is None else f" and {request.chunks} chunks"
         raise UnsupportedError(f"no exchange along dimensions of {request.topology.name} has this order{chunks}")
@@ -121,7 +121,7 @@ def _arrangements(request: Request, choice: _Choice, program: Program) -> Iterat
                 yield f"{choice}, {shape}, {keeps}", made
 
 
-def _end(request: Request, program: Program) -> int:
+def booked_end(request: Request, program: Program) -> int:
     """The cycle in which a program ends that is booked in the order of its rows; NEVER where it is not booked."""
     try:
         scheduler, costs = ListScheduler(rows_of(program), order_of(program)), costs_of(request, program)

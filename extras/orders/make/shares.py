@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from certree.extras.orders.make.columns import Column, Pricing
 from certree.extras.orders.make.rates import Rates
 
-_MOVES, _NEW = 3000, 200  # exchanges that are tried, and placings that may be added meanwhile
+MOVES, _NEW = 3000, 200  # exchanges that are tried, and placings that may be added meanwhile
 _LOOK = 24  # placings whose exact effect is computed, of all by their slope
 _STUCK = 30  # exchanges without success before a placing is added
 _STEEP = 40.0  # the exponent at which loads count no more
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def whole_shares(
-    pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int, period: int, seed: int
+    pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int, period: int, seed: int, moves: int = MOVES
 ) -> list[Column]:
     """As many placings as `chunks`, for which links need `period` rounds or not many more; roots have their shares.
 
@@ -28,7 +28,7 @@ def whole_shares(
     search = _Exchange(pricing, rates, chunks, period, seed)
     for root, share in (shares or {-1: Fraction(1)}).items():
         search.fill(root, int(share * chunks))
-    search.improve()
+    search.improve(moves)
     return [column for column, times in zip(search.columns, search.count, strict=True) for _ in range(times)]
 
 
@@ -84,10 +84,10 @@ class _Exchange:
             self.count[best] += 1
             self._load = self._load + self._uses[best]
 
-    def improve(self) -> None:
+    def improve(self, moves: int) -> None:
         """Exchange placings on links that are too full, until none is or little helps."""
         stuck = added = 0
-        for _ in range(_MOVES):
+        for _ in range(moves):
             over = np.maximum(self._load - self._room, 0)
             if not over.any():
                 return

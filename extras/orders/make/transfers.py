@@ -33,13 +33,14 @@ class _Cell:
     ready: tuple[int, ...] = ()
 
 
-class _Chunk:
-    """The rows of one placing: (op, source node and buffer, destination node and buffer, links), and what each waits for."""
+class PlacedChunk:
+    """The rows of one placing: (op, source node and buffer, destination node and buffer, links); and what has to land before each,
+    in the cell that it reads and in that to which it goes."""
 
     def __init__(self, topology: Topology, expression: Expression, column: Column, *, gathers: bool) -> None:
         self._topology = topology
         self.rows: list[tuple[int, int, int, int, int, tuple[int, ...]]] = []
-        self.waits: list[tuple[int, ...]] = []
+        self.ready: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         self._used: dict[int, int] = {}
         count, ways = len(expression.ranks), {move.value: move.links for move in column.moves}
         is_data, has = in_data(expression, column.site), [{node} for node in column.site[:count]]
@@ -80,7 +81,7 @@ class _Chunk:
 
     def _row(self, op: Op, start: _Cell, end: _Cell, links: tuple[int, ...]) -> None:
         self.rows.append((int(op), start.node, start.buffer, end.node, end.buffer, links))
-        self.waits.append(tuple({*start.ready, *end.ready}))
+        self.ready.append((start.ready, end.ready))
 
     def _scratch(self, node: int) -> _Cell:
         self._used[node] = self._used.get(node, 0) + 1
@@ -110,16 +111,17 @@ class Placed(TreeFamily):
     def transfers(self) -> Transfers:
         """All transfers and their dependencies. O(K · N · hops)."""
         assert self.expression is not None
-        known: dict[Column, _Chunk] = {}
+        known: dict[Column, PlacedChunk] = {}
         rows = list[tuple[int, int, int, int, int, tuple[int, ...]]]()
         chunk, before, after = list[int](), list[int](), list[int]()
         for number, column in enumerate(self.placings):
             if column not in known:
-                known[column] = _Chunk(self.topology, self.expression, column, gathers=self.collective.gathers)
+                known[column] = PlacedChunk(self.topology, self.expression, column, gathers=self.collective.gathers)
             made, first = known[column], len(rows)
             rows += made.rows
             chunk += [number] * len(made.rows)
-            for row, waits in enumerate(made.waits, first):
+            for row, (read, there) in enumerate(made.ready, first):
+                waits = {*read, *there}
                 before += [first + other for other in waits]
                 after += [row] * len(waits)
         op, src, src_buffer, dst, dst_buffer, links = zip(*rows, strict=True)

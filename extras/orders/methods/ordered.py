@@ -6,12 +6,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-import numpy as np
-
 from certree.extras.orders.make.bounds import best_rates, bound_of, shares_of
 from certree.extras.orders.make.columns import Pricing
 from certree.extras.orders.make.rates import Rates
-from certree.extras.orders.make.shallow import ShallowPricing
 from certree.extras.orders.make.shares import whole_shares
 from certree.extras.orders.make.transfers import placed
 from certree.models.common.errors import UnsupportedError
@@ -30,9 +27,8 @@ PERIODS = (1, 2, 4, 8, 16, 32, 64, 96, 192)
 _ROWS = 70_000  # transfers of an iteration, for one unit of effort
 _SLACK = 1.015  # rounds of a period over those that the program needs
 _SPARE = 2  # sums in a slot at a node, above what must be
-#: bytes below which no placings are looked for where another schedule is known: at 1 KiB they took 3 to 20 times as long
-_SHORTEST = 1 << 14
-_SHORT, _FEW = 4 << 20, (1, 2, 4, 8, 16, 32, 64)  # bytes of a message up to which placings of the least depth are tried; chunks
+#: bytes below which no program is solved where another schedule is known: at 64 KiB slots of one length took longer
+_SHORTEST = 1 << 17
 
 
 @method(
@@ -41,7 +37,7 @@ _SHORT, _FEW = 4 << 20, (1, 2, 4, 8, 16, 32, 64)  # bytes of a message up to whi
     options={"rate": choice("any", "optimal")},
     published=False,
     tier=Tier.ORDERS,
-    order=77,
+    order=78,
     is_sized=True,
     is_anytime=True,
     takes_members=True,
@@ -75,24 +71,19 @@ def ordered(request: Request, options: Options) -> Schedule:
 def _families(
     request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], *, is_optimal: bool
 ) -> Sequence[Trees]:
-    """Families for periods that are not too long, or for the longest one; of short messages some of the least depth as well."""
+    """Families for periods that are not too long, or for the longest one."""
     each, multiple = 2 * len(request.members), max(1, len(shares))
     counts = [max(1, int(period / (rates.value * _SLACK)) // multiple) * multiple for period in PERIODS]
     counts = [count for count in dict.fromkeys(counts) if count == counts[0] or count * each <= _ROWS * request.effort]
-    few = [count * multiple for count in _FEW] if request.message_bytes <= _SHORT else []
     if is_optimal:
-        counts, few = counts[-1:], []
+        counts = counts[-1:]
     elif request.chunks is not None:
-        counts, few = [request.chunks], [request.chunks] * bool(few)
+        counts = [request.chunks]
         if request.chunks % multiple:
             raise UnsupportedError(f"ordered gives each of {multiple} roots as many chunks; {request.chunks} were asked for")
     if request.monitor.expired:  # the first will do
-        counts, few = counts[:1], []
-    found = [_family(request, pricing, rates, shares, chunks) for chunks in counts]
-    shallow = ShallowPricing(request.topology, request.collective, pricing.expression)
-    first = [column for _, column in shallow.cheapest(rates.length, list(shares))]
-    alone = replace(rates, columns=first, parts=np.zeros(len(first)))
-    return [*found, *(_family(request, shallow, alone, shares, chunks) for chunks in few)]
+        counts = counts[:1]
+    return [_family(request, pricing, rates, shares, chunks) for chunks in counts]
 
 
 def _family(request: Request, pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int) -> Trees:

@@ -1,12 +1,14 @@
-"""Exchanges in one order of additions, in fine slots, for short messages."""
+"""Exchanges, and trees, in one order of additions, in fine slots, for short messages."""
 
 from dataclasses import replace
 
 from certree.extras.orders.make.exchanges import exchanges
+from certree.extras.orders.make.pipelined import pipelined
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.method import Options, Request, Tier, method
+from certree.verify.bounds.witnesses.ordered import ORDERED
 from certree.verify.order.wanted import WantedOrder
 
 
@@ -31,3 +33,24 @@ def ordered_exchange(request: Request, options: Options) -> Schedule:
     """
     inner = replace(request, order=request.order or WantedOrder("one"))
     return in_fine_slots(inner, exchanges(inner), "ordered-exchange", options)
+
+
+@method(
+    "ordered-trees",
+    ORDERED,
+    published=False,
+    tier=Tier.ORDERS,
+    order=77,
+    is_sized=True,
+    is_anytime=True,
+    takes_members=True,
+    compares=True,
+)
+def ordered_trees(request: Request, options: Options) -> Schedule:
+    """All chunks in one order, each along its own trees, which share the links evenly; in fine slots.
+
+    Placings as of method `ordered`, but with few links one after the other, and chosen chunk by chunk in place of a linear program.
+    Orders and numbers of chunks are compared by their bookings. No options.
+    """
+    inner = replace(request, order=request.order or WantedOrder("one"))
+    return in_fine_slots(inner, pipelined(inner), "ordered-trees", options)

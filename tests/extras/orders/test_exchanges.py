@@ -1,4 +1,4 @@
-"""Exchanges in one order: valid, in the order that was asked for, and no slower than recursive doubling."""
+"""Exchanges and trees in one order: valid, in the order that was asked for, and no slower than recursive doubling."""
 
 import pytest
 
@@ -22,17 +22,20 @@ SUM = Collective(CollectiveKind.ALL_REDUCE).fitted(FULL)
 
 
 @pytest.mark.parametrize(
-    ("network", "collective", "order"),
+    ("method", "network", "collective", "order"),
     [
-        ("ring:5", "all-reduce", "one"),
-        ("mesh:2x3", "all-reduce", "nested"),
-        ("ring:4", "all-reduce", "chain"),
-        ("fattree:2x2", "all-reduce", "((0,3),(1,2))"),
-        ("mesh:2x2", "reduce-scatter", "rank"),
+        ("ordered-exchange", "ring:5", "all-reduce", "one"),
+        ("ordered-exchange", "mesh:2x3", "all-reduce", "nested"),
+        ("ordered-exchange", "ring:4", "all-reduce", "chain"),
+        ("ordered-exchange", "fattree:2x2", "all-reduce", "((0,3),(1,2))"),
+        ("ordered-exchange", "mesh:2x2", "reduce-scatter", "rank"),
+        ("ordered-trees", "mesh:2x3", "all-reduce", "rank"),
+        ("ordered-trees", "fattree:2x2", "all-reduce", "nested"),
+        ("ordered-trees", "mesh:2x2", "reduce-scatter", "chain"),
     ],
 )
-def test_one_order(network: str, collective: str, order: str) -> None:
-    made = ct.synthesize(network, collective, method="ordered-exchange", order=order, size="16KiB", time_limit="0.01s")
+def test_one_order(method: str, network: str, collective: str, order: str) -> None:
+    made = ct.synthesize(network, collective, method=method, order=order, size="16KiB", time_limit="0.01s")
     assert ct.verify(made).valid
     found = additions_of(made)
     assert found is not None
