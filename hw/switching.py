@@ -73,7 +73,7 @@ def run_switched(before: Tables, after: Tables, options: Options) -> Switched:
         def observe(engine: Any) -> None:
             mixed.extend(_mixed(engine, tables, opening, shift, is_new=is_new))
 
-        return replace(options, observer=None if clocks.are_equal else observe)
+        return replace(options, observer=None if clocks.are_equal else observe, stated_order=tables.additions)
 
     start = after.machine.ni_start_cycles
     old = run(before, look(before, 0, is_new=False))

@@ -120,6 +120,7 @@ def simulate_switch(
     )
     for tables in (first, second):
         require_in_time(tables, options)
+        stated_order(tables, options, is_given=True)
     return run_switched(first, second, options)
 
 

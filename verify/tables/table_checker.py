@@ -14,6 +14,7 @@ from certree.models.tables.tables import Tables
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import check_transfers
 from certree.verify.order.additions import additions_of
+from certree.verify.order.expressions import read_expression
 from certree.verify.rule import STRUCTURAL, Stage, Subject, check, rule, run_checks
 from certree.verify.tables.dependencies import Moves, report
 from certree.verify.verdict import Findings, Verdict
@@ -122,6 +123,12 @@ def check_additions(tables: Tables, findings: Findings) -> None:
     elif not found.is_fixed:
         words = f"{found.ties} operands arrive together with others"
         findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; {words}")
-    elif found.expression != tables.additions:
-        words = f"{found.orders} orders" if found.expression is None else f"the order {short(found.expression)}"
-        findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; the rows add in {words}")
+    else:
+        try:
+            stated = read_expression(tables.additions, tables.collective.ranks_of(tables.topology)).text
+        except InputError as error:
+            findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; {error}")
+            return
+        if found.expression != stated:
+            words = f"{found.orders} orders" if found.expression is None else f"the order {short(found.expression)}"
+            findings.add("additions", 0, (), f"the order {short(tables.additions)} is stated; the rows add in {words}")

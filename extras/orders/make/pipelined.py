@@ -30,10 +30,11 @@ from certree.synth.method import Request
 from certree.verify.order.expressions import Expression
 from certree.verify.order.wanted import WantedOrder
 
-FIRST, MORE = 32, (64, 128, 256)  # chunks with which orders are compared; of the best ones
+FIRST, MORE = 32, (64, 128, 256, 512)  # chunks with which orders are compared; of the best ones
+LEAST = 512  # bytes of a chunk
 HOPS = (1 << 15, 1 << 17)  # a link is longer by, where the fullest one is 1 << 18 long
 KEPT = 2  # orders and hops that are gone on with
-MOST_ROWS = 20_000  # of a program
+MOST_ROWS = 40_000  # of a program
 MOVES = 300  # exchanges of placings
 _ROOM = Fraction(7, 10)  # rounds per chunk below which links are not evened out further
 
@@ -69,8 +70,9 @@ def pipelined(request: Request) -> Iterator[tuple[str, Program]]:
     for choice in choices[:1] if request.monitor.expired else choices:
         book(choice, first[0])
     for _, _, _, choice in nsmallest(KEPT, found, key=lambda one: one[0]):
-        for chunks in MORE if request.chunks is None and not request.monitor.expired else ():
-            book(choice, chunks)
+        for chunks in MORE if request.chunks is None else ():
+            if chunks * LEAST <= request.message_bytes and not request.monitor.expired:
+                book(choice, chunks)
     if not found:
         raise UnsupportedError(f"trees of {request.topology.name} are no faster here, or have more than {MOST_ROWS} transfers")
     yield from ((label, program) for _, label, program, _ in nsmallest(FINAL, found, key=lambda one: one[0]))
@@ -89,7 +91,19 @@ def _program(request: Request, choice: _Choice, chunks: int) -> Program | None:
     first = [column for _, column in pricing.cheapest(even, list(shares))]
     rates = Rates(first, np.zeros(len(first)), 1, 1, even)
     columns = whole_shares(pricing, rates, shares, chunks, max(1, ceil(chunks * _ROOM)), request.seed, MOVES)
-    return _of_placings(request, choice.expression, columns)
+    return _of_placings(request, choice.expression, _mixed(columns, pricing.capacity))
+
+
+def _mixed(placings: Sequence[Column], capacity: NDArray[np.int64]) -> list[Column]:
+    """Placings in a sequence in which all links are used evenly from the first on. O(placings² · links)."""
+    uses = np.array([np.bincount(one.uses, minlength=len(capacity)) / capacity for one in placings])
+    load, left, found = np.zeros(len(capacity)), np.arange(len(placings)), list[Column]()
+    while len(left):
+        at = int(np.argmin(uses[left] @ load))
+        found.append(placings[left[at]])
+        load += uses[left[at]]
+        left = np.delete(left, at)
+    return found
 
 
 def _of_placings(request: Request, expression: Expression, placings: Sequence[Column]) -> Program:

@@ -27,8 +27,8 @@ PERIODS = (1, 2, 4, 8, 16, 32, 64, 96, 192)
 _ROWS = 70_000  # transfers of an iteration, for one unit of effort
 _SLACK = 1.015  # rounds of a period over those that the program needs
 _SPARE = 2  # sums in a slot at a node, above what must be
-#: bytes below which no program is solved where another schedule is known: at 64 KiB slots of one length took longer
-_SHORTEST = 1 << 17
+#: bytes for each member below which no program is solved where another schedule is known: slots of one length took longer there
+_SHORTEST = 1 << 15
 
 
 @method(
@@ -52,8 +52,9 @@ def ordered(request: Request, options: Options) -> Schedule:
     form at the given size. Switches that reduce only forward. Option: rate=optimal: the longest period alone, whose rate is the
     nearest to that of the program.
     """
-    if request.monitor.best_cycles is not None and request.message_bytes < _SHORTEST:
-        raise UnsupportedError(f"ordered is for messages of {_SHORTEST} bytes and more where another method has the order")
+    shortest = _SHORTEST * len(request.members)
+    if request.monitor.best_cycles is not None and request.message_bytes < shortest:
+        raise UnsupportedError(f"ordered is for messages of {shortest} bytes and more here, as another method has the order")
     shares = shares_of(request.topology, request.collective)
     wanted = request.order or WantedOrder("one")
     pricing, rates = best_rates(wanted, request.topology, request.collective, request.monitor)

@@ -46,6 +46,17 @@ def test_an_operand_that_comes_late_is_a_fault(folder: Path, options: str) -> No
     assert "  out-of-order: node 0 adds chunk 0 of iteration 0 from node 1 (step 0) after that from node 3 (step 2)" in done.out
 
 
+def test_tables_that_take_over(folder: Path, tmp_path: Path) -> None:
+    """Both runs follow their operands; node 1 is late in each."""
+    for epoch in (1, 2):
+        export_tables(replace(read_tables(folder), epoch=epoch), tmp_path / f"epoch{epoch}")
+    switch = ("simulate", tmp_path / "epoch1", "--then", tmp_path / "epoch2", "--without-routers")
+    document = json_of(*switch)
+    assert document["out_of_order"] == document["switched"]["then"]["out_of_order"] == 0
+    late = certree(*switch, "--skew", "1=900")
+    assert (late.code, late.out.count("  out-of-order: node 0 adds chunk 0")) == (1, 2)
+
+
 def test_rows_in_another_order_are_refused(folder: Path, tmp_path: Path) -> None:
     tables = read_tables(folder)
     swapped = replace(tables, additions="(((0,2),1),3)")
@@ -54,6 +65,9 @@ def test_rows_in_another_order_are_refused(folder: Path, tmp_path: Path) -> None
         "additions",
         "the order '(((0,2),1),3)' is stated; the rows add in the order '(((0,1),2),3)'",
     )
+    assert verify_tables(replace(tables, additions="( 3,(2,(1, 0)))")).valid  # the same order in other words
+    (violation_of_none,) = verify_tables(replace(tables, additions="((0,1),2)")).violations
+    assert violation_of_none.message.endswith("stated; order: rank 3 is missing; each of the 4 ranks must stand once")
     export_tables(swapped, tmp_path / "swapped")
     assert certree("verify", tmp_path / "swapped").code == 1
     done = certree("simulate", tmp_path / "swapped")
