@@ -119,7 +119,7 @@ def simulation_words(report: dict[str, Any]) -> str:
         lines.append("  data: right at every rank")
     elif report["wrong"] is not None:
         lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
-    if report.get("faults") == []:
+    if report.get("faults") == [] and report["data_ok"]:
         lines.append("  order of additions: as stated")
     faults = report.get("faults", [])
     lines += [f"  out-of-order: {line}" for line in faults]

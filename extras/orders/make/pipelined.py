@@ -51,6 +51,9 @@ class _Choice:
 def pipelined(request: Request) -> Iterator[tuple[str, Program]]:
     """(label, program): those first that end first in one booking. UnsupportedError where none has few enough rows, or none can be
     faster than the best schedule so far."""
+    shortest = FIRST * LEAST
+    if request.monitor.best_cycles is not None and request.message_bytes < shortest:
+        raise UnsupportedError(f"trees are for messages of {shortest} bytes and more where another method has the order")
     wanted = request.order or WantedOrder("one")
     orders = candidates(wanted, request.topology, request.collective)[
         :3
