@@ -34,7 +34,7 @@ def wanted_order(text: str, topology: Topology, collective: Collective) -> Wante
     if text.lstrip().startswith("("):
         return WantedOrder(short(text), read_expression(text, ranks))
     path = Path(text)
-    if not path.exists():
+    if not path.is_file():
         raise InputError(f"order {short(text)}: neither {', '.join(NAMES)} nor an expression such as ((0,1),(2,3)) nor a file")
     return WantedOrder(text, read_expression(Opened(path).data().decode(errors="replace").strip(), ranks))
 
