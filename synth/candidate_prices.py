@@ -122,9 +122,9 @@ def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: 
 class Ledger:
     """The budget of one choice, what was spent of it, and the best schedule so far.
 
-    What may be spent is in proportion to what can be gained: the part of the budget by which the best schedule exceeds the time
-    bound, all of it beyond twice the bound. With every schedule that is found it stays the same or becomes less, and so does
-    the time that a candidate has to reach.
+    What may be spent is in proportion to what can be gained: twice the part of the budget by which the best schedule exceeds the
+    time bound, all of it beyond one and a half times the bound. With every schedule that is found it stays the same or becomes
+    less, and so does the time that a candidate has to reach.
     """
 
     def __init__(self, effort: int, bound: int) -> None:
@@ -136,7 +136,7 @@ class Ledger:
         """Work that may still be spent."""
         part = Fraction(1)
         if self.best is not None and self.bound:
-            part = min(part, max(LEAST_PART, Fraction(self.best[0], self.bound) - 1))
+            part = min(part, max(LEAST_PART, 2 * (Fraction(self.best[0], self.bound) - 1)))
         return int(self.budget * part) - self.spent
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:

@@ -1,6 +1,6 @@
 """The price of a candidate: its work, and the least cycles that it can take, before it is built."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LINKS = 16  # that are looked at for routes in the time of a transfer
 
@@ -18,6 +18,10 @@ class Price:
     def total(self) -> int:
         """The work of all transfers and of `searched` links, looked at for routes."""
         return self.transfers * self.work + self.searched // LINKS
+
+    def of(self, transfers: int) -> "Price":
+        """What it came to, with as many transfers as were written."""
+        return replace(self, transfers=min(self.transfers, transfers))
 
 
 #: of methods with limits of their own, which say at once that they do not apply

@@ -27,6 +27,8 @@ SEARCHED_BYTES = 4096
 PACED = "retime:from=paced"
 #: a schedule that takes at most that many times the time bound ends the search
 ENOUGH = Fraction(1002, 1000)
+#: levels of lower bounds for each time bound: those on one level are alike
+LEVELS = 20
 #: how the reason begins for which a schedule that the checker rejects is left out
 INVALID = "invalid: "
 #: whether it waits for credits, its cycles, and `Method.order`; its label; the candidate
@@ -82,7 +84,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.offer(schedule, cycles, waits=waits)
         considered[label] = outcome_words(cycles, waits=waits)
         request.monitor.report(f"{label}: {considered[label]}")
-        ledger.note(price, label, None if waits else cycles)
+        ledger.note(price.of(schedule.transfers), label, None if waits else cycles)
         times |= {} if waits else {label: cycles}
         rank = waits, cycles, METHODS[name].order
         if best is None or rank < best[0]:
@@ -193,15 +195,17 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 
 def priced_candidates(request: Request, bound: int) -> list[tuple[str, str, dict[str, str], Price]]:
     """`candidates` with their prices; where all together exceed the budget, those go last that do alone; of the
-    others the lowest lower bound goes first, of equal ones the least work."""
+    others the lowest lower bound goes first, of those that are alike (LEVELS) the least work. An unknown one counts as twice
+    the time bound: what is known to be near to it goes before, what cannot be goes after."""
     found = [(*one, price_of(one[1], replace(request, options=one[2]))) for one in candidates(request)]
     budget = BUDGET * request.effort
     if sum(price.total for *_, price in found) <= budget:
         return found
 
     def place(one: tuple[str, str, dict[str, str], Price]) -> tuple[bool, int, int, int]:
-        price = one[3]
-        return not METHODS[one[1]].is_repeated, max(0, price.total - budget), max(bound, price.cycles), price.total
+        price, least = one[3], max(1, bound)
+        level = (one[3].cycles or 2 * least) * LEVELS // least
+        return not METHODS[one[1]].is_repeated, max(0, price.total - budget), level, price.total
 
     return sorted(found, key=place)
 

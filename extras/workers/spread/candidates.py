@@ -177,7 +177,8 @@ class Spread:
             if reason is not None:
                 refused[one.place] = reason
             elif found[one.place]["cycles"] is not None:
-                ledger.note(one.price, one.label, None if found[one.place]["waits"] else found[one.place]["cycles"])
+                price = one.price.of(found[one.place]["transfers"])
+                ledger.note(price, one.label, None if found[one.place]["waits"] else found[one.place]["cycles"])
         return ledger, refused, len(every)
 
     def _is_refused(self, one: _Candidate, seeds: Mapping[int, Sequence[_Candidate]]) -> bool:
@@ -286,7 +287,7 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
             require_valid(schedule)
         request.require_runnable(schedule)
         found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
-        found["schedule"] = any_schedule_document(schedule)
+        found |= {"schedule": any_schedule_document(schedule), "transfers": schedule.transfers}
         if form is None:
             found["waits"] = waits_for_credits(schedule, machine, size)
             monitor.offer(schedule, cycles, waits=found["waits"])
