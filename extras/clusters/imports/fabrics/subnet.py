@@ -42,7 +42,7 @@ Port = tuple[str, int]
 
 
 @dataclass
-class _Subnet:
+class Subnet:
     """Names and kinds of nodes, and for every port its line, the port at the other end, and the rate that is stated."""
 
     names: dict[str, str] = field(default_factory=dict)
@@ -54,7 +54,11 @@ class _Subnet:
 def read_subnet(file: Opened, options: Options) -> Box:
     """.txt - the listing of an InfiniBand subnet by `ibnetdiscover`; endpoints are its adapters, all or those of nics=NAME+NAME."""
     where = str(file)
-    subnet = _parsed(lines_of(text_of(file, "`ibnetdiscover`")), where)
+    return box_of(_parsed(lines_of(text_of(file, "`ibnetdiscover`")), where), options, where)
+
+
+def box_of(subnet: Subnet, options: Options, where: str) -> Box:
+    """The adapters and switches of a subnet, joined by cables that both ends list; TopologyError where they do not agree."""
     adapters = _adapters(subnet, options, where)
     nodes = adapters + [guid for guid, kind in subnet.kinds.items() if kind == "Switch"]
     names = _unique(subnet)
@@ -76,8 +80,8 @@ def read_subnet(file: Opened, options: Options) -> Box:
     return box
 
 
-def _parsed(lines: list[str], where: str) -> _Subnet:
-    subnet, block, allowed = _Subnet(), None, 0
+def _parsed(lines: list[str], where: str) -> Subnet:
+    subnet, block, allowed = Subnet(), None, 0
     for number, line in enumerate(lines, 1):
         text = line.strip()
         at = f"{where}: line {number}"
@@ -119,7 +123,7 @@ def _rate(stated: str) -> Fraction:
     return int(width) * LANES[lane] * 10**9 / 8
 
 
-def _adapters(subnet: _Subnet, options: Options, where: str) -> list[str]:
+def _adapters(subnet: Subnet, options: Options, where: str) -> list[str]:
     """The adapters that are endpoints."""
     found = [guid for guid, kind in subnet.kinds.items() if kind == "Ca" and not _AGGREGATION.search(subnet.names[guid])]
     adding = sum(kind == "Ca" for kind in subnet.kinds.values()) - len(found)
@@ -134,7 +138,7 @@ def _adapters(subnet: _Subnet, options: Options, where: str) -> list[str]:
     return [guid for guid, is_chosen in zip(found, chosen, strict=True) if is_chosen]
 
 
-def _unique(subnet: _Subnet) -> dict[str, str]:
+def _unique(subnet: Subnet) -> dict[str, str]:
     """By GUID the names of the nodes, with the GUID where others have that name."""
     often = Counter(subnet.names.values())
     return {guid: name if often[name] == 1 else f"{name} {guid}" for guid, name in subnet.names.items()}

@@ -37,6 +37,7 @@ SUBJECTS = {
         r"#.*generated.*|#.*Initiated.*|\w+=\S+|\([0-9a-f]+\)|lid [0-9]+ lmc 0( \".*\" lid [0-9]+)?|enhanced port 0"
         r"|\] # .*\" lid [0-9]+|# \".*\" lid \S+|^(Ca|Switch)\t[0-9]+|.*Aggregation.*",
     ),
+    "ports.ibnet": ("", r"^SW +4 (19|20).*|^\w+ +[0-9]+|- \w+ +[0-9]+"),
     "topology.conf": ("speed=LINK:10GB/s", r"#.*|LinkSpeed=\S+"),
     "blocks.conf": ("speed=LINK:10GB/s;speed=UPLINK:30GB/s", r"#.*|BlockSizes=[0-9,]+$"),
     "topology.yaml": ("speed=LINK:10GB/s", r"topo1|^  tree:|switches:|topology: topo2(?s:.*)"),

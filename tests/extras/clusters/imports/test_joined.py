@@ -104,7 +104,10 @@ def test_different_boxes(tmp_path: Path) -> None:
             "host node-1 has the interfaces mlx5_0 in the fabric, and the box has mlx5_1",
         ),
         ("fabric=nothing.txt,boxes=2", "fabric='nothing.txt'; allowed: switch, rails, and files that there are"),
-        (f"fabric={BOX}", r"one-gpu.xml: expected one of cable-csv, ibnetdiscover, slurm, slurm-yaml, for fabrics that are joined"),
+        (
+            f"fabric={BOX}",
+            r"one-gpu.xml: expected one of cable-csv, ibnetdiscover, ibnetdiscover-ports, slurm, slurm-yaml, for fabrics that are",
+        ),
         (f"{LISTING},dumps={FILES / 'edges.csv'}", r"edges.csv: expected one of .*nccl.*, for boxes that are joined"),
         ("hosts=a+b", "hosts= is for boxes that fabric=FILE joins"),
         (f"fabric={FILES / 'topology.conf'},hosts=node01+node02", "how fast a cable of the fabric is; give speed=LINK:BANDWIDTH"),
