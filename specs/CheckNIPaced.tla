@@ -18,6 +18,8 @@
 (* and no property but CountersApart tells the two apart: each is about    *)
 (* single nodes, or about what stays as it is once it has come. Of         *)
 (* CountersApart the chains of waits say the same (ChainsKeepTogether).    *)
+(* Arrivals must be those that rows send, as the checker of tables finds:  *)
+(* with fewer a node would be done before the last comes.                  *)
 (*                                                                         *)
 (* `Past` has the chains. That a row which waits for a number of arrivals  *)
 (* waits for the first of them by slot is supposed when they are made, and *)

@@ -12,6 +12,16 @@ AtOnceArrivals == [n \in 0..1 |-> {<<0, 0, 1>>}]
 MCAtOnceTable == AtOnceTable
 MCAtOnceArrivals == AtOnceArrivals
 
+\* Nodes 1 and 2 send what they have to node 0, which sends the sum back; rows wait for numbers of arrivals.
+SharedRow(op, wait, to, step) == [op |-> op, flow |-> 0, wait |-> wait, from |-> 0, into |-> 0, children |-> to, step |-> step, route |-> Nil]
+SharedTable == [n \in 0..2 |-> IF n = 0 THEN <<SharedRow("GATHER", 2, {1, 2}, 1)>> ELSE <<SharedRow("REDUCE", 0, {0}, 0)>>]
+SharedArrivals == [n \in 0..2 |-> {<<0, 0, IF n = 0 THEN 2 ELSE 1>>}]
+SharedLinks == [link \in {<<0, 1>>, <<0, 2>>, <<1, 0>>, <<2, 0>>} |-> 1]
+MCSharedTable == SharedTable
+MCSharedArrivals == SharedArrivals
+MCSharedLinks == SharedLinks
+MCSharedPath == [way \in {<<link[1], link[2], Nil>> : link \in DOMAIN SharedLinks} |-> << <<way[1], way[2]>> >>]
+
 \* Two nodes, two sums, of which one is left out.
 PairLeftOut == {Reduce(0, 1, 0, 0), Gather(0, 0, 1, 1)}
 
@@ -29,6 +39,8 @@ BitForArrival(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, 0
 
 \* In place of CanCountUntimed: messages of one row overtake each other; sums are never ready.
 CountsInAnyOrder(m) == TRUE
+CountsOutOfTurn(m) ==
+  \A other \in flying : <<other.src, other.row, other.dst>> = <<m.src, m.row, m.dst>> => m.item[2] <= other.item[2]
 CopiesOnly(m) == m.op = "GATHER"
 
 \* In place of CountUntimed: a message is added twice, or lost.

@@ -10,7 +10,9 @@
 (* other length of links, load of the down-counter and clock.              *)
 (*                                                                         *)
 (* Of two messages of one row the one of the earlier iteration counts      *)
-(* first: they take the same links, which keep the order.                  *)
+(* first: they take the same links, which keep the order. Where iterations *)
+(* share a counter, an arrival counts when all of the earlier iteration    *)
+(* have (rule A11 of the contract).                                        *)
 (***************************************************************************)
 EXTENDS NIProof
 
@@ -31,7 +33,9 @@ FireUntimed(n) ==
 
 \* Message m can count.
 CanCountUntimed(m) ==
-  \A other \in flying : <<other.src, other.row, other.dst>> = <<m.src, m.row, m.dst>> => m.item[2] <= other.item[2]
+  /\ InOrder::  \A other \in flying : <<other.src, other.row, other.dst>> = <<m.src, m.row, m.dst>> => m.item[2] <= other.item[2]
+  /\ InItsTurn:: IsCounted /\ CounterOfMessage(m) \in Counters(m.dst) =>
+       count[m.dst][CounterOfMessage(m)] >= (m.item[2] \div InFlight) * Brought(m.dst, m.item[1], Writes(m.src, m.row))
 
 \* Message m counts.
 CountUntimed(m) ==
@@ -54,6 +58,9 @@ UntimedSpec == Init /\ [][NextUntimed]_vars /\ WF_vars(NextUntimed)
 -------------------------------------------------------------------------------
 (* Properties                                                                *)
 
+\* Each row finds a link to each destination.
+SendsOverLinks == \A n \in Nodes : HasNext(n) => \A peer \in Upcoming(n).to : WayTo(n, peer) \in DOMAIN Path
+
 \* The least and the greatest step that the timestep counter of node n can show, which has entries left to execute.
 LeastStep(n) == IF fired[n] = 0 THEN 0 ELSE Program[n][fired[n]].slot
 GreatestStep(n) == Upcoming(n).slot
@@ -63,12 +70,12 @@ CountersApart ==
   \A way \in DOMAIN Path : HasNext(way[1]) /\ HasNext(way[2]) =>
     GreatestStep(way[1]) - LeastStep(way[2]) <= MaxStepsApart /\ GreatestStep(way[2]) - LeastStep(way[1]) <= MaxStepsApart
 
-\* What has been fired is in flight or has counted, and nothing else has.
+\* Where rows name what they wait for: what has been fired is in flight or has counted, and nothing else has.
 CountedOrFlyingUntimed ==
   \A n \in Nodes : \A arrival \in Arrivals[n] : ~IsCounted =>
     count[n][arrival] + Cardinality({m \in flying : m.dst = n /\ <<m.op, m.item[1], m.src>> = arrival}) = FiredOf(n, arrival)
 
-\* The invariant that `certree model-check symbolic --run paced` proves for tables of any size.
+\* A part of the invariant that `certree model-check symbolic --run paced` proves for tables of any size.
 PacedInvariant == CountedOrFlyingUntimed /\ NothingMissing
 
 \* Of tables whose data are right at any timing.

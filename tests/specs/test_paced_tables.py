@@ -9,7 +9,7 @@ from certree.extras.tla.check.paced.paced_model import counters_apart, model_che
 from certree.extras.tla.check.table_constants import untimed_plan_of
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from certree.verify.order.agreement import race_of_tables
@@ -17,6 +17,7 @@ from tests.cli.running import certree
 from tests.hw.counted import blocks, exchanges
 from tests.hw.trees import MULTITREE
 from tests.specs.test_counted_tables import KEEP, one_shot
+from tests.specs.test_fine_tables import demand_of
 from tests.verify.build import build
 
 DRAWN = {
@@ -64,6 +65,30 @@ def test_the_bound_on_counters_is_exact(lower_by: int, one_order: bool, kept: st
     model = paced_model(plan, apart - lower_by, whole=False)
     run = replace(model, chosen=model.chosen if one_order else {}, invariants=(kept,)).run(time_limit=60)
     assert (run.broken or None) == broken
+
+
+def test_a_node_that_waits_for_nothing_runs_ahead_through_all_iterations() -> None:
+    """And a counter that iterations share counts those of the earlier one first (A11): node 0 sends no sum without an operand."""
+    members = Collective(CollectiveKind.ALL_REDUCE, members=(0, 1, 2))
+    schedule = build("full:4", members, "1+0 2+0; 0>1 0>2", delay=1, period=2, repeats=40)
+    result = model_check_paced(lower(schedule, 256, MULTITREE))
+    assert result.result == "success"
+    assert (
+        result.message == "all states, at any timing; the first 3 of 40 iterations; counters of neighbours at most 78 steps apart"
+    )
+
+
+def test_a_demand_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="paced tables: not supported for messages of several sizes"):
+        model_check_paced(demand_of(2, 2))
+
+
+def test_a_row_that_sends_over_no_link_is_found() -> None:
+    row = int(np.flatnonzero((LINE.node == 0) & (LINE.parent == -1))[0])
+    children = LINE.children.copy()
+    children[row, 0] = 2
+    result = model_check_paced(replace(LINE, children=children))
+    assert (result.result, result.message.partition(":")[0]) == ("safety", "SendsOverLinks")
 
 
 def _without_wait(tables: Tables) -> Tables:

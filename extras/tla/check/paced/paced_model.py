@@ -16,9 +16,12 @@ from certree.models.tables.tables import Tables
 from certree.verify.order.agreement import race_of_tables
 
 _INVARIANTS = (
-    "TypeOK", "ExactlyOnce", "LinksExist", "OnlyExpected", "EveryArrivalAwaited", "PacedInvariant", "CountersApart",
+    "TypeOK", "ExactlyOnce", "SendsOverLinks", "OnlyExpected", "EveryArrivalAwaited", "PacedInvariant", "CountersApart",
     "ChainsKeepTogether", "RightSum",
 )  # fmt: skip
+
+#: entries of all nodes and iterations up to which the distance of counters is computed
+MOST_ENTRIES = 1 << 17
 
 
 def model_check_paced(tables: Tables, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
@@ -26,23 +29,25 @@ def model_check_paced(tables: Tables, time_limit: float = 300.0, seed: int = 0) 
     random ones.
 
     Of events that can come in any order without a difference one order is taken (`specs/CheckNIPaced.tla`), so that tables which
-    are right at any timing have about as many states as messages and rows. Iterations as in `model_check_tables`; the message also
-    has the most steps by which the counters of neighbours can be apart. Errors as `untimed_plan_of`; UnsupportedError where
-    iterations share work cells; ToolMissingError without Java or TLC.
+    are right at any timing have about as many states as messages and rows. Of repeating tables the first iterations are checked, as
+    many as in `model_check_tables`; the message says so, and by how many steps the counters of neighbours can be apart in all of
+    them. Errors as `untimed_plan_of`; UnsupportedError for demands and where iterations share work cells; ToolMissingError without
+    Java or TLC.
     """
-    _require_own_cells(tables)
+    _require_modelled(tables)
     plan = untimed_plan_of(in_order(tables))
     small = plan.messages * plan.counters <= EXHAUSTIVE_WORK
     simulation = None if small else Simulation(SIMULATION_RUNS, 2 + plan.messages + plan.repeats * len(tables.node), seed)
     apart = counters_apart(plan)
+    over_all = _over_all(plan)
     run = paced_model(plan, apart, whole=small, in_slots=not tables.fine_slots).run(time_limit=time_limit, simulation=simulation)
     found = run.result is Result.SUCCESS
     how = "all states" if small else f"{SIMULATION_RUNS} random runs, seed {seed}"
     extent = f"{how}, at any timing"
-    if not tables.fine_slots:  # elsewhere each node numbers its own steps
-        extent += f"; counters of neighbours at most {apart} step{'s' * (apart != 1)} apart"
     if tables.repeats > 1:
-        extent += f"; {plan.repeats} of {tables.repeats} iterations"
+        extent += f"; the first {plan.repeats} of {tables.repeats} iterations"
+    if over_all is not None and not tables.fine_slots:  # elsewhere each node numbers its own steps
+        extent += f"; counters of neighbours at most {over_all} step{'s' * (over_all != 1)} apart"
     return ModelResult(
         name=f"paced tables of {tables.topology.name} {tables.collective.kind}",
         expected=Result.SUCCESS,
@@ -58,8 +63,11 @@ def model_check_paced(tables: Tables, time_limit: float = 300.0, seed: int = 0) 
     )
 
 
-def _require_own_cells(tables: Tables) -> None:
-    """UnsupportedError where iterations use a work cell in turn, which only slots keep apart: the model has a cell for each."""
+def _require_modelled(tables: Tables) -> None:
+    """UnsupportedError for messages of several sizes, and where iterations use a work cell in turn, which only slots keep apart:
+    the model has a cell for each."""
+    if tables.has_sizes:
+        raise UnsupportedError("paced tables: not supported for messages of several sizes; the model has one for all")
     race = race_of_tables(tables) if tables.repeats > 1 else None
     if race is not None and race.first is None and race.second is None:
         raise UnsupportedError(
@@ -71,6 +79,14 @@ def counters_apart(plan: CheckedTables) -> int:
     """The most steps by which the counters of two nodes can be apart between which a message can travel (`steps_apart`)."""
     pairs = sorted({(src, dst) for src, dst, _ in plan.paths if src != dst})
     return steps_apart(Program.of(plan.tables, plan.period, plan.repeats), pairs)
+
+
+def _over_all(plan: CheckedTables) -> int | None:
+    """`counters_apart` of all iterations: a node that waits for nothing runs ahead of its neighbours through all of them. None for
+    more than MOST_ENTRIES."""
+    if len(plan.tables.node) * plan.tables.repeats > MOST_ENTRIES:
+        return None
+    return counters_apart(replace(plan, repeats=plan.tables.repeats))
 
 
 def paced_model(plan: CheckedTables, apart: int, *, whole: bool, in_slots: bool = True) -> Generated:

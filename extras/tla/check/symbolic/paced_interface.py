@@ -1,8 +1,10 @@
 """The paced NI with a symbolic table, at any timing: nodes, rows and kinds of messages are sorts of any size.
 
-The machine is `specs/NIPaced.tla`: a row fires once those before it have and all that it waits for has counted, a message counts
-at any time. About the table only the rules that the checker verifies are assumed: waits go from lower to higher slots, and the
-table is right at any timing (rule A12 of `docs/reference/tables.md`).
+The machine is that of `specs/NIPaced.tla` where rows name the messages that they wait for (tables of `trees`): a row fires once
+those before it have and all that it waits for has counted, a message counts at any time. Rows that wait for a number of arrivals
+wait here for those that are first by slot; that the number means these is not proved here, it follows from rules A11 and A12 of
+`docs/reference/tables.md` (proof in `verify/order/races.py`). About the table the rules that the checker verifies are assumed:
+waits go from lower to higher slots, and the table is right at any timing (A12); and of `apart` what `paced/chains.py` computes.
 """
 
 from collections.abc import Callable
@@ -106,19 +108,24 @@ class PacedMachine:
         return z3.Implies(self.leads(r, j, q, i), z3.And(self.within(j), z3.Or(waits, follows)))
 
     def kept_together(self, r: Term, i: Term, n: Term) -> Formula:
-        """Behind an entry in a slot above `apart` there is one of each joined node that is at most so far below it."""
+        """Behind an entry in a slot above `apart` there is one of each joined node that is at most so far below it, or all of that
+        node's are."""
         row, turn = self.behind_row(r, i, n), self.behind_turn(r, i, n)
         passed, at = self.passed_row(r, i, n), self.passed_turn(r, i, n)
+        is_before = z3.And(self.node(passed) == self.node(r), self.place(passed, at) < self.place(r, i), self.within(at))
+        done = self.world.all(
+            "Row Int", lambda q, t: z3.Implies(z3.And(self.node(q) == n, self.within(t)), self.leads(q, t, passed, at))
+        )
         found = z3.And(
             self.node(row) == n,
             self.within(turn),
             self.slot(r, i) - self.slot(row, turn) <= self.apart,
-            self.node(passed) == self.node(r),
-            self.place(passed, at) < self.place(r, i),
-            self.within(at),
             self.leads(row, turn, passed, at),
         )
-        return z3.Implies(z3.And(self.joined(self.node(r), n), self.within(i)), z3.Or(self.slot(r, i) <= self.apart, found))
+        return z3.Implies(
+            z3.And(self.joined(self.node(r), n), self.within(i)),
+            z3.Or(self.slot(r, i) <= self.apart, z3.And(is_before, z3.Or(found, done))),
+        )
 
     def finiteness(self, state: PacedState) -> Formula:
         """The axiom of finiteness: of a node's unfired entries one comes first, and of all one has the least slot."""

@@ -3,7 +3,8 @@
 `inductive`: every action keeps it. `safe`: a row has all its operands when it fires; a message goes on its way only when the rows
 that must read its cell before it have fired; in the end each message has counted once; the counters of neighbours are never
 further apart than the chains of waits allow. `live`: an action is possible until all is done, and each brings the end nearer. That
-the operands of a row make the right sum then follows from the schedule, which the checker verifies. Mutants as in `invariant`.
+the operands of a row make the right sum then follows from the schedule, which the checker verifies; `paced_interface` says what is
+supposed of rows that wait for numbers of arrivals. Mutants as in `invariant`.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ PACED_MUTANTS = (
     ("counter stands still", "Count brings the end nearer"),
     ("row stands still", "Fire brings the end nearer"),
     ("counter is taken back", "Fire keeps NothingMissing"),
-    ("conjunct CountedOrFlying", "no deadlock"),
+    ("conjunct CountedOrFlying", "each message has counted"),
     ("conjunct NothingMissing", "rows have their operands"),
     ("conjunct Led", "no message comes too early"),
     ("conjunct Led", "counters keep together"),
@@ -102,7 +103,9 @@ def _safe(machine: PacedMachine) -> dict[str, Formula]:
     )
     is_next = z3.And(state.fired(row) < machine.repeats, machine.first_row(machine.node(row)) == row)
     next_slot = machine.slot(row, state.fired(row))
-    near = z3.And(is_next, machine.joined(machine.node(row), other), shown)
+    left = world.constant("left", "Row")
+    has_left = z3.And(machine.node(left) == other, state.fired(left) >= 0, state.fired(left) < machine.repeats)
+    near = z3.And(is_next, machine.joined(machine.node(row), other), shown, has_left)
     return {
         "rows have their operands": z3.Implies(z3.And(known, fired, machine.waits(row, kind)), state.count(kind) > i),
         "no message comes too early": z3.Implies(z3.And(timed, sent, machine.before(row, j, kind, i)), j < state.fired(row)),
