@@ -58,7 +58,10 @@ def _without_circles(routes: Sequence[Route], chosen: Sequence[int]) -> list[int
                 gone.append(route)
                 for wait in pairwise(routes[route]):
                     causes[wait].discard(route)
-                    if not causes[wait] and part.has_edge(*wait):
+                    if causes[wait] or not graph.has_edge(*wait):
+                        continue
+                    graph.remove_edge(*wait)
+                    if part.has_edge(*wait):
                         part.remove_edge(*wait)
                         waits -= 1
     return sorted(set(gone))
