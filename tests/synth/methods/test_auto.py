@@ -140,7 +140,7 @@ def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
     late = replace(dear, cycles=1990)
     assert ledger.refusal(late, in_slots=True) == "not built: takes at least 1990 cycles; first takes 2000"
     assert ledger.refusal(late, in_slots=False) is None
-    ledger.note(FREE, "second", 1200)
+    ledger.note(FREE, "second", 1100)
     assert ledger.left == prices.BUDGET // 5
     assert str(ledger.refusal(dear, in_slots=True)).startswith(f"not built: work of {dear.total} transfers; ")
 
