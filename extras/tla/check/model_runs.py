@@ -95,8 +95,8 @@ def run_generated(
         return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap, lasting=lasting)
 
 
-def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture: str = "") -> ModelResult:
-    """The result of checking that a trace is a behaviour of the specification."""
+def run_result(name: str, run: TlcRun, mode: str, message: str, trace: str = "", picture: str = "") -> ModelResult:
+    """The result of a run that should find nothing; `mode` as of `ModelResult`, or `trace`."""
     return ModelResult(
         name=name,
         expected=Result.SUCCESS,
@@ -104,7 +104,7 @@ def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture
         distinct_states=run.distinct_states,
         total_states=run.total_states,
         seconds=run.seconds,
-        mode="trace",
+        mode=mode,
         trace=trace,
         message=message,
         as_expected=run.result is Result.SUCCESS,

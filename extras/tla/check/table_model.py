@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.generated import Generated, function, sequence
-from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.table_constants import CheckedTables, plan_of, values, written
 from certree.extras.tla.check.tlc import Result, Simulation, TlcRun
 from certree.models.tables.tables import Tables
@@ -32,21 +32,10 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     `time_limit` seconds do not suffice. Raises the errors of `plan_of`, and ToolMissingError without Java or TLC.
     """
     plan = plan_of(tables)
-    simulation = None if _is_small(plan) else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
+    simulation = None if is_small(plan) else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
     run = _model(plan).run(time_limit=time_limit, simulation=simulation)
-    return ModelResult(
-        name=f"tables of {tables.topology.name} {tables.collective.kind}",
-        expected=Result.SUCCESS,
-        result=run.result,
-        distinct_states=run.distinct_states,
-        total_states=run.total_states,
-        seconds=run.seconds,
-        mode=_mode(plan),
-        trace=table_of_slots(run),
-        message=_message(plan, run, seed),
-        as_expected=run.result is Result.SUCCESS,
-        picture=picture(run, tables.topology),
-    )
+    name = f"tables of {tables.topology.name} {tables.collective.kind}"
+    return run_result(name, run, mode_of(plan), _message(plan, run, seed), table_of_slots(run), picture(run, tables.topology))
 
 
 def table_model_files(tables: Tables) -> dict[str, str]:
@@ -58,10 +47,10 @@ def table_model_files(tables: Tables) -> dict[str, str]:
 def extent_of_success(tables: Tables, seed: int = 0) -> tuple[str, str]:
     """Mode and message of a check that finds no error. Errors as `plan_of`."""
     plan = plan_of(tables)
-    return _mode(plan), _extent(plan, seed)
+    return mode_of(plan), _extent(plan, seed)
 
 
-def _is_small(plan: CheckedTables) -> bool:
+def is_small(plan: CheckedTables) -> bool:
     """Whether all states are checked."""
     return plan.messages * plan.counters <= EXHAUSTIVE_WORK
 
@@ -74,7 +63,7 @@ def _model(plan: CheckedTables) -> Generated:
         values(plan),
         _INVARIANTS,
         # not for simulations, where each run has the greatest possible length: it ends or deadlocks
-        properties=refined(plan) if _is_small(plan) else (),
+        properties=refined(plan) if is_small(plan) else (),
         chosen={"InTurn": "LowestFirst"} | _chosen(plan),
         definitions=(
             # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
@@ -119,13 +108,19 @@ def _message(plan: CheckedTables, run: TlcRun, seed: int) -> str:
     return _extent(plan, seed)
 
 
-def _mode(plan: CheckedTables) -> str:
-    return "exhaustive" if _is_small(plan) else "simulation"
+def mode_of(plan: CheckedTables) -> str:
+    """`mode` of its result."""
+    return "exhaustive" if is_small(plan) else "simulation"
+
+
+def states_looked_at(plan: CheckedTables, seed: int) -> str:
+    """All states, or random runs, in words."""
+    return "all states" if is_small(plan) else f"{SIMULATION_RUNS} random runs, seed {seed}"
 
 
 def _extent(plan: CheckedTables, seed: int) -> str:
     """The extent of a success."""
-    how = "all states" if _is_small(plan) else f"{SIMULATION_RUNS} random runs, seed {seed}"
+    how = states_looked_at(plan, seed)
     return how if plan.tables.repeats == 1 else f"{how}, {plan.repeats} of {plan.tables.repeats} iterations"
 
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from certree.api.reports.text import counted
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.generated import Generated
-from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.paced.chains import Program, steps_apart
 from certree.extras.tla.check.table_constants import CheckedTables, untimed_plan_of, values, written
-from certree.extras.tla.check.table_model import EXHAUSTIVE_WORK, SIMULATION_RUNS, refined
+from certree.extras.tla.check.table_model import SIMULATION_RUNS, is_small, mode_of, refined, states_looked_at
 from certree.extras.tla.check.tlc import Result, Simulation
 from certree.models.common.errors import UnsupportedError
 from certree.models.tables.tables import Tables
@@ -36,31 +37,24 @@ def model_check_paced(tables: Tables, time_limit: float = 300.0, seed: int = 0) 
     """
     _require_modelled(tables)
     plan = untimed_plan_of(in_order(tables))
-    small = plan.messages * plan.counters <= EXHAUSTIVE_WORK
-    simulation = None if small else Simulation(SIMULATION_RUNS, 2 + plan.messages + plan.repeats * len(tables.node), seed)
+    whole = is_small(plan)
+    simulation = None if whole else Simulation(SIMULATION_RUNS, 2 + plan.messages + plan.repeats * len(tables.node), seed)
     apart = counters_apart(plan)
-    over_all = _over_all(plan)
-    run = paced_model(plan, apart, whole=small, in_slots=not tables.fine_slots).run(time_limit=time_limit, simulation=simulation)
-    found = run.result is Result.SUCCESS
-    how = "all states" if small else f"{SIMULATION_RUNS} random runs, seed {seed}"
-    extent = f"{how}, at any timing"
+    run = paced_model(plan, apart, whole=whole, in_slots=not tables.fine_slots).run(time_limit=time_limit, simulation=simulation)
+    message = _extent(plan, tables, apart, seed) if run.result is Result.SUCCESS else explain(run)
+    name = f"paced tables of {tables.topology.name} {tables.collective.kind}"
+    return run_result(name, run, mode_of(plan), message, table_of_slots(run), picture(run, tables.topology))
+
+
+def _extent(plan: CheckedTables, tables: Tables, apart: int, seed: int) -> str:
+    """The extent of a success; `apart`: `counters_apart` of the plan."""
+    extent = f"{states_looked_at(plan, seed)}, at any timing"
     if tables.repeats > 1:
         extent += f"; the first {plan.repeats} of {tables.repeats} iterations"
-    if over_all is not None and not tables.fine_slots:  # elsewhere each node numbers its own steps
-        extent += f"; counters of neighbours at most {over_all} step{'s' * (over_all != 1)} apart"
-    return ModelResult(
-        name=f"paced tables of {tables.topology.name} {tables.collective.kind}",
-        expected=Result.SUCCESS,
-        result=run.result,
-        distinct_states=run.distinct_states,
-        total_states=run.total_states,
-        seconds=run.seconds,
-        mode="exhaustive" if small else "simulation",
-        trace=table_of_slots(run),
-        message=extent if found else explain(run),
-        as_expected=found,
-        picture=picture(run, tables.topology),
-    )
+    if tables.fine_slots:  # each node numbers its own steps
+        return extent
+    over_all = apart if plan.repeats == tables.repeats else _over_all(plan)
+    return extent if over_all is None else f"{extent}; counters of neighbours at most {counted(over_all, 'steps')} apart"
 
 
 def _require_modelled(tables: Tables) -> None:

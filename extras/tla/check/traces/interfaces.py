@@ -8,7 +8,7 @@ from typing import Any
 
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.generated import Generated, function, record, sequence, string
-from certree.extras.tla.check.model_runs import ModelResult, traced_result
+from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.table_constants import MAX_TICKS, CheckedTables, plan_of, values, written
 from certree.extras.tla.check.tlc import Result, TlcRun
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
@@ -83,7 +83,7 @@ def check_trace(
     if answer.legend is not None:
         answer = replace(answer, legend={**answer.legend, "drifts": dict(enumerate(clocks.drift))})
     name = f"{run} trace of {tables.topology.name} {tables.collective.kind}"
-    return traced_result(name, answer, _message(answer, traced), table_of_slots(answer), picture(answer, tables.topology))
+    return run_result(name, answer, "trace", _message(answer, traced), table_of_slots(answer), picture(answer, tables.topology))
 
 
 def _model(traced: _Trace, run: str, unit: int, clocks: Clocks) -> Generated:

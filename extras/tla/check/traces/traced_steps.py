@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from certree.extras.tla.check.generated import Generated, sequence
-from certree.extras.tla.check.model_runs import ModelResult, traced_result
+from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.tlc import Result, TlcRun
 
 Step = Mapping[str, Any]
@@ -40,7 +40,7 @@ def check_steps(
         number, step = steps[index]
         return f"line {number}, cycle {step['cycle']}: {words(step)}"
 
-    return traced_result(name, run, _message(run, steps, place, lacks, field_of, wrong or {}, believed))
+    return run_result(name, run, "trace", _message(run, steps, place, lacks, field_of, wrong or {}, believed))
 
 
 def _message(
