@@ -6,8 +6,7 @@ names, and `api.pyi` of each extra those that it adds.
 
 - `artefacts`: what is found on a path, with one file for each kind in `kinds`; `inputs`: arguments that may be paths
 - `parsing`: networks, collectives, machines and sizes; `settings`: size and machine of a schedule; `api_errors`
-- `checks`: verify, certify, bound, verify_all; `synthesis`: synthesize; `evidence`: how
-certificates
+- `checks`: verify, certify, bound, verify_all; `synthesis`: synthesize; `evidence`: how certificates
   are made
 - `table_export`: export, import_tables, row_bits
 - `runs`: simulate, simulate_switch, deadlock, inject

@@ -32,8 +32,6 @@ CHEAP = 1 << 18
 WORTH = Fraction(101, 100)
 #: work of a transfer that the list scheduler books many times, of one that meets many others on its way, and of one that meets some
 BOOKED, CROWDED, ROUTED = 16, 14, 5
-
-
 #: how the reasons begin for which a candidate was not built, or built and not timed
 LEFT_OUT, NOT_TIMED = "not built: ", "not timed: "
 

@@ -205,8 +205,7 @@ class Tier(StrEnum):
     """When `auto` tries a method."""
 
     ALWAYS = "always"
-    LEAN = "where published algorithms are tried"
-    DENSE = "there too, before methods of Tier.LEAN where the budget ends: it moves something between all pairs at many stages"
+    PUBLISHED = "where published algorithms are tried"
     FINE = "at any size of message: it makes fine slots, message by message"
     SMALL = "likewise, on direct networks up to FINE_BYTES (`takes_fine_slots`)"
     ORDERS = "where an order of additions is asked for"
@@ -259,7 +258,7 @@ class Method:
     collectives: Sequence[CollectiveKind]
     options: Mapping[str, Option] | Callable[[Request], Mapping[str, Option]] = field(default_factory=dict)
     published: bool = True
-    tier: Tier = Tier.DENSE
+    tier: Tier = Tier.PUBLISHED
     order: int = 50
     variants: Sequence[Variant] = ()
     side_by_side: bool = False

@@ -236,14 +236,10 @@ def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[st
 
 def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
     match entry.tier:
-        case Tier.ALWAYS:
+        case Tier.ALWAYS | Tier.FINE:
             return True
-        case Tier.LEAN:
+        case Tier.PUBLISHED:
             return not is_searched
-        case Tier.DENSE:
-            return not is_searched
-        case Tier.FINE:
-            return True
         case Tier.SMALL:
             return takes_fine_slots(request)
         case Tier.ORDERS:

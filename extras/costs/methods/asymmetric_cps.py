@@ -8,11 +8,11 @@ from certree.extras.costs.make.plan import basic_placement, basic_plans, there_a
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.graphs.switch_tree import switch_tree
-from certree.synth.method import Options, Request, Tier, method, node_of
+from certree.synth.method import Options, Request, method, node_of
 from certree.synth.ranks.embedding import ROUNDS
 
 
-@method("asymmetric-cps", SYMMETRIC_KINDS, options=lambda request: {**ROUNDS, "root": node_of(request)}, tier=Tier.LEAN, order=7)
+@method("asymmetric-cps", SYMMETRIC_KINDS, options=lambda request: {**ROUNDS, "root": node_of(request)}, order=7)
 def asymmetric_cps(request: Request, options: Options) -> Schedule:
     """Co-located parameter servers switch by switch up a tree of any shape: one step per level and phase.
 

@@ -15,7 +15,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.graphs.switch_tree import CROSSING, switch_tree
-from certree.synth.method import Option, Options, Request, Tier, Variant, choice, flag, method, node_of
+from certree.synth.method import Option, Options, Request, Variant, choice, flag, method, node_of
 from certree.synth.ranks.embedding import ROUNDS
 
 
@@ -33,7 +33,6 @@ def _known_options(request: Request) -> dict[str, Option]:
     "gentree",
     SYMMETRIC_KINDS,
     options=_known_options,
-    tier=Tier.LEAN,
     order=6,
     is_sized=True,
     variants=[Variant({"rearrange": "false"}, in_auto=False)],

@@ -55,9 +55,8 @@ def pipelined(request: Request) -> Iterator[tuple[str, Program]]:
     if request.monitor.best_cycles is not None and request.message_bytes < shortest:
         raise UnsupportedError(f"trees are for messages of {shortest} bytes and more where another method has the order")
     wanted = request.order or WantedOrder("one")
-    orders = candidates(wanted, request.topology, request.collective)[
-        :3
-    ]  # a chain has as many additions one after the other as ranks
+    # of four the last is a chain, which has as many additions one after the other as ranks
+    orders = candidates(wanted, request.topology, request.collective)[:3]
     choices = [_Choice(one, hop, f"order {number}") for number, one in enumerate(orders) for hop in HOPS]
     found: list[tuple[int, str, Program, _Choice]] = []
 

@@ -10,7 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.candidate_prices import pairs_price
-from certree.synth.method import Options, Request, Tier, choice, method
+from certree.synth.method import Options, Request, choice, method
 from certree.synth.ranks.all_to_all import Movement, move_blocks
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import by_distance_plan, direct_plan
@@ -22,7 +22,6 @@ from certree.synth.ranks.staged import scatter_and_gather
     "direct",
     [*SYMMETRIC_KINDS, CollectiveKind.ALL_TO_ALL],
     options={**ROUNDS, "steps": choice("together", "by-distance")},
-    tier=Tier.LEAN,
     order=8,
     takes_members=True,
     takes_demand=True,

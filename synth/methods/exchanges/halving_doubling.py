@@ -11,7 +11,7 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.candidate_prices import ROUTED, step_price
-from certree.synth.method import Options, Request, Tier, Variant, choice, method
+from certree.synth.method import Options, Request, Variant, choice, method
 from certree.synth.phases import joined
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
@@ -21,7 +21,6 @@ from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
     "halving-doubling",
     SYMMETRIC_KINDS,
     options={"distance": choice("doubling", "halving"), "fold": choice("halves", "whole"), **ROUNDS},
-    tier=Tier.LEAN,
     order=4,
     takes_members=True,
     side_by_side=True,

@@ -13,7 +13,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.candidate_prices import CROWDED, step_price
-from certree.synth.method import Options, Request, Tier, Variant, choice, method
+from certree.synth.method import Options, Request, Variant, choice, method
 from certree.synth.phases import joined
 from certree.synth.price import Price
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
@@ -36,7 +36,6 @@ def _price(request: Request, options: Options) -> Price:
     "recursive-doubling",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER],
     options={**ROUNDS, "exchange": choice("pairs", "groups")},
-    tier=Tier.LEAN,
     order=3,
     takes_members=True,
     side_by_side=True,

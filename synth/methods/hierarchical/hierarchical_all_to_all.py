@@ -5,7 +5,7 @@ Source: ACE, Table 5 (3-D torus: rings in L, V and H; alltoall platform: ring in
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import Options, Request, Tier, method
+from certree.synth.method import Options, Request, method
 from certree.synth.methods.hierarchical.hierarchical import DIMENSION_PLANS, dimension_plans, outer_order
 from certree.synth.ranks.all_to_all import Movement, move_blocks, ring_movement
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
@@ -16,7 +16,6 @@ from certree.synth.ranks.layout import FACTORS, layout_of
     "hierarchical-all-to-all",
     [CollectiveKind.ALL_TO_ALL],
     options={**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS},
-    tier=Tier.LEAN,
     order=9,
     takes_demand=True,
 )

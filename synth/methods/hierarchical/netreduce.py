@@ -16,7 +16,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.synth.graphs.switch_tree import SwitchTree, central_switches, shortest_path_tree
-from certree.synth.method import Options, Request, Tier, Variant, choice, method
+from certree.synth.method import Options, Request, Variant, choice, method
 from certree.synth.price import FREE
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline
 from certree.synth.ranks.group_plans import ring_plan
@@ -28,7 +28,6 @@ from certree.synth.ranks.staged import every_place, gather, run_stages, scatter
     "netreduce",
     [CollectiveKind.ALL_REDUCE],
     options={**ROUNDS, "factors": FACTORS, "form": choice("single", "hierarchical")},
-    tier=Tier.LEAN,
     order=5,
     is_sparse=True,
     is_sized=True,

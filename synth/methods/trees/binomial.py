@@ -11,7 +11,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.method import Options, Request, Tier, method
+from certree.synth.method import Options, Request, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 _OUTWARD = (CollectiveKind.BROADCAST, CollectiveKind.SCATTER)
@@ -22,7 +22,6 @@ _WHOLE = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     "binomial",
     [*_OUTWARD, CollectiveKind.REDUCE, CollectiveKind.GATHER],
     options=ROUNDS,
-    tier=Tier.LEAN,
     order=2,
     takes_members=True,
     side_by_side=True,
