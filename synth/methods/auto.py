@@ -10,7 +10,7 @@ from certree.models.common.errors import RejectedError, UndecidedError, Unsuppor
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
-from certree.synth.candidate_prices import BOOKED, BUDGET, LEFT_OUT, NOT_TIMED, Ledger, price_of
+from certree.synth.candidate_prices import BOOKED, BUDGET, LEAST_PART, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.fine.paced import best_paced, may_be_paced
 from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
 from certree.synth.price import Price
@@ -194,18 +194,19 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 
 
 def priced_candidates(request: Request, bound: int) -> list[tuple[str, str, dict[str, str], Price]]:
-    """`candidates` with their prices; where all together exceed the budget, those go last that do alone; of the
-    others the lowest lower bound goes first, of those that are alike (LEVELS) the least work. An unknown one counts as twice
-    the time bound: what is known to be near to it goes before, what cannot be goes after."""
+    """`candidates` with their prices; where all together exceed the budget, those of little work go first (LEAST_PART), and those
+    go last that exceed it alone. Of the others the lowest lower bound goes first, of those that are alike (LEVELS) the least
+    work. An unknown one counts as twice the time bound: what is known to be near to it goes before, what cannot be goes after."""
     found = [(*one, price_of(one[1], replace(request, options=one[2]))) for one in candidates(request)]
     budget = BUDGET * request.effort
     if sum(price.total for *_, price in found) <= budget:
         return found
 
-    def place(one: tuple[str, str, dict[str, str], Price]) -> tuple[bool, int, int, int]:
+    def place(one: tuple[str, str, dict[str, str], Price]) -> tuple[bool, int, bool, int, int]:
         price, least = one[3], max(1, bound)
         level = (one[3].cycles or 2 * least) * LEVELS // least
-        return not METHODS[one[1]].is_repeated, max(0, price.total - budget), level, price.total
+        exceeds, is_large = max(0, price.total - budget), price.total > budget * LEAST_PART
+        return not METHODS[one[1]].is_repeated, exceeds, is_large, level, price.total
 
     return sorted(found, key=place)
 

@@ -145,6 +145,14 @@ def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
     assert str(ledger.refusal(dear, in_slots=True)).startswith(f"not built: work of {dear.total} transfers; ")
 
 
+def test_little_work_goes_first_and_then_what_may_be_near_to_the_bound() -> None:
+    """Beyond the budget: what is not known to be near comes after, and what exceeds the budget alone comes last."""
+    request = ask("hyperx:8x8@8", "all-reduce", message_bytes=1 << 26)
+    labels = [label for label, *_ in auto.priced_candidates(request, quick_time_bound(request))]
+    wanted = ["double-binary-tree", "ring:delay=2", "halving-doubling", "multitree", "direct"]
+    assert sorted(wanted, key=labels.index) == wanted
+
+
 def test_prices_are_lower_bounds_and_exact_in_transfers() -> None:
     for network, collective in (("switch:8", "all-reduce"), ("torus:4x4", "all-gather"), ("full:8", "reduce-scatter")):
         for name in ("ring", "halving-doubling", "cps", "recursive-doubling"):
