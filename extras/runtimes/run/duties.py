@@ -1,24 +1,31 @@
-"""What each rank does, in the order of a schedule: messages that come and go, and what it moves between its own buffers."""
+"""What each rank does, in the order of a schedule: messages that come and go, and what it moves between its own buffers.
+
+With fine slots messages are received in the order in which they land, so that operands are added as in a run in slots.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine.slots import fine_times
 from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 
-_EXECUTED = takes("execution by processes", "buffers", "virtual_channel", "members", "demand", order_only=True)
+_EXECUTED = takes("execution by processes", "buffers", "virtual_channel", "members", "demand", "slot_cycles", "waits")
 
 MAX_MESSAGES = 1 << 21  # of one execution
 
 #: a buffer of a chunk: (chunk, buffer); chunks of iteration i have numbers from i·K on
 Place = tuple[int, int]
+#: what orders the duties of a rank: the step, the act, and the cycle in which a message comes
+_When = tuple[int, int, int]
 
 
 class Act(IntEnum):
@@ -31,7 +38,8 @@ class Act(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Duty:
-    """One act of a rank: `peer` is the other rank, `number` that of the message (the same on both sides)."""
+    """One act of a rank: `peer` is the other rank, `number` that of the message (the same on both sides). A rank that sends to
+    itself keeps what it read until it receives it."""
 
     act: Act
     peer: int
@@ -55,6 +63,16 @@ class Duties:
     due: tuple[tuple[int, ...], ...]
     reduces: bool
 
+    @cached_property
+    def messages(self) -> dict[tuple[int, int], list[Duty]]:
+        """By sender and receiver, where these are two, the messages between them in the order in which they are sent."""
+        found: dict[tuple[int, int], list[Duty]] = {}
+        for rank, duties in enumerate(self.of):
+            for duty in duties:
+                if duty.act is Act.SEND and duty.peer != rank:
+                    found.setdefault((rank, duty.peer), []).append(duty)
+        return found
+
 
 def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties:
     """The duties of all iterations of a schedule, for a message that is padded to whole elements in every chunk.
@@ -66,14 +84,14 @@ def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties
     if schedule.transfers * schedule.repeats > MAX_MESSAGES:
         raise UnsupportedError(f"{what}: {schedule.transfers * schedule.repeats} messages; allowed: up to {MAX_MESSAGES}")
     ranks = len(schedule.topology.endpoints) + len(reducing_switches(schedule))
-    found: list[list[tuple[int, Duty]]] = [[] for _ in range(ranks)]
-    for owner, step, duty in _duties(schedule):
-        found[owner].append((step, duty))
+    found: list[list[tuple[_When, Duty]]] = [[] for _ in range(ranks)]
+    for owner, when, duty in _duties(schedule):
+        found[owner].append((when, duty))
     unit = -(-message_bytes // (schedule.message_chunks * schedule.repeats * item_bytes))
     owners, due = _holders(schedule)
     return Duties(
         ranks=ranks,
-        of=tuple(tuple(duty for _, duty in sorted(rows, key=lambda row: (row[0], row[1].act, row[1].number))) for rows in found),
+        of=tuple(tuple(duty for _, duty in sorted(rows, key=lambda row: (*row[0], row[1].number))) for rows in found),
         counts=tuple((schedule.granules * unit).tolist()) * schedule.repeats,
         owners=owners * schedule.repeats,
         due=due * schedule.repeats,
@@ -87,25 +105,34 @@ def reducing_switches(schedule: Schedule) -> NDArray[np.int32]:
     return ends[schedule.topology.rank[ends] < 0]
 
 
-def _duties(schedule: Schedule) -> Iterator[tuple[int, int, Duty]]:
-    """(rank, step, duty) of every transfer of every iteration."""
+def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
+    """(rank, when, duty) of every transfer of every iteration."""
     rank, switches = schedule.topology.rank.copy(), reducing_switches(schedule)
     rank[switches] = len(schedule.topology.endpoints) + np.arange(len(switches))
-    names = [schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]]
-    none = np.zeros(schedule.transfers, np.int32)
+    names = [schedule.step, *_landing(schedule), schedule.op, schedule.chunk, rank[schedule.src], rank[schedule.dst]]
+    none = np.zeros(schedule.transfers, np.int64)
     names += [none if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer)]
-    rows = np.stack(names, axis=1).tolist()
+    rows = np.stack([np.asarray(column, np.int64) for column in names], axis=1).tolist()
     for iteration in range(schedule.repeats):
         start, first = iteration * (schedule.period or 0), iteration * schedule.chunks
-        for row, (step, op, chunk, src, dst, read, written) in enumerate(rows):
+        for row, (step, lands, comes, op, chunk, src, dst, read, written) in enumerate(rows):
             number = iteration * len(rows) + row
             places = (first + chunk, read), (first + chunk, written)
             adds = op == Op.REDUCE
-            if src == dst:
-                yield src, start + step, Duty(Act.MOVE, src, number, adds, *places)
+            if src == dst and not schedule.has_fine_slots:
+                yield src, (start + step, Act.MOVE, 0), Duty(Act.MOVE, src, number, adds, *places)
             else:
-                yield src, start + step, Duty(Act.SEND, dst, number, adds, *places)
-                yield dst, start + step + schedule.delay, Duty(Act.RECEIVE, src, number, adds, *places)
+                yield src, (start + step, Act.SEND, 0), Duty(Act.SEND, dst, number, adds, *places)
+                yield dst, (start + lands, Act.RECEIVE, comes), Duty(Act.RECEIVE, src, number, adds, *places)
+
+
+def _landing(schedule: Schedule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """By row: the step in which what it carries can be used, and the cycle in which it comes, which orders what can be used in one
+    step; all 0 in slots of one length, where operands of one step are added in the order of rows."""
+    if not schedule.has_fine_slots:
+        return schedule.step.astype(np.int64) + schedule.delay, np.zeros(schedule.transfers, np.int64)
+    times = fine_times(schedule)
+    return times.landing_slot, times.fire + times.latency + times.length
 
 
 def _holders(schedule: Schedule) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:

@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import numpy as np
 
-from certree.extras.runtimes.run.duties import Act, Duties, Duty
+from certree.extras.runtimes.run.duties import Duties, Duty
 from certree.extras.runtimes.run.numbers import TYPES, Vector
 from certree.extras.runtimes.run.work import Work
 
@@ -51,7 +52,7 @@ def execute_locally(
     little more."""
     context = multiprocessing.get_context("fork")
     deadline = time.monotonic() + seconds
-    joined = sorted({(rank, duty.peer) for rank, found in enumerate(duties.of) for duty in found if duty.act is Act.SEND})
+    joined = sorted(duties.messages)
     ends = {pair: socket.socketpair() for pair in joined}
     pipes = [context.Pipe() for _ in range(duties.ranks)]
 
@@ -156,6 +157,8 @@ class _Rank:
         self.outs, self.ins, self.deadline, self.tamper = outs, ins, deadline, tamper
         self.work = Work(rank, duties, kind, operation, self._send, self._received)
         self.queues: dict[int, queue.SimpleQueue[tuple[int, Vector]]] = {peer: queue.SimpleQueue() for peer in outs}
+        self.next = {peer: cycle(duties.messages[peer, rank]) for peer in ins}
+        self.early: dict[int, Vector] = {}  # by number, of messages that came before one that was sent later
 
     def report(self, pipe: Connection, iterations: int) -> None:
         """Execute and report; ends the process."""
@@ -205,12 +208,15 @@ class _Rank:
                 self.outs[peer].sendall(data)
 
     def _received(self, duty: Duty) -> Vector:
-        number, length = _HEAD.unpack(self._bytes(duty, _HEAD.size))
-        expected = self.duties.counts[duty.dst[0]] * np.dtype(TYPES[self.kind]).itemsize
-        if (number, length) != (duty.number, expected):
-            words = f"message {number} of {length} bytes came from rank {duty.peer}"
-            raise _FailedError(f"{words}, not message {duty.number} of {expected} bytes")
-        return np.frombuffer(self._bytes(duty, length), TYPES[self.kind])
+        while duty.number not in self.early:
+            expected = next(self.next[duty.peer])
+            number, length = _HEAD.unpack(self._bytes(duty, _HEAD.size))
+            wanted = self.duties.counts[expected.dst[0]] * np.dtype(TYPES[self.kind]).itemsize
+            if (number, length) != (expected.number, wanted):
+                words = f"message {number} of {length} bytes came from rank {duty.peer}"
+                raise _FailedError(f"{words}, not message {expected.number} of {wanted} bytes")
+            self.early[number] = np.frombuffer(self._bytes(duty, length), TYPES[self.kind])
+        return self.early.pop(duty.number)
 
     def _bytes(self, duty: Duty, count: int) -> bytearray:
         data = bytearray(count)

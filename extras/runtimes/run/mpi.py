@@ -1,7 +1,7 @@
 """Execution by the processes that `mpirun` started (mpi4py).
 
-Every transfer is a point-to-point message of its own tag modulo the largest one; barriers and the gathering of results are MPI's
-collectives. A rank that fails or waits too long says why and aborts all.
+Every transfer is a point-to-point message, whose tag is its place among those of the two ranks, modulo the largest tag; barriers
+and the gathering of results are MPI's collectives. A rank that fails or waits too long says why and aborts all.
 """
 
 import os
@@ -54,6 +54,7 @@ class MpiRun:
         """The outcomes of all ranks in rank 0 of MPI, None in the others. Aborts all processes when one fails."""
         self.pending: list[Any] = []
         self.process = {rank: at for at, rank in enumerate(self.ranks)}
+        self.tags = {duty.number: at % _TAGS for sent in self.duties.messages.values() for at, duty in enumerate(sent)}
         work = Work(self.ranks[self.communicator.Get_rank()], self.duties, self.kind, self.operation, self._send, self._receive)
         self.rank = work.rank
         seconds = []
@@ -84,11 +85,11 @@ class MpiRun:
 
     def _send(self, duty: Duty, values: Vector) -> None:
         data = np.ascontiguousarray(values).view(np.uint8)
-        self.pending.append(self.communicator.Isend(data, dest=self.process[duty.peer], tag=duty.number % _TAGS))
+        self.pending.append(self.communicator.Isend(data, dest=self.process[duty.peer], tag=self.tags[duty.number]))
 
     def _receive(self, duty: Duty) -> Vector:
         values = np.empty(self.duties.counts[duty.dst[0]], TYPES[self.kind])
-        request = self.communicator.Irecv(values.view(np.uint8), source=self.process[duty.peer], tag=duty.number % _TAGS)
+        request = self.communicator.Irecv(values.view(np.uint8), source=self.process[duty.peer], tag=self.tags[duty.number])
         self._wait(request, f"message {duty.number} from rank {duty.peer} did not come")
         return values
 

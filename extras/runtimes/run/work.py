@@ -22,6 +22,7 @@ class Work:
         self.rank, self.duties, self.kind, self.operation = rank, duties, kind, operation
         self.send, self.receive = send, receive
         self.held: dict[Place, Vector] = {}
+        self._kept: dict[int, Vector] = {}  # by number, of messages of this rank to itself
 
     def load(self) -> None:
         """The contributions of this rank, in fresh buffers."""
@@ -35,11 +36,20 @@ class Work:
         """All duties, in their order."""
         for duty in self.duties.of[self.rank]:
             if duty.act is Act.SEND:
-                self.send(duty, self.held[duty.src])
+                self._sent(duty)
                 continue
-            value = self.receive(duty) if duty.act is Act.RECEIVE else self.held[duty.src]
+            value = self._received(duty) if duty.act is Act.RECEIVE else self.held[duty.src]
             adds = duty.adds and duty.dst in self.held  # the first to come to a switch is the sum so far
             self.held[duty.dst] = combined(self.kind, self.operation, self.held[duty.dst], value) if adds else value
+
+    def _sent(self, duty: Duty) -> None:
+        if duty.peer == self.rank:
+            self._kept[duty.number] = self.held[duty.src]
+        else:
+            self.send(duty, self.held[duty.src])
+
+    def _received(self, duty: Duty) -> Vector:
+        return self._kept.pop(duty.number) if duty.peer == self.rank else self.receive(duty)
 
     def digests(self) -> dict[int, bytes]:
         """The digests of the results that are due here, by chunk."""

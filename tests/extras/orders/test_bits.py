@@ -14,6 +14,7 @@ from certree.extras.runtimes.run import reference, work
 from certree.extras.runtimes.run.duties import duties_of
 from certree.extras.runtimes.run.numbers import TYPES, Vector, combined, narrowed
 from certree.models.common.quantities import read_size
+from certree.models.fine.equal import in_firing_order
 from certree.models.schedule.schedule import Schedule
 from certree.verify.order.additions import additions_of
 from certree.verify.order.expressions import Expression, read_expression
@@ -70,6 +71,20 @@ def test_bits_of_the_expression(ranks: int, sizes: tuple[str, ...], kind: str, m
         assert np.array_equal(values.view(np.uint8), evaluated(expression, kind, len(values)).view(np.uint8))
         chunks.add(made.chunks * made.repeats)
     assert len(chunks) == len(sizes)  # cut differently
+
+
+@pytest.mark.parametrize(
+    ("network", "method", "size"), [("mesh:2x3", "ordered-exchange", "64KiB"), ("full:4", "ordered-trees", "1KiB")]
+)
+def test_fine_slots(network: str, method: str, size: str) -> None:
+    """Operands are added in the order in which they land, which need not be that in which they are sent."""
+    made = ct.synthesize(network, method=method, order="one", size=size)
+    assert isinstance(made, Schedule)
+    sent = additions_of(in_firing_order(made))
+    assert sent is not None
+    assert (sent.orders > 1) == (network == "mesh:2x3")
+    done = ct.execute(made, type="float16", iterations=1, time_limit="200s")
+    assert (done.exact, done.in_order) == (True, True)
 
 
 def test_the_sum_of_16_has_that_of_8() -> None:
