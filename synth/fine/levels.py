@@ -2,7 +2,7 @@
 
 Along a dimension a chunk is *scattered*, summed up at the member of each group whose digit is the chunk's share, or *exchanged*:
 every member sends what it has to all others, and all have the sum. What was scattered is gathered again at the end, the last
-dimension first. One dimension of all ranks, exchanged: the one-shot all-reduce. Scattered: two shots.
+dimension first unless a piece says otherwise. One dimension of all ranks, exchanged: the one-shot all-reduce. Scattered: two shots.
 
 On rings of links sums can be passed on by neighbours, and an exchange can begin with swaps among neighbours: then everyone needs
 one sum from each other group of them, from the member that is nearest.
@@ -33,8 +33,8 @@ class Piece:
     way; the last of a run sends straight to the end. 0: everyone sends straight, on any network. `passed`: so do sums that are
     exchanged, along one run. `swaps`: an exchange begins with swaps of sums with one neighbour, or with 2 with the other one then:
     in the first, everyone has the sum of 2, in the second, of 4, where these numbers divide the ring. `mirrored`: of an even ring,
-    the node that is opposite sends back instead of ahead, and pairs begin one further. `forwards`: scattered dimensions are
-    gathered in the order in which they were scattered, so that the last one carries most.
+    the node that is opposite sends back instead of ahead, and pairs begin one further. `gathered`: the scattered dimensions in the
+    sequence in which they are gathered, the last of which carries most; () in reverse.
     """
 
     order: tuple[int, ...]
@@ -43,7 +43,7 @@ class Piece:
     passed: bool = False
     mirrored: bool = False
     swaps: int = 0
-    forwards: bool = False
+    gathered: tuple[int, ...] = ()
 
     def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """(step, hops) of both ways round a ring."""
@@ -138,9 +138,9 @@ class Levels:
             elif self.sums:
                 self._exchange(stages, piece, dimension, chunk[index], place)
             fixed += [dimension] * scatters
-        while self.spreads and fixed:
+        for dimension in piece.gathered or fixed[::-1] if self.spreads else ():
             index, place = self._holders(share, fixed)
-            dimension = fixed.pop(0 if piece.forwards else -1)
+            fixed.remove(dimension)
             if piece.run:
                 self._pass_out(stages, piece, dimension, chunk[index], place)
             else:

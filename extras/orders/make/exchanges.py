@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from certree.extras.orders.make.arranged import KEEPS, arranged
+from certree.extras.orders.make.gathering import Gathering
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import Turns
 from certree.models.fine.list_scheduler import ListScheduler
@@ -35,16 +36,38 @@ MOST_ROWS = 1 << 13  # of a program before its sums are arranged
 MOST_GROUP = 64  # endpoints that all send to each other
 BOUNDED, BOOKED, FINAL = 8, 3, 6  # programs: of a grid by their bounds, of these by a booking, and of all by another one
 
+MOST_CUT = 1 << 17  # rows of a program that is cut into more pieces, as nothing has to be arranged
 NEVER = 1 << 60  # cycles
+_EVENLY = "so that links are evenly loaded"
+GATHERS = ("", "in the same order", _EVENLY)  # "": in reverse
 _IN_TURN = "one after the other"  # how a group adds
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A grid, the pieces that pass it, and what is said of them."""
+    """A grid, the pieces that pass it, and how what is scattered is gathered, one of GATHERS."""
 
-    layout: Layout
+    grid: Gathering
     pieces: tuple[Piece, ...]
+    gathers: str
+
+    @staticmethod
+    def of(grid: Gathering, order: tuple[int, ...], scattered: int, gathers: str, number: int) -> "_Choice":
+        """That with a number of pieces, in turn mirrored. UnsupportedError where the network has no routes."""
+        back: list[tuple[int, ...]] = [order[:scattered] if gathers else ()] * number
+        if gathers == _EVENLY:
+            back = grid.evenly(order[:scattered], number)
+        pieces = (Piece(order, scattered, mirrored=bool(at % 2), gathered=back[at]) for at in range(number))
+        return _Choice(grid, tuple(pieces), gathers)
+
+    @property
+    def layout(self) -> Layout:
+        """The grid."""
+        return self.grid.layout
+
+    def cut(self) -> "_Choice":
+        """The choice with twice as many pieces."""
+        return _Choice.of(self.grid, self.pieces[0].order, self.pieces[0].scattered, self.gathers, 2 * len(self.pieces))
 
     def program(self, request: Request) -> Program:
         """The program, whose sums come in any order."""
@@ -74,7 +97,7 @@ class _Choice:
     def __str__(self) -> str:
         piece = self.pieces[0]
         shape, order = "x".join(map(str, self.layout.sizes)), " ".join(map(str, piece.order))
-        back = ", gathered in the same order" if piece.forwards else ""
+        back = f", gathered {self.gathers}" if self.gathers else ""
         return f"{len(self.pieces)} piece(s) over {shape}, dimensions {order}, {piece.scattered} scattered{back}"
 
 
@@ -93,6 +116,7 @@ def exchanges(request: Request) -> Iterator[tuple[str, Program]]:
         bounded = nsmallest(BOUNDED, programs, key=lambda one: least_cycles(one[1], costs_of(request, one[1])))
         for choice, program in nsmallest(BOOKED, bounded, key=lambda one: booked_end(request, one[1])):
             found += [(booked_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
+            found += [one for one in [_in_more_pieces(request, choice, program)] if one is not None]
     if not found:
         chunks = "" if request.chunks is None else f" and {request.chunks} chunks"
         raise UnsupportedError(f"no exchange along dimensions of {request.topology.name} has this order{chunks}")
@@ -107,12 +131,33 @@ def _programs(request: Request, layout: Layout) -> Iterator[tuple[_Choice, Progr
                 yield choice, choice.program(request)
 
 
+def _in_more_pieces(request: Request, choice: _Choice, program: Program) -> tuple[int, str, Program] | None:
+    """(end, label, program) of a choice in twice as many pieces, again and again, as long as it ends earlier then: of exchanges
+    between two, in the order that they have by themselves. None where more pieces than were looked at do not."""
+    found = None
+    if request.chunks is not None or not choice.is_paired or not _is_free(request):
+        return None
+    end = booked_end(request, program)
+    while (choice := choice.cut()).rows(request) <= MOST_CUT and not request.monitor.expired:
+        program = choice.program(request)
+        before, end = end, booked_end(request, program)
+        if end >= before:
+            break
+        if len(choice.pieces) > PIECES[-1] or choice.rows(request) > MOST_ROWS:
+            found = end, str(choice), replace(program, in_order=True)
+    return found
+
+
+def _is_free(request: Request) -> bool:
+    """Whether a method chooses the expression."""
+    return request.order is None or request.order.expression is None
+
+
 def _arrangements(request: Request, choice: _Choice, program: Program) -> Iterator[tuple[str, Program]]:
     """(label, program) with its sums in each order that they may have."""
     place = {node: number for number, node in enumerate(request.members.tolist())}
-    is_free = request.order is None or request.order.expression is None
     for shape, expression in _expressions(request, choice):
-        if choice.is_paired and is_free:
+        if choice.is_paired and _is_free(request):
             yield str(choice), replace(program, in_order=True)
             continue
         for keeps in KEEPS[:1] if choice.is_paired or shape == _IN_TURN else KEEPS:
@@ -157,16 +202,16 @@ def _halved(layout: Layout, *, is_ring: bool) -> Layout:
 
 def _choices(request: Request, layout: Layout) -> Iterator[_Choice]:
     """Sequences of the dimensions, how many are scattered, and numbers of pieces."""
-    count = len(layout.sizes)
+    count, grid = len(layout.sizes), Gathering(request.topology, layout)
     first = tuple(range(count))
-    turns = [first] if max(layout.sizes) == 2 else [first[one:] + first[:one] for one in range(count)]
+    is_paired = max(layout.sizes) == 2
+    turns = [first, grid.nearest_first()] if is_paired else [first[one:] + first[:one] for one in range(count)]
     for order in dict.fromkeys([*turns, first[::-1]]):
         for scattered in range(count + 1) if request.collective.gathers else (count,):
-            for forwards in (False, True) if scattered > 1 and request.collective.gathers else (False,):
+            for gathers in GATHERS[: 2 + is_paired] if scattered > 1 and request.collective.gathers else GATHERS[:1]:
                 for number in PIECES:
-                    pieces = tuple(Piece(order, scattered, mirrored=bool(at % 2), forwards=forwards) for at in range(number))
                     if request.chunks in (None, number * prod(layout.sizes[one] for one in order[:scattered])):
-                        yield _Choice(layout, pieces)
+                        yield _Choice.of(grid, order, scattered, gathers, number)
 
 
 def _expressions(request: Request, choice: _Choice) -> Iterator[tuple[str, Expression]]:

@@ -1,18 +1,31 @@
 """Exchanges and trees in one order: valid, in the order that was asked for, and no slower than recursive doubling."""
 
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations
+
 import pytest
 
 import certree.api as ct
+from certree.extras.orders.make import exchanges
 from certree.extras.orders.make.arranged import KEEPS, arranged
+from certree.extras.orders.make.gathering import Gathering
 from certree.extras.orders.make.orders import wanted_order
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_columns import Op
+from certree.synth.fine.fine_schedule import costs_of, schedule_of
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program
-from certree.synth.fine.ways import default_ways
+from certree.synth.fine.search import Trial
+from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.method import Request
+from certree.synth.ranks.layout import Layout
+from certree.verify.checker import verify_schedule
 from certree.verify.order.additions import additions_of
 from certree.verify.order.expressions import Expression
 from tests.verify.order.test_additions import slowly
@@ -114,3 +127,54 @@ def test_switches_add_one_operand_after_the_other(order: str, refused: bool) -> 
     assert (found.is_fixed, found.expression) == (True, "(((0,1),2),3)")
     assert not additions_of(free).is_fixed  # type: ignore[union-attr]
     assert ct.simulate(made).cycles <= ct.simulate(free).cycles * 102 / 100
+
+
+CUBE = parse_topology("hypercube:3")
+CUBE_GRID = Gathering(CUBE, Layout((2, 2, 2), CUBE.endpoints))
+
+
+@pytest.mark.parametrize("gathered", [(), *permutations(range(3))])
+def test_gathered_in_any_sequence(gathered: tuple[int, ...]) -> None:
+    """What was scattered comes back to everyone, in the order of additions in which it was scattered."""
+    everyone = Collective(CollectiveKind.ALL_REDUCE).fitted(CUBE)
+    stages, roots = Levels((2, 2, 2), CUBE.endpoints, [Piece((0, 1, 2), 3, gathered=gathered)]).rows()
+    program = replace(stages.program(CUBE, everyone, roots, even_ways(CUBE)), in_order=True)
+    request = Request(CUBE, everyone, 1 << 14, load_machine("multitree"))
+    trial = Trial.of(program, costs_of(request, program))
+    made = schedule_of(program, trial.order, trial.first, 1, MadeFor(request.message_bytes, request.machine), {})
+    assert verify_schedule(made).valid
+    found = additions_of(made)
+    assert found is not None
+    assert found.certain == "(((0,1),(2,3)),((4,5),(6,7)))"
+
+
+def test_links_are_evenly_loaded() -> None:
+    """Dimensions are gathered so that the one that carried least of the sums carries most of the results: 9/16 of the message over
+    the busiest link of a hypercube of 16 nodes, where in reverse it is 1."""
+    cube = parse_topology("hypercube:4")
+    grid = Gathering(cube, Layout((2,) * 4, cube.endpoints))
+    order = grid.nearest_first()
+
+    def busiest(gathered: list[tuple[int, ...]]) -> Fraction:
+        total = sum(len(gathered) * Fraction(1, 2 << at) * row for at, row in enumerate(grid.loads[list(order)].astype(object)))
+        for one in gathered:
+            total = total + sum(
+                Fraction(1, 16) * (1 << at) * grid.loads[dimension].astype(object) for at, dimension in enumerate(one)
+            )
+        return Fraction(max(total), len(gathered))
+
+    assert sorted(order) == [0, 1, 2, 3]
+    assert busiest([order[::-1]]) == 1
+    assert busiest(grid.evenly(order, 4)) == Fraction(9, 16)
+
+
+def test_more_pieces() -> None:
+    """A choice is cut into more pieces while it ends earlier."""
+    request = Request(CUBE, Collective(CollectiveKind.ALL_REDUCE).fitted(CUBE), 1 << 22, load_machine("multitree"))
+    first = exchanges._Choice.of(CUBE_GRID, (0, 1, 2), 3, exchanges.GATHERS[1], 32)
+    found = exchanges._in_more_pieces(request, first, first.program(request))
+    assert found is not None
+    end, label, program = found
+    assert end < exchanges.booked_end(request, first.program(request))
+    assert len(program.chunk_root) >= 64 * 8
+    assert f"{len(program.chunk_root) // 8} piece(s)" in label
