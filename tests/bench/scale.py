@@ -27,28 +27,28 @@ NETWORKS = (
     "bigraph:32x16",
     "switch-fc:512x4",
 )
-SMALL = ("torus:4x4", "fattree:4x4")
-MESSAGE = 1 << 24
+SMALL = ("torus:2x3", "fattree:2x2")
+MESSAGE, SMALL_MESSAGE = 1 << 24, 1 << 16
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL, CollectiveKind.BROADCAST)
 
 
-def build(name: str, topology: Topology, kind: CollectiveKind) -> Schedule | str:
+def build(name: str, topology: Topology, kind: CollectiveKind, message: int) -> Schedule | str:
     """The schedule of a method, or why there is none."""
     collective = Collective(kind, 0 if kind in WITH_ONE_ROOT else None)
     try:
-        return load_methods()[name](Request(topology, collective, MESSAGE, load_machine("multitree")))
+        return load_methods()[name](Request(topology, collective, message, load_machine("multitree")))
     except (UnsupportedError, UndecidedError) as error:
         return str(error)
 
 
-def measure(spec: str, names: list[str]) -> None:
+def measure(spec: str, names: list[str], message: int) -> None:
     """A line for each method and collective on one network."""
     topology = parse_topology(spec)
     basis = None
     for name in sorted(names, key=lambda name: (name != ("multitree" if topology.is_direct else "ring"), name)):
         for kind in KINDS:
             start = time.process_time()
-            schedule = build(name, topology, kind)
+            schedule = build(name, topology, kind, message)
             built = time.process_time() - start
             if isinstance(schedule, str):
                 if " does not make " not in schedule:
@@ -70,7 +70,7 @@ def run(smoke: bool, names: list[str] | None = None, networks: tuple[str, ...] =
     """Every method that covers each network."""
     chosen = names or [name for name in load_methods() if name != "auto"]
     for spec in networks or (SMALL if smoke else NETWORKS):
-        measure(spec, chosen)
+        measure(spec, chosen, SMALL_MESSAGE if smoke else MESSAGE)
 
 
 if __name__ == "__main__":
