@@ -11,7 +11,7 @@ from tests.end_to_end.draws.exact_rates import FORMS, Draw, check_all, check_dra
 
 DRAWS = 100
 PARTS = 4  # tests, each with as many draws
-MUTANTS = range(DRAWS, DRAWS + 40)
+MUTANTS = range(DRAWS, DRAWS + 20)
 
 
 @pytest.mark.parametrize("first", range(0, DRAWS, DRAWS // PARTS))
