@@ -40,7 +40,7 @@ DOCUMENTS = {
         valid: bool
         topology collective machine: text
         root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
-        seconds bytes_per_second time_bound_seconds time_over_bound: rational?
+        seconds bytes_per_second algbw busbw time_bound_seconds time_over_bound: rational?
         method fewest_steps_said: text?
         left_out? beyond_budget?: {text}
         rounded?: rounded
@@ -85,6 +85,7 @@ DOCUMENTS = {
         time_bound_cycles_any_shares?: count?
         time_bounds?: [bound]
         seconds? bytes_per_second? time_bound_seconds?: rational
+        algbw? busbw?: rational?
         machine?: text
         """,
     "verify-batch": "valid: bool\nfiles: [checked]",
@@ -109,7 +110,7 @@ DOCUMENTS = {
         out_of_order?: count
         background?: others
         switched?: switched
-        seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
+        seconds? bytes_per_second? algbw? busbw? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,
     "inject": """
         topology machine: text

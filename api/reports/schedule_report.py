@@ -9,6 +9,7 @@ from certree.api.reports.order_report import order_of, order_words
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
+    bandwidths,
     clock_times,
     clock_words,
     collective_words,
@@ -101,7 +102,7 @@ def schedule_report(
         "machine": machine.name,
         **(order_of(schedule, effect) if verdict.valid else {}),
     }
-    document |= over_bounds(document["time_cycles"], document)
+    document |= over_bounds(document["time_cycles"], document) | bandwidths(document, schedule.collective, schedule.topology)
     if not verdict.valid:
         document["violations"] = [
             {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations

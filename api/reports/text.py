@@ -6,7 +6,7 @@ from typing import Any
 
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import ALLTOALLV, blocks_text, parse_collective
+from certree.models.schedule.collective import ALLTOALLV, Collective, blocks_text, parse_collective
 
 #: names of the two quantities of a schedule for people, and their units
 QUANTITIES = {"bandwidth": "bandwidth time", "latency": "latency"}
@@ -64,6 +64,14 @@ def clock_times(cycles: int | None, message_bytes: int, machine: Machine) -> dic
     return {"seconds": str(seconds), "bytes_per_second": str(message_bytes / seconds)}
 
 
+def bandwidths(times: Mapping[str, Any], collective: Collective, topology: Topology) -> dict[str, str | None]:
+    """`algbw` and `busbw` of a time, in bytes per second as exact texts, as nccl-tests defines them: the message over the time, and
+    that times the share of the message that the busiest port of a member carries (`Collective.bus_share`). Null without a time;
+    `busbw` also with a demand. `times`: that of `clock_times`."""
+    rate, share = times["bytes_per_second"], collective.bus_share(len(collective.members_of(topology)))
+    return {"algbw": rate, "busbw": None if rate is None or share is None else str(share * Fraction(rate))}
+
+
 def seconds_words(seconds: str | Fraction) -> str:
     """A time in the unit that leaves one to three digits before the point: `2.38 ms`."""
     value = Fraction(seconds)
@@ -77,9 +85,14 @@ def rate_words(bytes_per_second: str | None) -> str:
 
 
 def clock_words(report: dict[str, Any]) -> str:
-    """The time and the bandwidth of a report: `2.38 ms, 28.2 GB/s`."""
+    """The time and the bandwidth of a report: `2.38 ms, 28.2 GB/s`, or `2.38 ms, algbw 28.2 GB/s, busbw 49.3 GB/s` where it has
+    both."""
     words = seconds_words(report["seconds"])
-    return words if report["bytes_per_second"] is None else f"{words}, {rate_words(report['bytes_per_second'])}"
+    if report["bytes_per_second"] is None:
+        return words
+    if report.get("busbw") is None:
+        return f"{words}, {rate_words(report['bytes_per_second'])}"
+    return f"{words}, algbw {rate_words(report['algbw'])}, busbw {rate_words(report['busbw'])}"
 
 
 def rounded_of(topology: Topology) -> dict[str, Any]:

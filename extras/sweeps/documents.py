@@ -15,7 +15,7 @@ PARTS |= {
         bandwidth_time? bandwidth_bound? bandwidth_bound_any_shares? bound_cycles?: rational?
         time_over_bound? time_over_bound_any_shares?: rational?
         shares?: text
-        seconds? bytes_per_second? simulated_seconds? time_bound_seconds?: rational?
+        seconds? bytes_per_second? algbw? busbw? simulated_seconds? time_bound_seconds?: rational?
         optimal_in?: [text]
         gap?: gaps
         engine?: text?

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 
 import numpy as np
 
@@ -112,6 +113,15 @@ class Collective:
     def gathers(self) -> bool:
         """Whether finished chunks are copied to every endpoint."""
         return self.kind in (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.BROADCAST)
+
+    def bus_share(self, endpoints: int) -> Fraction | None:
+        """Bytes over the busiest port of one of `endpoints` members, per byte of the message, as nccl-tests counts them for its
+        bus bandwidth; None with a demand, for which it has no rule."""
+        if self.demand is not None:
+            return None
+        if self.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
+            return Fraction(1)
+        return Fraction(endpoints - 1, endpoints) * (2 if self.kind is CollectiveKind.ALL_REDUCE else 1)
 
     @property
     def name(self) -> str:

@@ -57,10 +57,10 @@ def test_every_command_has_seconds(tmp_path):
     assert made["time_bound_cycles"] <= made["time_cycles"]
     assert made["time_bound_seconds"] == cell["time_bound_seconds"] == least["time_bound_seconds"] == least["seconds"]
     assert least["time_bound_cycles"] == made["time_bound_cycles"] == 158 + 1 + Fraction(3, 4) * (1 << 20) / 16
-    assert "109,503 cycles (109.5 µs, 9.576 GB/s) for 1 MiB" in certree("verify", file).out
-    assert "time: 109.5 µs, 9.576 GB/s on machine multitree" in certree("simulate", file).out
+    assert "109,503 cycles (109.5 µs, algbw 9.576 GB/s, busbw 14.36 GB/s) for 1 MiB" in certree("verify", file).out
+    assert "time: 109.5 µs, algbw 9.576 GB/s, busbw 14.36 GB/s on machine multitree" in certree("simulate", file).out
     assert (
-        "time ≥ 49,311 cycles (49.31 µs, 21.26 GB/s) for 1 MiB, machine multitree"
+        "time ≥ 49,311 cycles (49.31 µs, algbw 21.26 GB/s, busbw 31.9 GB/s) for 1 MiB, machine multitree"
         in certree("bound", "ring:4", "--size", "1MiB").out
     )
 

@@ -11,6 +11,7 @@ from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
+    bandwidths,
     clock_times,
     clock_words,
     collective_words,
@@ -78,6 +79,7 @@ def _time_report(found: Bounds) -> dict[str, Any]:
     times = clock_times(found.time_cycles, size, machine)
     any_shares = {} if found.any_shares is None else {"time_bound_cycles_any_shares": found.time_cycles_any_shares}
     bound = in_cycles_and_seconds(found.time_cycles, size, machine)
+    times |= bandwidths(times, found.collective, found.topology)
     known = {**bound, **any_shares, **times, "message_bytes": size, "machine": machine.name}
     return known | {"time_bounds": list(found.time_bounds)}
 

@@ -26,8 +26,6 @@ from certree.verify.order.expressions import read_expression
 DEFAULT_SECONDS = "60s"
 MAX_ITERATIONS = 10_000
 _GRACE = 1.0  # seconds
-_TWICE = (CollectiveKind.ALL_REDUCE,)
-_WHOLE = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,9 @@ class Executed:
     @property
     def bus_bandwidth(self) -> float:
         """Bytes per second."""
-        ranks, kind = len(self.schedule.topology.endpoints), self.schedule.collective.kind
-        share = Fraction(1) if kind in _WHOLE else Fraction(ranks - 1, ranks) * (2 if kind in _TWICE else 1)
-        return float(share) * self.message_bytes / min(self.seconds)
+        collective = self.schedule.collective
+        share = collective.bus_share(len(collective.members_of(self.schedule.topology)))
+        return float(1 if share is None else share) * self.message_bytes / min(self.seconds)
 
 
 def execute(

@@ -37,7 +37,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
 NO_RUN = "none"
-_LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narrow terminal
+_LEFT_OUT_FIRST = ("contention", "steps", "algbw GB/s", "busbw GB/s", "bandwidth time")  # in a narrow terminal
 
 
 @click.command("compare")
@@ -127,7 +127,8 @@ def _ratio(over: str | None) -> str:
 
 
 def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
-    header = ["size", "method", ">cycles", ">time", ">GB/s"] + ([">simulated", ">contention"] if simulated else [])
+    header = ["size", "method", ">cycles", ">time", ">algbw GB/s", ">busbw GB/s"]
+    header += [">simulated", ">contention"] if simulated else []
     shared = any("time_over_bound_any_shares" in cell for cell in cells)
     header += ["shares"] * shared + [">time / bound"] + [">with any shares"] * shared + [">bandwidth time", ">gap", ">steps"]
     rows = []
@@ -139,7 +140,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
             rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue
         row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
-        row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
+        row += [rate_words(cell[name]).removesuffix(" GB/s") for name in ("algbw", "busbw")]
         row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
         row += [cell["shares"].removesuffix(" shares")] if shared else []
         row += [_ratio(cell["time_over_bound"])]

@@ -20,7 +20,7 @@ COLUMNS = {
     "bound_cycles": TEXT, "time_bound_cycles": COUNT, "time_over_bound": TEXT, "simulated_cycles": COUNT, "simulated_seconds": TEXT,
     "contention_cycles": COUNT, "late": COUNT, "data_ok": FLAG, "exact": FLAG, "engine": TEXT, "not_simulated": TEXT, "key": TEXT,
     "shares": TEXT, "bandwidth_bound_any_shares": TEXT, "time_bound_cycles_any_shares": COUNT, "time_over_bound_any_shares": TEXT,
-    "time_bound_seconds": TEXT, "options": TEXT,
+    "time_bound_seconds": TEXT, "options": TEXT, "algbw": TEXT, "busbw": TEXT,
 }  # fmt: skip
 _GROUP = 10_000  # rows of Parquet that are written at once
 

@@ -57,7 +57,7 @@ def test_table_has_a_line_for_each_cell():
     lines = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree").out.splitlines()
     assert lines[0] == "all-reduce on ring:4, machine multitree"
     assert lines[1].split() == [
-        "size", "method", "cycles", "time", "GB/s", "simulated", "contention", "time", "/", "bound",
+        "size", "method", "cycles", "time", "algbw", "GB/s", "busbw", "GB/s", "simulated", "contention", "time", "/", "bound",
         "bandwidth", "time", "gap", "steps",
     ]  # fmt: skip
     assert [line.split()[:3] for line in lines[2:]] == [

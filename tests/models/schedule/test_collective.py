@@ -199,3 +199,14 @@ def test_csv(tmp_path):
     assert loaded.digest == straight("gather").digest
     with pytest.raises(ScheduleFormatError, match="2 chunks; all-to-all needs a multiple of the 6 ordered pairs"):
         load_schedule_csv(tmp_path / "s.csv", parse_topology("full:3"), parse_collective("all-to-all"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [("all-reduce", "7/4"), ("reduce-scatter", "7/8"), ("all-gather", "7/8"), ("all-to-all", "7/8"), ("broadcast", "1"), ("reduce", "1"),
+     ("gather", "7/8"), ("scatter", "7/8")],
+)  # fmt: skip
+def test_bus_share(kind: str, share: str) -> None:
+    """The factors of busbw in nccl-tests (doc/PERFORMANCE.md), for 8 ranks."""
+    root = 0 if kind in WITH_ONE_ROOT else None
+    assert Collective(kind, root).bus_share(8) == Fraction(share)
