@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import packet_lengths
 from certree.models.machine.clocks import Clocks
+from certree.models.machine.machine import PacketMachine
 from certree.models.network.routing import DIRECT
 from certree.models.routers.transparency import has_routers, has_routes, schedule_effect
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
 
+PASSES_INTERFACE = (
+    "paced interfaces wait for flits that do not fit their buffers; without routers these include flits of messages that pass"
+)
 MET_IN_NETWORK = "messages over several links wait for each other in the network, where routers let their flits take turns"
 
 
@@ -31,7 +36,8 @@ def meeting_effect(
     """The effect of routers on a run of the fast engine with the given contention cycles and late rows; None: no effect.
 
     In both engines messages between neighbours wait only at their interface. Messages over several links wait in routers, which do
-    not serve one whole message after the other; and routers choose among parallel lanes in advance.
+    not serve one whole message after the other; and routers choose among parallel lanes in advance. On lanes, a paced interface
+    counts flits of messages that pass its node as its own.
     Sufficient, not necessary. O(rows + hops of the routes, log).
     """
     schedule = source.schedule
@@ -40,10 +46,19 @@ def meeting_effect(
     passed = _pairs_of_routes(schedule)
     is_wide = bool((schedule.topology.pair_capacity[np.concatenate(passed)] > 1).any())
     as_planned = run == "slotted" and (clocks is None or clocks.are_equal) and not late
-    if contention_cycles == 0 and (as_planned or not is_wide):
-        return None
     before = np.concatenate([np.concatenate(([-1], pairs[:-1])) for pairs in passed])
-    return MET_IN_NETWORK if is_wide or routes_meet(np.concatenate(passed), before) else None
+    meet = is_wide or routes_meet(np.concatenate(passed), before)
+    if contention_cycles == 0 and (as_planned or not is_wide):
+        return PASSES_INTERFACE if run == "paced" and meet and _exceeds_buffers(source) else None
+    return MET_IN_NETWORK if meet else None
+
+
+def _exceeds_buffers(source: Tables | SimulatedSchedule) -> bool:
+    """Whether a message may have more flits than the injection buffer of a port, as packets too; rates round up to a cycle."""
+    granules = ceil_div(source.chunk_bytes, source.machine.flit_bytes)
+    if source.schedule.has_sizes:
+        granules *= int(source.schedule.granules.max(initial=1))
+    return granules + PacketMachine.of(source.machine).heads(granules) >= source.machine.ni_buffer_flits
 
 
 def _pairs_of_routes(schedule: Schedule) -> list[NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from certree.hw.engines.router_transparency import MET_IN_NETWORK
+from certree.hw.engines.router_transparency import MET_IN_NETWORK, PASSES_INTERFACE
 from certree.hw.engines.runs import ENGINES, Engine, Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run, tables_or_plan
@@ -12,10 +12,12 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.routers.transparency import SHARED_INTERFACE
+from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from tests.hw.made import STAR
 from tests.hw.made import made as made_for
 from tests.hw.runs import on_lanes, on_routers
+from tests.hw.trees import tree_schedule
 
 BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
 SIZE = 1 << 14
@@ -53,6 +55,17 @@ def test_messages_that_met_are_known_after_the_run(method: str, cycles: int, on_
         run(source, Options(mode="paced", engine="fast"))
     slotted = run(source)
     assert (slotted.engine, slotted.is_exact, slotted.cycles) == (Engine.FAST, True, slotted.closed_form_cycles)
+
+
+def test_a_message_that_passes_is_no_flit_of_the_node():
+    """No message waits, and yet a step begins later on lanes: there the interface counts the flits of a message that passes."""
+    small = replace(MULTITREE, ni_buffer_flits=0)
+    tables = lower(tree_schedule("mesh:2x3,far", CollectiveKind.ALL_GATHER, 1, delay=1, repeats=1, seed=18), 4096, small)
+    lanes, through = on_lanes(tables, "paced"), on_routers(tables, "paced")
+    assert (lanes.cycles, lanes.contention_cycles, lanes.router_effect) == (1262, 0, PASSES_INTERFACE)
+    assert run(tables, Options(mode="paced")).cycles == through.cycles == 1241
+    with pytest.raises(UnsupportedError, match=PASSES_INTERFACE):
+        run(tables, Options(mode="paced", engine="fast"))
 
 
 def test_machines_without_routers_have_nothing_to_add():
