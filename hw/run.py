@@ -127,18 +127,23 @@ def _ended(source: Tables | SimulatedSchedule, options: Options, cells: Callable
         counters = engine.run(options.progress)
         return _Ended(engine, counters, engine.deadlock(), effect)
 
-    in_time = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
+    in_time = _is_in_time(options)
     effect = router_effect(source, options.framing, in_time=in_time)
     if not options.needs_routers:
         if effect is None or options.leaves_routers_out:
             ended = on(LaneEngine(source, options, cells()), effect)
-            waited = ended.counters["contention_cycles"], ended.counters["late"]
+            waited = ended.counters["contention_cycles"], ended.counters["late"] + (options.endpoint is not None)
             effect = effect or meeting_effect(source, options.mode, *waited, options.clocks)
             if effect is None or options.leaves_routers_out:
                 return replace(ended, router_effect=effect)
         if options.engine == Engine.FAST:
             raise UnsupportedError(f"the fast engine is not exact with these routers: {effect}; the flit engine has them")
     return on(FlitEngine(source, options, cells()), effect)
+
+
+def _is_in_time(options: Options) -> bool:
+    """Whether rows fire, and messages start, when their slots open."""
+    return options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal) and options.endpoint is None
 
 
 def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
@@ -150,18 +155,25 @@ def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
         write_flit_trace(options.trace_flits, engine.network, engine.core, force=options.force)
     if options.observer is not None:
         options.observer(engine)
-    predictable = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
     shown = _shown(engine.source, options, [ended])
     return replace(
         shown,
-        closed_form_cycles=engine.closed_form() if predictable else None,
+        closed_form_cycles=engine.closed_form() if _is_in_time(options) else None,
         starved=engine.starved(),
         others=None if options.others is None else engine.other_traffic(),
     )
 
 
 def _may_be_cut(options: Options) -> bool:
-    needs_one_run = (options.clocks, options.trace, options.trace_flits, options.others, options.longest_wait, options.observer)
+    needs_one_run = (
+        options.clocks,
+        options.trace,
+        options.trace_flits,
+        options.others,
+        options.longest_wait,
+        options.observer,
+        options.endpoint,
+    )
     return options.in_parts and all(option is None for option in needs_one_run)
 
 
@@ -203,4 +215,5 @@ def _shown(source: Tables | SimulatedSchedule, options: Options, ended: Sequence
         stated_order=options.stated_order,
         order_faults=tuple(words for one in ended for words in one.engine.order_faults()),
         out_of_order=total["out_of_order"],
+        endpoint=ended[-1].engine.endpoint_use(ended[-1].counters),
     )

@@ -27,6 +27,7 @@ PARTS = {
         bandwidth_bound? free_bound?: rational
         """,
     "packet": "id: count\nhead tail: count?",
+    "endpoint_use": "system: text\norder: text?\nusable_cycles: count\noccupancy: {rational}\ncounts: {count}",
     "others": "packets arrived longest_latency: count",
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "degree": "min max: count",
@@ -109,6 +110,7 @@ DOCUMENTS = {
         stated_order?: text
         out_of_order?: count
         background?: others
+        endpoint?: endpoint_use
         switched?: switched
         seconds? bytes_per_second? algbw? busbw? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,

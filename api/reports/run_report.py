@@ -16,9 +16,9 @@ from certree.models.tables.tables import Tables
 def holds(result: Run, planned: int = 0) -> bool:
     """Whether the run passes: right data, added in the stated order if there is one, and for slotted runs without background
     packets no contention but the `planned` one, no late rows, and the closed form, if there is one, met exactly. Only data and
-    order count where routers add something to the closed form (with equal clocks), which `verify` and `export` say of what they
-    accept."""
-    if result.mode != "slotted" or result.others is not None or left_out(result):
+    order count where endpoints take time, and where routers add something to the closed form (with equal clocks), which `verify`
+    and `export` say of what they accept."""
+    if result.mode != "slotted" or result.others is not None or result.endpoint is not None or left_out(result):
         return result.data_ok and not result.order_faults
     exact = result.closed_form_cycles in (None, result.cycles)
     return result.data_ok and not result.order_faults and exact and not result.late and result.contention_cycles == planned
@@ -63,6 +63,7 @@ def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[s
         "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
         "deadlock": list(result.deadlock),
         **_order_document(result),
+        **_endpoint_document(result),
     }
 
 
@@ -71,6 +72,22 @@ def _order_document(result: Run) -> dict[str, Any]:
     if result.stated_order is None:
         return {}
     return {"stated_order": result.stated_order, "out_of_order": result.out_of_order, "faults": list(result.order_faults)}
+
+
+def _endpoint_document(result: Run) -> dict[str, Any]:
+    """What the endpoints did, in a run that has them."""
+    if (used := result.endpoint) is None:
+        return {}
+    shares = {name: str(share) for name, share in used.occupancy.items()}
+    return {
+        "endpoint": {
+            "system": used.system,
+            "order": used.order,
+            "usable_cycles": used.usable_cycles,
+            "occupancy": shares,
+            "counts": dict(used.counts),
+        }
+    }
 
 
 def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, Any]:
@@ -110,6 +127,8 @@ def simulation_words(report: dict[str, Any]) -> str:
     lines.append(f"  contention: {report['contention_cycles']:,} cycles{planned}; late rows: {report['late']:,}")
     if report["max_link_utilization"] is not None:
         lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if "endpoint" in report:
+        lines += _endpoint_lines(report["endpoint"], cycles)
     if report["parts"] > 1:
         why = "since it reuses a chunk's buffer; a barrier separates the parts"
         lines.append(f"  in {report['parts']} parts, {why}")
@@ -129,3 +148,20 @@ def simulation_words(report: dict[str, Any]) -> str:
         lines.append(f"  out-of-order: {more:,} more")
     lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])
+
+
+def _endpoint_lines(used: dict[str, Any], cycles: int) -> list[str]:
+    """Who ran the collective, and which units were how busy."""
+    order = f", in the order of {used['order']}" if used["order"] else ""
+    back = (
+        f"; results back {cycles - used['usable_cycles']:,} cycles after the last arrival"
+        if used["usable_cycles"] != cycles
+        else ""
+    )
+    shares = (f"{name.replace('_', ' ')} {float(Fraction(share)) * 100:.1f} %" for name, share in used["occupancy"].items())
+    counts = (f"{name.replace('_', ' ')} {count:,}" for name, count in used["counts"].items())
+    return [
+        f"  endpoint: {used['system']}{order}{back}",
+        f"    busy: {', '.join(shares)}",
+        f"    {', '.join(counts)}",
+    ]

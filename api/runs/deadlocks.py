@@ -102,6 +102,8 @@ def require_in_time(source: Tables | SimulatedSchedule, options: Options) -> Non
     differ = clocks is not None and not clocks.are_equal
     if clocks is not None and differ and not _has_guards(source, clocks):
         why = "clocks differ"
+    elif options.endpoint is not None:
+        why = "endpoints take time"
     elif options.others is not None:
         why = "other packets share the routers"
     elif not options.without_routers:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from certree.api.inputs import given
@@ -15,10 +16,14 @@ from certree.hw.routers.packets import Packets, read_packets
 from certree.hw.run import run as run_schedule
 from certree.hw.switching import Switched, run_switched
 from certree.models.common.errors import InputError
+from certree.models.common.extras import provided
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
+
+#: the name of the system that has no endpoints
+NO_ENDPOINT = "none"
 
 
 def simulate(
@@ -35,6 +40,9 @@ def simulate(
     skew: str | None = None,
     drift: str | None = None,
     step_time: str = "paper",
+    endpoint: str | None = None,
+    endpoint_params: str | Path = "ace",
+    computing: str | Fraction = "0",
     trace: str | Path | None = None,
     trace_flits: str | Path | None = None,
     force: bool = False,
@@ -49,13 +57,17 @@ def simulate(
     "paced"), `engine` ("auto", "fast", "lanes" or "flit"), `without_routers`, `flow` ("message" or "packet"), `longest_wait`,
     `step_time`, `trace`, `trace_flits`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background
     packets, a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
+    `endpoint`: a system of the endpoints `endpoint_params` (a preset or a TOML file, as in `endpoints`), whose memory bus, DMAs and
+    engine then feed and drain the network interfaces; None or "none": payloads are there when their rows fire. `computing`: the
+    share of the memory bandwidth that computing asks for next to the collective, "3/5".
 
     Tables that state a delay other than their own (`certree.verify.tables.delay`), or another order of additions, raise
     InvalidScheduleError. Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine,
     unless `without_routers` or `allow_deadlock`, which runs them to see. Schedules that rely on slots (`certree.verify.order`)
-    raise it where messages of a slotted run may be late: by routers that add something to lanes, by clocks that differ, or by
-    background packets, unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises
-    InputError for unknown names and unreadable files, UnsupportedError where the engine or the machine cannot run the input.
+    raise it where messages of a slotted run may be late: by routers that add something to lanes, by clocks that differ, by
+    background packets, or by endpoints, unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports
+    it. Raises InputError for unknown names and unreadable files, UnsupportedError where the engine, the machine or the endpoints
+    cannot run the input.
 
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
@@ -64,6 +76,7 @@ def simulate(
     taken = source if isinstance(source, SimulatedSchedule) else given(source)
     prepared = taken if isinstance(taken, SimulatedSchedule) else source_to_run(taken, size, machine)
     others = read_packets(Path(background), prepared.topology) if isinstance(background, str | Path) else background
+    model = None if endpoint in (None, NO_ENDPOINT) else provided("endpoints of runs")(endpoint, endpoint_params, computing)
     options = Options(
         mode=run,
         engine=engine,
@@ -77,6 +90,7 @@ def simulate(
         trace_flits=None if trace_flits is None else Path(trace_flits),
         force=force,
         progress=progress,
+        endpoint=model,
     )
     if isinstance(prepared, Tables):
         require_own_delay(prepared)
@@ -86,7 +100,7 @@ def simulate(
         require_in_time(prepared, options)
     order = stated_order(prepared, options, is_given=prepared is taken)
     stated = replace(with_proof(prepared, options), stated_order=order)
-    return run_schedule(prepared, stated)
+    return run_schedule(prepared, stated) if model is None else provided("runs with endpoints")(prepared, stated)
 
 
 def simulate_switch(

@@ -3,6 +3,10 @@
 from certree.models.common.extras import Extra
 
 EXTRA = Extra(
+    provides={
+        "endpoints of runs": "run.table_runs:endpoint_of_runs",
+        "runs with endpoints": "run.table_runs:run_with_endpoints",
+    },
     presets={"endpoints": "model.endpoint:ENDPOINTS.described"},
     plug_ins={"documents": ("documents",), "traces": ("run.traced",)},
 )

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_calls import run_to_end
-from certree.hw.engines.runs import Engine, Options, OtherTraffic
+from certree.hw.engines.runs import EndpointUse, Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.stated_order import StatedOrder
 from certree.hw.engines.table_framing import framed
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
+from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import SlotTiming, in_slots, schedule_cycles, slot_timing
 from certree.models.tables.tables import Tables
@@ -41,9 +42,13 @@ class RowEngine(ABC):
         self.order = None if options.stated_order is None else StatedOrder(self.rows, self.source.schedule)
         if options.clocks is not None:
             self.rows.set_clocks(options.clocks)
+        self._model = options.endpoint
         if options.step_time == "exact":
             timing = self._timing()
             self.rows.scalars["step_cycles"] = timing.ser + timing.lat + timing.red
+        self.endpoints = (
+            None if self._model is None else self._model.start(_with_rows(self.source), self.rows, traced=options.is_traced)
+        )
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
         """Run to the end, or until the run stalls; returns the counters of the core."""
@@ -51,9 +56,16 @@ class RowEngine(ABC):
         statistics: Mapping[str, int] = self.core.statistics()
         return statistics
 
+    def endpoint_use(self, counters: Mapping[str, int]) -> EndpointUse | None:
+        """What the endpoints did, where there are any."""
+        if self._model is None or self.endpoints is None:
+            return None
+        return self._model.use(self.core, self.endpoints, counters)
+
     def write_trace(self, path: Path, *, force: bool) -> None:
         """Write the trace of a traced run that has ended."""
-        write_trace(path, self.rows, self.core.trace(), self.link_uses, force=force)
+        events = None if self._model is None or self.endpoints is None else self._model.events(self.core, self.endpoints)
+        write_trace(path, self.rows, self.core.trace(), self.link_uses, events, force=force)
 
     def closed_form(self) -> int:
         """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
@@ -77,12 +89,16 @@ class RowEngine(ABC):
     def _waiting(self) -> tuple[str, ...]:
         lines, waiting = [], self.core.waiting()
         for node, row, iteration, arrival in waiting[:_REPORTED_NODES]:
-            awaited = self.rows.describe_arrival(arrival) if arrival >= 0 else "its step"
+            awaited = self.rows.describe_arrival(arrival) if arrival >= 0 else "its step" + self._or_endpoint
             place = f"in {self.rows.describe_row(row)}, iteration {iteration}," if row >= 0 else "at its end"
             lines.append(f"node {node} {place} waits for {awaited}")
         if len(waiting) > _REPORTED_NODES:
             lines.append(f"and {len(waiting) - _REPORTED_NODES} more nodes wait")
         return tuple(lines)
+
+    @property
+    def _or_endpoint(self) -> str:
+        return "" if self.endpoints is None else ", or for room at its endpoint"
 
     def order_faults(self) -> tuple[str, ...]:
         """Operands that were added after one that comes later in the stated order, in words: the first few."""
@@ -97,3 +113,10 @@ class RowEngine(ABC):
     def other_traffic(self) -> OtherTraffic | None:
         """The results of other packets, where there can be any."""
         return None
+
+
+def _with_rows(source: Tables | SimulatedSchedule) -> Tables:
+    if isinstance(source, Tables):
+        return source
+    why = "" if source.no_tables is None else f": {source.no_tables}"
+    raise UnsupportedError(f"endpoints run tables, and this schedule has none{why}")

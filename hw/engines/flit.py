@@ -71,6 +71,7 @@ class FlitEngine(RowEngine):
             options.mode,
             cells,
             options.is_traced,
+            self.endpoints,
         )
         if options.longest_wait is not None:
             self.core.watch(options.longest_wait)

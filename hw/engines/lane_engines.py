@@ -33,7 +33,11 @@ class LaneEngine(RowEngine):
         if self.name == Engine.LANES:
             self._program.check_stages()
         traced = options.is_traced
-        self.core = _core.Run(self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced)
+        self.core = _core.Run(
+            self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced, self.endpoints
+        )
+        if options.endpoint is not None:
+            options.endpoint.prepare(self.core)
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
         """Run to the end, or until the run stalls; returns the counters of the core, with whole flits: lanes count their cycles."""

@@ -1,17 +1,21 @@
-"""Options and results of runs, the same for every engine."""
+"""Options and results of runs, the same for every engine; and what a run takes from a model of endpoints, which an extra has."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from certree.hw import _core
+from certree.hw.engines.table_rows import Rows
 from certree.hw.routers.packets import NO_PACKETS, Packets
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.common.shown import Shown
 from certree.models.machine.clocks import Clocks
 from certree.models.schedule.timing import FRAMINGS
+from certree.models.tables.tables import Tables
 
 
 class Engine(StrEnum):
@@ -37,6 +41,51 @@ def check_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
+class EndpointUse:
+    """What the endpoints of a run did. `system`: who ran the collective; `order`: the system whose order of messages the run kept,
+    where it is another one's. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may include the
+    return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes; `counts`: other
+    numbers, by name."""
+
+    system: str
+    usable_cycles: int
+    occupancy: Mapping[str, Fraction]
+    counts: Mapping[str, int]
+    order: str | None = None
+
+
+@dataclass(frozen=True)
+class EndpointEvents:
+    """What the trace of a run with endpoints has of them. `at_interface`: by number of a message the cycle in which its payload was
+    at its interface; `steps`: (cycle, node, iteration, what happened) of iterations at engines."""
+
+    at_interface: Mapping[int, int]
+    steps: Sequence[tuple[int, int, int, str]]
+
+
+class EndpointModel(ABC):
+    """Endpoints for runs of tables: what nodes have between memory and network interface."""
+
+    name: str
+
+    @abstractmethod
+    def start(self, source: Tables, rows: Rows, *, traced: bool) -> _core.Endpoints:
+        """The endpoints of one run. UnsupportedError where they cannot run the tables."""
+
+    @abstractmethod
+    def prepare(self, core: Any) -> None:
+        """Tell the core of a run on lanes what it must know before it starts."""
+
+    @abstractmethod
+    def use(self, core: Any, endpoints: _core.Endpoints, counters: Mapping[str, int]) -> EndpointUse:
+        """What the endpoints did in a run that has ended or stalled; `counters` are those of the engine."""
+
+    @abstractmethod
+    def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:
+        """What the endpoints did when, in a traced run that has ended."""
+
+
+@dataclass(frozen=True)
 class Options:
     """Options of a run of a schedule or its tables.
 
@@ -53,6 +102,7 @@ class Options:
       wait for all that their cell ever gets
     - `stated_order`: the order of additions in which the rows add by their slots; the run then reports operands that are not added
       in it
+    - `endpoint`: what nodes have between memory and network interface, in place of the reduction unit of the machine; tables only
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
       Perfetto and chrome://tracing; not overwritten unless `force`
@@ -73,6 +123,7 @@ class Options:
     others: Packets | None = None
     longest_wait: int | None = None
     at_any_timing: bool = False
+    endpoint: EndpointModel | None = None
     in_parts: bool = True
     trace: Path | None = None
     trace_flits: Path | None = None
@@ -147,6 +198,7 @@ class Run(Shown):
     - `starved`: packets that waited longer than `Options.longest_wait`; `others`: results of other packets; both on routers only
     - `stated_order`: the order of additions that is stated, if there is one; `order_faults`: the first operands that were added
       after one that comes later in it, and `out_of_order` how many were
+    - `endpoint`: what the endpoints did, in a run that has them; `cycles` then last until their results are in memory
     - `parts`: number of parts that were run one after the other (`certree.hw.engines.schedule_run`)
     """
 
@@ -171,6 +223,7 @@ class Run(Shown):
     stated_order: str | None = None
     order_faults: tuple[str, ...] = ()
     out_of_order: int = 0
+    endpoint: EndpointUse | None = None
 
     @property
     def is_exact(self) -> bool:

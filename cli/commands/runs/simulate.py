@@ -17,7 +17,7 @@ from certree.api.reports.run_report import (
 )
 from certree.api.reports.schedule_report import closed_form
 from certree.api.runs.runnable import source_to_run
-from certree.api.runs.simulation import simulate, simulate_switch
+from certree.api.runs.simulation import NO_ENDPOINT, simulate, simulate_switch
 from certree.cli.words.parameters import (
     COUNT,
     check_output,
@@ -78,6 +78,12 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
               help="Paced: length of a step without rows. paper: MultiTree, footnote 4; "
                    "exact: with latency and reduction.")  # fmt: skip
+@click.option("--endpoint", metavar="SYSTEM",
+              help="none, or a system of endpoints: their memory bus, DMAs and engine feed and drain the NIs.")  # fmt: skip
+@click.option("--endpoint-params", metavar="NAME|FILE", default="ace", show_default=True,
+              help="Endpoints: a preset or a TOML file.")  # fmt: skip
+@click.option("--computing", metavar="SHARE", default="0",
+              help="Share of the memory bandwidth of endpoints that computing asks for, such as 3/5.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Write one JSON line per message, or, to a name ending in .json, a trace for ui.perfetto.dev.")  # fmt: skip
 @click.option("--trace-flits", type=click.Path(path_type=Path),
@@ -121,9 +127,10 @@ def simulate_command(
     and routers that add nothing to it: what they add is shown, and is no failure); when epochs are mixed (--then) or packets
     starve (--longest-wait); when routes may deadlock in the routers of the machine, with any engine (--without-routers leaves
     routers out); or when a schedule relies on slots and its messages may be late because of routers, --skew, --drift or
-    --background (--allow-late runs it).
+    --background, or of endpoints (--allow-late runs it).
     """
     _require_fitting(context, engine)
+    _require_endpoint(context)
     if engine == Engine.FLOW:
         code: int = provided("engine flow")(path, size, model, reading, as_json=as_json)
         return code
@@ -189,6 +196,14 @@ def _require_fitting(context: click.Context, engine: str) -> None:
         if given and name not in both and (name in of_flow) != (engine == Engine.FLOW):
             option = "params" if name == "machine" else name.replace("_", "-")
             raise InputError(f"--{option} needs " + ("--engine flow" if name in of_flow else "another engine than flow"))
+
+
+def _require_endpoint(context: click.Context) -> None:
+    """InputError for an option that a run without endpoints would ignore."""
+    for name in ("endpoint_params", "computing"):
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and context.params["endpoint"] in (None, NO_ENDPOINT):
+            raise InputError(f"--{name.replace('_', '-')} needs --endpoint SYSTEM")
 
 
 def _then(path: Path, source: Tables | SimulatedSchedule) -> tuple[object, ...]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.extras.endpoints.run.messages import ChunkRows
 from certree.extras.endpoints.run.streams import flow_columns
-from certree.hw.core_calls import MAX_ENTRY, check_fits, narrowed
+from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
+from certree.hw.core_calls import narrowed
 from certree.hw.engines.core_program import mixed
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
@@ -21,9 +22,6 @@ from certree.models.schedule.timing import ceil_div
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks
 MAX_UNITS = 1 << 22  # of a kind, over all nodes
-MAX_RATE = 1 << 60  # numerators, denominators and sizes among the core's scalars
-_RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
-FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,7 @@ class EndpointProgram:
             "command_start": np.array([payload.start for payload in payloads], np.uint64),
         }
         self.scalars = self._scalars()
-        for name, value in self.scalars.items():
-            check_fits(name, value, MAX_RATE if name.endswith(("_bytes", "_cycles")) else MAX_ENTRY)
+        check_scalars(self.scalars)
 
     def _machines(self) -> list[int]:
         """State machines of each phase: as many as there are, evenly. Accelerators and ideal interfaces work on as many chunks
@@ -178,15 +175,8 @@ class EndpointProgram:
         }
 
     def _scalars(self) -> dict[str, int]:
-        endpoint, system, clock = self.endpoint, self.system, self.endpoint.interface.clock_hertz
-        buses, engine = endpoint.buses, endpoint.engine
-        memory = system.memory_bytes_per_second or buses.memory_bytes_per_second
-        if self.choices.share_bounds and system.memory_share:
-            memory *= system.memory_share
-        adder = endpoint.accelerator.adders * endpoint.accelerator.clock_hertz * FLOAT_BYTES * (system.compute_share or 1)
-        rates = {"memory": memory, "interface": buses.interface_bytes_per_second, "adder": adder}
         return {
-            "system": _RUNS[system.runs],
+            **unit_scalars(self.endpoint, self.system, share_bounds=self.choices.share_bounds),
             "nodes": self.nodes,
             "phases": self.rows.phases,
             "parts": self.rows.parts,
@@ -197,16 +187,6 @@ class EndpointProgram:
             "lifo": self.choices.lifo,
             "in_order": self.choices.in_order,
             "apart": self.choices.apart,
-            "bus_latency": buses.latency_cycles,
-            "bus_overhead": buses.overhead_cycles,
-            "bus_gap": buses.gap_cycles,
-            "alus": engine.alus,
-            "alu_bytes": engine.alu_bytes,
-            "banks": engine.banks,
-            "bank_bytes": engine.bank_bytes,
-            "packet_bytes": endpoint.interface.packet_bytes,
-            **{f"{name}_bytes": (rate / clock).numerator for name, rate in rates.items()},
-            **{f"{name}_cycles": (rate / clock).denominator for name, rate in rates.items()},
         }
 
     def first_cells(self) -> NDArray[np.uint64]:

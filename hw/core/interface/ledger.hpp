@@ -15,7 +15,8 @@
 namespace certree {
 
 struct Statistics {
-  Cycle end;                            // when the last chunk so far was written or reduced
+  Cycle end;                            // when the last chunk so far was written or reduced, or results were back
+  Cycle usable;                         // when the last chunk so far was written or reduced
   std::uint64_t contention_cycles = 0;  // cycles that ready messages waited for their ports
   std::uint64_t late = 0;               // rows fired after the opening of their slot
   std::uint64_t messages = 0;
@@ -42,6 +43,12 @@ struct TraceRecord {
   Cycle usable;
 };
 
+// When the payload of a message was at its interface, of runs with endpoints.
+struct FetchRecord {
+  std::uint64_t number;
+  Cycle when;
+};
+
 struct Ledger {
   Ledger(const Program& program, std::span<std::uint64_t> cells, bool traced)
       : memory(cells, program.cells),
@@ -60,6 +67,7 @@ struct Ledger {
     const Message& message = messages[id];
     scoreboard.count(message.arrival, message.iteration);
     if (statistics.end < usable) statistics.end = usable;
+    if (statistics.usable < usable) statistics.usable = usable;
     if (is_traced) {
       trace.push_back({message.number, message.row, message.iteration, message.destination, message.fired, message.first,
                        message.complete, usable});
@@ -68,7 +76,13 @@ struct Ledger {
     --arrivals_left;
   }
 
-  bool is_done() const { return rows_left == 0 && arrivals_left == 0; }
+  // An endpoint has brought results back to memory.
+  void note_returned(Cycle now) {
+    if (statistics.end < now) statistics.end = now;
+    --returns_left;
+  }
+
+  bool is_done() const { return rows_left == 0 && arrivals_left == 0 && returns_left == 0; }
 
   MessagePool messages;
   Memory memory;
@@ -77,9 +91,11 @@ struct Ledger {
   Statistics statistics;
   bool is_traced;
   std::vector<TraceRecord> trace;
+  std::vector<FetchRecord> fetches;
   std::vector<NodeId> arrival_node;  // who expects it
   std::uint64_t rows_left;           // firings still to come
   std::uint64_t arrivals_left;       // arrivals still to count
+  std::uint64_t returns_left = 0;    // results that endpoints have yet to bring back
 };
 
 }  // namespace certree

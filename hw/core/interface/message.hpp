@@ -24,8 +24,9 @@ struct Message {
   std::uint32_t flits = 0;
   std::uint64_t flits_received = 0;
   Cycle fired;           // when its row fired
-  Cycle requested;       // when its first flit stood before the lane that it is on
+  Cycle requested;       // when its first flit stood before the lane that it is on, or its port
   Cycle first = kNever;  // when its first flit entered its first lane
+  Cycle head = kNever;   // when its first flit began to arrive; kNever: its flits came one after the other
   Cycle complete;        // when its last flit was received
 };
 

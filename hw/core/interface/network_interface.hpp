@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "interface/endpoint.hpp"
 #include "interface/ledger.hpp"
 #include "interface/queued_unit.hpp"
 #include "interface/sequencers/sequencer.hpp"
@@ -20,7 +21,9 @@ struct Waiting {
 
 class NetworkInterface {
  public:
-  NetworkInterface(const Program& program, Ledger& ledger, Transport& transport, NodeId node, std::unique_ptr<Sequencer> sequencer);
+  // `endpoint`: of the node, or null.
+  NetworkInterface(const Program& program, Ledger& ledger, Transport& transport, NodeId node, std::unique_ptr<Sequencer> sequencer,
+                   Endpoint* endpoint = nullptr);
 
   // First half of a cycle: counters, then the rows that may fire. Reads only what this node's counters showed at time `now`.
   void evaluate(Cycle now);
@@ -40,9 +43,14 @@ class NetworkInterface {
  private:
   // What the units of this node have done: copies up to a time, sums up to another, in the order of time, and copies first.
   void settle(Cycle copies_until, Cycle sums_until);
+  // What the endpoint has done up to a time: messages that go out, and that count.
+  void drain(Cycle until);
+  void fire_rows(Cycle now);
   // A message that is complete is written, or handed to the reduction unit.
   void land(MessageId message, Cycle complete);
-  bool is_ready(const Firing& firing) const { return !missing(firing).has_value(); }
+  bool is_ready(const Firing& firing) const {
+    return (endpoint_ == nullptr || endpoint_->lets_fire(firing)) && !missing(firing).has_value();
+  }
   std::optional<ArrivalId> missing(const Firing& firing) const;
   void fire(const Firing& firing, Cycle now);
   UnitState units() const;
@@ -52,6 +60,7 @@ class NetworkInterface {
   Transport& transport_;
   NodeId node_;
   std::unique_ptr<Sequencer> sequencer_;
+  Endpoint* endpoint_;  // in place of the two units
   QueuedUnit reduction_unit_;
   QueuedUnit copy_unit_;      // messages of the node to itself
   Cycle wake_;                // nothing that others can see changes at this node before

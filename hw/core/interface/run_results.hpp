@@ -39,6 +39,13 @@ inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {
   return rows;
 }
 
+// (message, cycle in which its payload was at its interface) in a run with endpoints.
+inline std::vector<std::tuple<std::uint64_t, std::uint64_t>> fetch_rows(const std::vector<FetchRecord>& fetches) {
+  std::vector<std::tuple<std::uint64_t, std::uint64_t>> rows;
+  for (const FetchRecord& record : fetches) rows.emplace_back(record.number, record.when.value);
+  return rows;
+}
+
 using OrderFaultRow = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 // (message, iteration, later turn) of the first operands that were added after one of a later turn.
@@ -52,6 +59,7 @@ inline std::vector<OrderFaultRow> order_fault_rows(const AdditionOrder& order) {
 inline Counters statistics_dict(const Statistics& values, const AdditionOrder& order, std::uint64_t busiest) {
   nanobind::dict result;
   result["cycles"] = values.end.value;
+  result["usable_cycles"] = values.usable.value;
   result["contention_cycles"] = values.contention_cycles;
   result["late"] = values.late;
   result["out_of_order"] = order.count();

@@ -4,8 +4,10 @@
 
 namespace certree {
 
-FastEngine::FastEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
-    : MessageEngine(std::move(program), mode, cells, traced), lane_states_(lane_count()), scheduled_wakes_(program_.nodes, kNever) {
+FastEngine::FastEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints)
+    : MessageEngine(std::move(program), mode, cells, traced, endpoints),
+      lane_states_(lane_count()),
+      scheduled_wakes_(program_.nodes, kNever) {
   for (std::uint32_t node = 0; node < program_.nodes; ++node) schedule_wake({node});
 }
 
@@ -52,6 +54,18 @@ void FastEngine::handle(const Event& event) {
 std::uint64_t FastEngine::backlog(LaneId lane) const {
   const Cycle free_at = lane_states_[lane.value].free_at;
   return free_at > now_ ? free_at - now_ : 0;
+}
+
+void FastEngine::request_lane(MessageId id) {
+  if (!ordered_) {
+    MessageEngine::request_lane(id);
+    return;
+  }
+  Message& message = ledger_.messages[id];
+  message.requested = now_;
+  const LaneId lane = ordered_->lane_of(use_of(message));
+  ordered_->ask(use_of(message), id);
+  while (const auto next = ordered_->take(lane)) enqueue(lane, *next);
 }
 
 void FastEngine::enqueue(LaneId lane, MessageId id) {

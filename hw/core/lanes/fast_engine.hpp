@@ -13,9 +13,13 @@ namespace certree {
 // Time O(hops of all messages · log(messages in flight)), memory O(rows + lanes + messages in flight), whatever their size.
 class FastEngine final : public MessageEngine {
  public:
-  FastEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced);
+  FastEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints = nullptr);
   bool run(std::uint64_t budget) override;  // in events
   std::uint64_t busiest_lane_cycles() const override;
+
+  // Before the run: lanes carry messages in this order, however early others come, and interfaces never wait for their buffers.
+  // Throws std::invalid_argument for an order of another program.
+  void keep_order(LaneOrder order) { ordered_.emplace(std::move(order), program_); }
 
  private:
   // In the order in which they happen at one point in time.
@@ -33,10 +37,13 @@ class FastEngine final : public MessageEngine {
 
   std::uint64_t backlog(LaneId lane) const override;
   void enqueue(LaneId lane, MessageId message) override;
+  void request_lane(MessageId id) override;
+  bool is_settled(NodeId node) const override { return ordered_ || MessageEngine::is_settled(node); }
   void schedule(Cycle when, Kind kind, std::uint32_t place, MessageId message = {});
   void handle(const Event& event);
   void schedule_wake(NodeId node);
 
+  std::optional<OrderedLanes> ordered_;
   std::vector<LaneState> lane_states_;
   std::vector<Cycle> scheduled_wakes_;  // of each node: the earliest wake among the events
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

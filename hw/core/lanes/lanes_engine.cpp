@@ -16,8 +16,8 @@ bool has_several_hops(const Lists& hops) {
 
 }  // namespace
 
-LanesEngine::LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
-    : MessageEngine(std::move(program), mode, cells, traced),
+LanesEngine::LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints)
+    : MessageEngine(std::move(program), mode, cells, traced, endpoints),
       some_go_on_(has_several_hops(program_.message_hops)),
       block_(kBlockFlits),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {

@@ -21,7 +21,7 @@ namespace certree {
 // messages in flight).
 class LanesEngine final : public MessageEngine {
  public:
-  LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced);
+  LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints = nullptr);
   bool run(std::uint64_t budget) override;  // in flit moves
   std::uint64_t busiest_lane_cycles() const override;
 

@@ -11,7 +11,7 @@ Program validated(Program program) {
 
 }  // namespace
 
-MessageEngine::MessageEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
+MessageEngine::MessageEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints)
     : program_(validated(std::move(program))), ledger_(program_, cells, traced), mode_(mode), ports_(program_.nodes) {
   for (std::uint32_t bundle = 0; bundle < program_.bundle_source.size(); ++bundle) {
     for (std::uint32_t lane = program_.bundle_begin[bundle]; lane < program_.bundle_begin[bundle + 1]; ++lane) {
@@ -19,23 +19,33 @@ MessageEngine::MessageEngine(Program program, RunMode mode, std::span<std::uint6
       bundle_of_lane_.push_back(bundle);
     }
   }
-  interfaces_.reserve(program_.nodes);
-  for (std::uint32_t node = 0; node < program_.nodes; ++node) {
-    interfaces_.emplace_back(program_, ledger_, *this, NodeId{node}, make_sequencer(program_, mode, {node}));
+  interfaces_ = make_interfaces(program_, ledger_, *this, mode, endpoints);
+}
+
+LaneOrder MessageEngine::order_of_lanes() const {
+  LaneOrder order;
+  order.begin.push_back(0);
+  for (const std::vector<std::uint64_t>& uses : recorded_.value()) {
+    order.uses.insert(order.uses.end(), uses.begin(), uses.end());
+    order.begin.push_back(order.uses.size());
   }
+  return order;
 }
 
 void MessageEngine::send(MessageId id, std::uint32_t index) {
   Message& message = ledger_.messages[id];
   message.hop = program_.message_hops.begin[index];
   message.hops_end = program_.message_hops.begin[index + 1];
-  message.requested = now_;
-  enqueue(shortest_queue(program_.message_hops.values[message.hop]), id);
+  request_lane(id);
 }
 
 void MessageEngine::request_next_lane(MessageId id) {
+  ++ledger_.messages[id].hop;
+  request_lane(id);
+}
+
+void MessageEngine::request_lane(MessageId id) {
   Message& message = ledger_.messages[id];
-  ++message.hop;
   message.requested = now_;
   enqueue(shortest_queue(program_.message_hops.values[message.hop]), id);
 }
@@ -44,6 +54,7 @@ void MessageEngine::begin_hop(MessageId id, LaneId lane, Cycle start) {
   Message& message = ledger_.messages[id];
   if (message.first == kNever) message.first = start;
   ledger_.statistics.contention_cycles += start - message.requested;
+  if (recorded_) (*recorded_)[lane.value].push_back(use_of(message));
   if (ledger_.is_traced) hops_.push_back({message.number, lane, start, message.flits});
 }
 

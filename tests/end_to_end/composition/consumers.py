@@ -196,6 +196,7 @@ command("flit", "run through routers, engine `flit`", "simulate", "FILE", "--eng
 command("flow", "run by a cost model, engine `flow`", "simulate", "FILE", "--engine", "flow")
 command("paced", "paced run", "simulate", "FILE", "--run", "paced")
 command("packets", "run in packets (`--flow packet`)", "simulate", "FILE", "--flow", "packet")
+command("endpoint", "run with endpoints (`--endpoint ace`)", "simulate", "FILE", "--endpoint", "ace", "UNROUTED")
 command("size", "run at another size", "simulate", "FILE", "--size", "10000")
 
 

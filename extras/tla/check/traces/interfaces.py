@@ -126,6 +126,8 @@ def load_trace(path: Path, first: int = 0) -> dict[Key, dict[str, int]]:
     for anything else."""
     log: dict[Key, dict[str, int]] = {}
     for _, fields in trace_lines(path, "simulate"):
+        if "at_interface" in fields or "endpoint" in fields:
+            fields.refuse("the run had endpoints, and the specification of interfaces has none")
         entry = {name: fields.whole(name) for name in _FIELDS}
         key = (entry["node"], entry["row"], entry["iteration"], entry["destination"])
         if key in log:

@@ -8,33 +8,13 @@
 #include <tuple>
 
 #include "common/columns.hpp"
+#include "endpoint/read_parameters.hpp"
 #include "endpoint/run/simulation.hpp"
 
 namespace nb = nanobind;
 
 namespace certree {
 namespace {
-
-endpoint::Rate read_rate(const nb::mapping& scalars, const std::string& name) {
-  return {scalar<std::uint64_t>(scalars, (name + "_bytes").c_str()), scalar<std::uint64_t>(scalars, (name + "_cycles").c_str())};
-}
-
-endpoint::Parameters read_parameters(const nb::mapping& scalars) {
-  endpoint::Parameters parameters;
-  parameters.system =
-      numbered<endpoint::System>("system", scalar<std::uint64_t>(scalars, "system"), {"accelerator", "engine", "ideal"});
-  const auto latency = scalar<std::uint64_t>(scalars, "bus_latency");
-  const auto overhead = scalar<std::uint64_t>(scalars, "bus_overhead");
-  const auto gap = scalar<std::uint64_t>(scalars, "bus_gap");
-  parameters.memory = {read_rate(scalars, "memory"), latency, overhead, gap};
-  parameters.interface = {read_rate(scalars, "interface"), latency, overhead, gap};
-  parameters.adder = read_rate(scalars, "adder");
-  parameters.crossbar = {scalar<std::uint32_t>(scalars, "alus"), scalar<std::uint64_t>(scalars, "alu_bytes"),
-                         scalar<std::uint32_t>(scalars, "banks"), scalar<std::uint64_t>(scalars, "bank_bytes"),
-                         scalar<std::uint64_t>(scalars, "packet_bytes")};
-  parameters.rules = {flag(scalars, "in_order"), flag(scalars, "apart")};
-  return parameters;
-}
 
 endpoint::Lists read_lists(const nb::mapping& columns, const std::string& name) {
   return {column<std::uint32_t>(columns, (name + "_begin").c_str()), column<std::uint32_t>(columns, name.c_str())};
@@ -88,7 +68,8 @@ class EndpointRun {
  public:
   EndpointRun(const Scalars& scalars, const Columns& columns, Cells cells, bool traced)
       : cells_(cells),
-        simulation_(read_endpoint_program(scalars, columns), read_parameters(scalars), {cells.data(), cells.size()}, traced) {}
+        simulation_(read_endpoint_program(scalars, columns), endpoint::read_parameters(scalars), {cells.data(), cells.size()},
+                    traced) {}
   bool advance(std::uint64_t budget) { return simulation_.run(budget); }
   const endpoint::Simulation& simulation() const { return simulation_; }
 

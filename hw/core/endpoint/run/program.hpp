@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "endpoint/units/bus.hpp"
-#include "endpoint/units/crossbar.hpp"
 #include "endpoint/units/load_order.hpp"
+#include "endpoint/units/parameters.hpp"
 
 namespace certree::endpoint {
 
@@ -16,28 +15,6 @@ using Column = std::vector<std::uint32_t>;
 struct Lists {
   Column begin;
   Column values;
-};
-
-// Who does the work of the collective.
-enum class System : std::uint8_t {
-  kAccelerator,  // baseline: every message goes through memory, sums are formed by the accelerator
-  kEngine,       // ACE
-  kIdeal,        // nothing at the endpoint takes time but one cycle for a message
-};
-
-// Rules by which engines do not hang; a third is how deep ports are. The paper has none of them.
-struct Rules {
-  bool in_order = true;  // chunks enter a partition in the order of loading
-  bool apart = true;     // a port has places for every flow and state machine: what one cannot take yet does not hold up others
-};
-
-struct Parameters {
-  System system = System::kEngine;
-  BusParameters memory;     // reads and writes
-  BusParameters interface;  // accelerator to network interface; as wide in the other direction
-  Rate adder;               // of the accelerator
-  CrossbarParameters crossbar;
-  Rules rules;
 };
 
 // A chunk follows one of `parts` programs, in turn; each has its rows, which are messages, for every phase and node in the order in

@@ -38,6 +38,9 @@ class Bus {
     return end;
   }
 
+  // The bus is busy with bytes of something else from the cycle in which they are asked for; when they are through. O(1).
+  Cycle occupy(Cycle now, std::uint64_t bytes) { return server_.reserve(now, bytes).last; }
+
   const Tally& queued() const { return queued_; }  // cycles that transfers waited for those before them
   const Tally& moved() const { return moved_; }    // cycles from there until they had arrived
   std::uint64_t bytes() const { return bytes_; }

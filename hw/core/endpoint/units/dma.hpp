@@ -25,6 +25,8 @@ inline constexpr Stage kSend[] = {Stage::kMemory, Stage::kToInterface};         
 inline constexpr Stage kReceive[] = {Stage::kToAccelerator, Stage::kMemory};    // RX DMA, normal mode
 inline constexpr Stage kReceiveAndAdd[] = {Stage::kToAccelerator, Stage::kMemory, Stage::kMemoryTwice, Stage::kAdder,
                                            Stage::kMemory};
+inline constexpr Stage kCopy[] = {Stage::kMemory, Stage::kMemory};  // within a node
+inline constexpr Stage kAdd[] = {Stage::kMemoryTwice, Stage::kAdder, Stage::kMemory};
 inline constexpr Stage kIdealReceive[] = {Stage::kOneCycle};
 
 }  // namespace routes

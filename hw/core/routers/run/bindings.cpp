@@ -120,10 +120,11 @@ std::vector<std::uint32_t> received(const PacketStepper& run) {
 class FlitRun {
  public:
   FlitRun(const Scalars& scalars, const RowColumns& rows, const Scalars& network_scalars, const Columns& network,
-          const Columns& plan, const Columns& others, const std::string& mode, const Cells& cells, bool traced)
+          const Columns& plan, const Columns& others, const std::string& mode, const Cells& cells, bool traced,
+          Endpoints* endpoints)
       : cells_(cells),
         engine_(read_rows(scalars, rows), run_mode(mode), read_layout(network_scalars, network), read_plan(plan),
-                read_packets(others), run_memory(scalars, cells), traced) {}
+                read_packets(others), run_memory(scalars, cells), traced, endpoints) {}
 
   bool run(std::uint64_t budget) { return engine_.run(budget); }
   bool is_deadlocked() const { return engine_.is_deadlocked(); }
@@ -235,9 +236,10 @@ void bind_routers(nb::module_& module) {
       module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.");
   flit_run
       .def(nb::init<const Scalars&, const RowColumns&, const Scalars&, const Columns&, const Columns&, const Columns&,
-                    const std::string&, const Cells&, bool>(),
+                    const std::string&, const Cells&, bool, Endpoints*>(),
            nb::arg("scalars"), nb::arg("rows"), nb::arg("network_scalars"), nb::arg("network"), nb::arg("plan"), nb::arg("others"),
-           nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
+           nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"), nb::arg("endpoints").none() = nb::none(),
+           nb::keep_alive<1, 11>())
       .def("statistics", &flit_statistics, "Counters of the run so far.")
       .def("flits_by_code", &flits_by_code, "Flits received so far, by their codes (`packet.hpp`).")
       .def(
@@ -249,6 +251,9 @@ void bind_routers(nb::module_& module) {
       .def(
           "trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
+      .def(
+          "fetches", [](FlitRun& run) { return fetch_rows(run.engine().fetches()); },
+          "(message, cycle in which its payload was at its interface) of a traced run with endpoints.")
       .def(
           "link_uses", [](FlitRun& run) { return link_uses(run.network()); },
           "(class, number, channel, start, cycles) of every stretch of consecutive flits of a message or packet over a link; "

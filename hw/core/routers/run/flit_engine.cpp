@@ -52,6 +52,7 @@ RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan
 }
 
 void RouterTransport::send(MessageId id, std::uint32_t index) {
+  ledger_.messages[id].requested = network_.now();
   const auto backlog = [&](std::uint32_t route) {
     return network_.injector(plan_.route_injector[route]).cycles_left(kCollectiveClass, network_.now());
   };
@@ -100,13 +101,15 @@ bool RouterTransport::is_settled(NodeId node) const {
 bool RouterTransport::receive(PacketId id) {
   const Packet& packet = network_.packets()[id.value];
   Message& message = ledger_.messages[{packet.owner}];
-  message.flits_received += network_.layout().pace.end(packet.before + packet.flits) - network_.layout().pace.end(packet.before);
+  const Pace& pace = network_.layout().pace;
+  message.flits_received += pace.end(packet.before + packet.flits) - pace.end(packet.before);
+  message.head = std::min(message.head, Cycle{packet.head.value - (pace.end(packet.before + 1) - pace.end(packet.before))});
   network_.remove(id);
   return message.flits_received == message.flits;
 }
 
 FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
-                       std::span<std::uint64_t> cells, bool traced)
+                       std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints)
     : program_(validated(std::move(program))),
       plan_(validated(std::move(plan), program_, layout)),
       ledger_(program_, cells, traced),
@@ -114,10 +117,7 @@ FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, Mess
       transport_(program_, plan_, ledger_, network_, mode),
       others_(packets_of(others, network_.layout(), kOtherClass)) {
   if (traced) network_.trace_links();
-  interfaces_.reserve(program_.nodes);
-  for (std::uint32_t node = 0; node < program_.nodes; ++node) {
-    interfaces_.emplace_back(program_, ledger_, transport_, NodeId{node}, make_sequencer(program_, mode, {node}));
-  }
+  interfaces_ = make_interfaces(program_, ledger_, transport_, mode, endpoints);
 }
 
 bool FlitEngine::run(std::uint64_t budget) {
@@ -186,7 +186,7 @@ void FlitEngine::note_senders(Cycle now) {
       Message* message = packet.traffic_class == kCollectiveClass ? &ledger_.messages[{packet.owner}] : nullptr;
       if (message != nullptr && message->first == kNever) {
         message->first = now;
-        ledger_.statistics.contention_cycles += now - message->fired;
+        ledger_.statistics.contention_cycles += now - message->requested;
       }
     }
     transport_.note_settling(index, now);

@@ -5,8 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "interface/network_interface.hpp"
-#include "interface/run_mode.hpp"
+#include "interface/interfaces.hpp"
 #include "routers/network/flit_network.hpp"
 #include "routers/run/packet_run.hpp"
 
@@ -55,9 +54,10 @@ class RouterTransport : public Transport {
 // chunk; other traffic that is still in flight then is left there. Time and memory as FlitNetwork and O(rows + messages in flight).
 class FlitEngine {
  public:
-  // `cells`: see Memory. `others`: packets of class kOtherClass. Throws std::invalid_argument for columns that are inconsistent.
+  // `cells`: see Memory. `others`: packets of class kOtherClass; `endpoints`: of the nodes, or null. Throws std::invalid_argument
+  // for columns that are inconsistent.
   FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
-             std::span<std::uint64_t> cells, bool traced);
+             std::span<std::uint64_t> cells, bool traced, Endpoints* endpoints = nullptr);
   FlitEngine(const FlitEngine&) = delete;
   FlitEngine& operator=(const FlitEngine&) = delete;
 
@@ -70,6 +70,7 @@ class FlitEngine {
   const Statistics& statistics() const { return ledger_.statistics; }
   const AdditionOrder& order() const { return ledger_.order; }
   const std::vector<TraceRecord>& trace() const { return ledger_.trace; }
+  const std::vector<FetchRecord>& fetches() const { return ledger_.fetches; }
   std::vector<Waiting> waiting() const;
   std::uint64_t other_latency() const { return other_latency_; }  // of all other packets that arrived, from release to tail
   std::uint64_t longest_other_latency() const { return longest_other_latency_; }

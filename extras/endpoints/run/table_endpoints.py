@@ -1,0 +1,159 @@
+"""Endpoints of runs of tables: one machine from the memory of a node through its network interface and the network to another."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
+from certree.hw import _core
+from certree.hw.core_calls import narrowed
+from certree.hw.engines.runs import EndpointEvents, EndpointModel, EndpointUse
+from certree.hw.engines.table_rows import Rows
+from certree.models.common.errors import UnsupportedError
+from certree.models.tables.tables import Tables
+
+Int64 = NDArray[np.int64]
+#: bounds of the lanes and the hops that they carried, in order (`core/lanes/lane_order.hpp`)
+#: what iterations do at an engine (`core/endpoint/node/engine_endpoint.hpp`)
+STEPS = ("load", "loaded", "gone on", "returned")
+LaneOrder = tuple[NDArray[np.uint64], NDArray[np.uint64]]
+
+
+@dataclass(eq=False)
+class TableEndpoints(EndpointModel):
+    """The endpoints of a system for runs of tables (`docs/explanation/one-machine.md`).
+
+    `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
+    `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
+    a run of engine `fast`, whoever comes earlier, and `of`, whose it is.
+    """
+
+    endpoint: Endpoint
+    system: System
+    computing: Fraction = Fraction(0)
+    records: bool = False
+    keeps: LaneOrder | None = None
+    of: str | None = None
+    order: LaneOrder | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """That of the system."""
+        return self.system.name
+
+    def start(self, source: Tables, rows: Rows, *, traced: bool) -> _core.NodeEndpoints:
+        """The endpoints of one run. UnsupportedError where their clock is not that of the machine, and for an engine whose SRAM or
+        state machines do not hold the iterations that the tables have in progress. O(rows log rows)."""
+        clock = self.endpoint.interface.clock_hertz
+        if clock != source.machine.clock_hz:
+            raise UnsupportedError(
+                f"endpoints {self.endpoint.name} count cycles of {clock} Hz, and machine {source.machine.name} of "
+                f"{source.machine.clock_hz}: give them one clock"
+            )
+        scalars = unit_scalars(self.endpoint, self.system, computing=self.computing) | {"in_order": 1, "apart": 1, "traced": traced}
+        scalars["state_machines"] = self.endpoint.engine.state_machines
+        check_scalars(scalars)
+        load, result = iteration_bytes(source)
+        rooms = sizes = [0, 0]
+        if self.system.runs is Runs.ENGINE:
+            rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
+            self._require_room(rooms[0], sizes[0], _overlap(rows))
+        payload = source.sizes(rows.sent["chunk"]) * source.machine.flit_bytes
+        columns: dict[str, NDArray[Any]] = {
+            "message_bytes": narrowed("message_bytes", payload),
+            "load_bytes": load.astype(np.uint64),
+            "result_bytes": result.astype(np.uint64),
+            "rooms": np.array(rooms, np.uint64),
+            "sizes": np.array(sizes, np.uint64),
+        }
+        return _core.NodeEndpoints(scalars, columns)
+
+    def prepare(self, core: Any) -> None:
+        """Have lanes note their order, or keep one."""
+        if self.keeps is not None:
+            core.keep_order(*self.keeps)
+        if self.records:
+            core.record_order()
+
+    def use(self, core: Any, endpoints: _core.Endpoints, counters: Mapping[str, int]) -> EndpointUse:
+        """Shares of the run in which units were busy, and what the engine held."""
+        assert isinstance(endpoints, _core.NodeEndpoints)
+        if self.records and isinstance(core, _core.Run):
+            self.order = core.order_of_lanes()
+        found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
+        units = {"memory_bus": 1, "to_interface_bus": 1, "to_accelerator_bus": 1, "adder": 1}
+        counts = {"memory_bytes": found["memory_bytes"]}
+        if self.computing:
+            counts["computing_bytes"] = found["computing_bytes"]
+        if self.system.runs is Runs.ENGINE:
+            units["alu"] = engine.alus
+            counts |= {name: found[name] for name in ("sram_peak", "results_peak", "waited", "waiting_peak", "forwarded")}
+        whole = max(1, counters["cycles"] * found["endpoints"])
+        busy = {
+            name.replace("adder", "adders").replace("alu", "alus"): Fraction(
+                found[name.removesuffix("_bus") + "_cycles"], whole * count
+            )
+            for name, count in units.items()
+        }
+        return EndpointUse(self.name, counters["usable_cycles"], busy, counts, self.of)
+
+    def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:
+        """When payloads were at their interfaces, and what iterations did at engines."""
+        assert isinstance(endpoints, _core.NodeEndpoints)
+        steps = sorted((cycle, node, iteration, STEPS[step]) for cycle, node, iteration, step in endpoints.steps())
+        return EndpointEvents(dict(core.fetches()), steps)
+
+    def _partitions(self, load: int, result: int) -> tuple[list[int], list[int]]:
+        """(bytes of the two partitions, bytes of an iteration there): as in the paper, the SRAM is divided by what a node holds at
+        the start and in the end."""
+        whole = max(1, load + result)
+        sram = self.endpoint.engine.sram_bytes
+        rooms, sizes = [sram * load // whole, sram * result // whole], [max(load, result), result]
+        for number, (room, size) in enumerate(zip(rooms, sizes, strict=True), 1):
+            if size > room:
+                raise UnsupportedError(
+                    f"an iteration of the tables takes {size} bytes in partition {number} of 2, which has {room} of the {sram} "
+                    f"bytes of SRAM of {self.endpoint.name}: spread the message over more iterations, or make the SRAM larger"
+                )
+        return rooms, sizes
+
+    def _require_room(self, room: int, size: int, overlap: int) -> None:
+        """UnsupportedError where the next row in order could be one of an iteration that has no place."""
+        machines = self.endpoint.engine.state_machines
+        places = min(machines, room // max(1, size))
+        if places < overlap:
+            raise UnsupportedError(
+                f"the tables have {overlap} iterations in progress at a time, and endpoints {self.endpoint.name} have room for "
+                f"{places}: {machines} state machines, and {room} bytes for iterations of {size}"
+            )
+
+
+def iteration_bytes(tables: Tables) -> tuple[Int64, Int64]:
+    """(bytes that a node has of an iteration at the start, and is due in the end), of each node. O(nodes + chunks)."""
+    schedule, topology = tables.schedule, tables.topology
+    nodes = len(topology.kind)
+    sizes = tables.sizes(np.arange(tables.chunks)) * tables.machine.flit_bytes
+    members = schedule.collective.members_of(topology)
+    everything, load, result = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    everything[members] = sizes.sum()
+    if schedule.collective.reduces:
+        load = everything
+    else:
+        np.add.at(load, schedule.chunk_root, sizes)
+    if schedule.collective.gathers:
+        result = everything
+    else:
+        np.add.at(result, schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target, sizes)
+    return load, result
+
+
+def _overlap(rows: Rows) -> int:
+    """The most iterations that have begun and not ended at a time, by the order of rows."""
+    step = rows.rows["row_step"].astype(np.int64)
+    apart = int(step.max(initial=0) - step.min(initial=0)) if len(step) else 0
+    return min(rows.scalars["repeats"], apart // rows.scalars["period"] + 1)

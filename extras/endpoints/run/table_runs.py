@@ -1,0 +1,94 @@
+"""Runs of tables with endpoints. `ideal` bounds every other system: it keeps the order of messages of the run that it bounds.
+
+A run in which nothing takes time at the endpoints can end later than another: messages that come earlier may go in another order.
+So `ideal` is the fastest of several runs. One is its own. On lanes there is one more for each other system: it keeps the order in
+which lanes carried messages there, and in that order nothing can happen later than there, since each time is the largest of times
+that are no later. Through routers, whose flits take turns, a run of another system bounds itself: endpoints at which nothing takes
+time can hand every message over, and take it in, when those did.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
+from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.hw.engines.runs import Engine, Options, Run
+from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.run import run
+from certree.models.common.errors import InputError, MachineError, UnsupportedError, unknown_name
+from certree.models.common.quantities import parse_fraction
+from certree.models.tables.tables import Tables
+
+
+def endpoint_of_runs(system: str, params: str | Path | Endpoint = "ace", computing: Fraction | str = Fraction(0)) -> TableEndpoints:
+    """The endpoints of a system; MachineError for a name that the parameters do not have, InputError for a share of memory that is
+    not between 0 and 1."""
+    endpoint = params if isinstance(params, Endpoint) else load_endpoint(str(params))
+    known = [one.name for one in endpoint.systems]
+    if system not in known:
+        raise MachineError(unknown_name("system", system, ("none", *known)))
+    return TableEndpoints(endpoint, endpoint.system(system), _share(computing))
+
+
+def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> Run:
+    """`certree.hw.run.run` with the endpoints of the options; of a system that is ideal the fastest of the runs named above."""
+    model = options.endpoint
+    assert isinstance(model, TableEndpoints)
+    if model.system.runs is not Runs.IDEAL:
+        return _run(source, options)
+    untraced = replace(options, trace=None, trace_flits=None)
+    best, kept = _run(source, untraced), options
+    for found, again in _in_other_orders(source, untraced, model):
+        if found.cycles < best.cycles and not found.deadlock:
+            best, kept = found, replace(again, trace=options.trace, trace_flits=options.trace_flits)
+    if options.trace is not None or options.trace_flits is not None:
+        _run(source, kept)
+    return best
+
+
+def _run(source: Tables | SimulatedSchedule, options: Options) -> Run:
+    try:
+        return run(source, options)
+    except OverflowError:
+        raise UnsupportedError(
+            "the run has more ticks of rates than 64 bits count: take a smaller message, or rates that are simpler fractions of "
+            "the clock"
+        ) from None
+
+
+def _share(computing: Fraction | str) -> Fraction:
+    share = parse_fraction(computing, "computing") if isinstance(computing, str) else computing
+    if not 0 <= share <= 1:
+        raise InputError(f"computing {share}; allowed: a share of the memory bandwidth from 0 to 1, such as 3/5")
+    return share
+
+
+def _in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal: TableEndpoints) -> Iterator[tuple[Run, Options]]:
+    """Runs that bound those of the other systems, with the options that make them again."""
+    for system in ideal.endpoint.systems:
+        if system.runs is Runs.IDEAL:
+            continue
+        recording = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True)
+        of_system = replace(options, endpoint=recording)
+        try:
+            other = _run(source, of_system)
+        except UnsupportedError:  # it runs nothing that could be bounded
+            continue
+        if other.deadlock:
+            continue
+        if other.engine == Engine.FLIT:
+            yield _without_endpoints(other, ideal), of_system
+            continue
+        kept = TableEndpoints(ideal.endpoint, ideal.system, ideal.computing, keeps=recording.order, of=system.name)
+        again = replace(options, endpoint=kept, engine=Engine.FAST.value, without_routers=True)
+        yield _run(source, again), again
+
+
+def _without_endpoints(other: Run, ideal: TableEndpoints) -> Run:
+    """A run through routers, up to its last arrival, as one of endpoints that hand messages over when those did."""
+    assert other.endpoint is not None
+    cycles = other.endpoint.usable_cycles
+    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system)
+    return replace(other, cycles=cycles, endpoint=used)

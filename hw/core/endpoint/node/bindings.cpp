@@ -1,0 +1,67 @@
+#include "bindings.hpp"
+#include "endpoint/node/node_endpoints.hpp"
+#include "endpoint/read_parameters.hpp"
+
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+namespace nb = nanobind;
+
+namespace certree {
+namespace {
+
+endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapping& columns) {
+  return {column<std::uint32_t>(columns, "message_bytes"), column<std::uint64_t>(columns, "load_bytes"),
+          column<std::uint64_t>(columns, "result_bytes"),  column<std::uint64_t>(columns, "rooms"),
+          column<std::uint64_t>(columns, "sizes"),         flag(scalars, "traced"),
+          scalar<std::uint32_t>(scalars, "state_machines")};
+}
+
+Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
+  const endpoint::NodeCounters counted = endpoints.counters({cycle});
+  nb::dict result;
+  result["endpoints"] = endpoints.count();
+  result["memory_cycles"] = counted.memory_cycles;
+  result["memory_bytes"] = counted.memory_bytes;
+  result["computing_bytes"] = counted.computing_bytes;
+  result["to_interface_cycles"] = counted.to_interface_cycles;
+  result["to_accelerator_cycles"] = counted.to_accelerator_cycles;
+  result["adder_cycles"] = counted.adder_cycles;
+  result["alu_cycles"] = counted.alu_cycles;
+  result["sram_peak"] = counted.sram_peak;
+  result["results_peak"] = counted.results_peak;
+  result["waited"] = counted.waited;
+  result["waiting_peak"] = counted.waiting_peak;
+  result["forwarded"] = counted.forwarded;
+  return result;
+}
+
+using StepRow = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint8_t>;
+
+std::vector<StepRow> iteration_steps(const endpoint::NodeEndpoints& endpoints) {
+  std::vector<StepRow> rows;
+  for (const endpoint::IterationRecord& record : endpoints.steps()) {
+    rows.emplace_back(record.when.value, record.node, record.iteration, static_cast<std::uint8_t>(record.step));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_node_endpoints(nb::module_& module) {
+  nb::class_<Endpoints>(module, "Endpoints", "What nodes have between memory and network interface.");
+  nb::class_<endpoint::NodeEndpoints, Endpoints>(module, "NodeEndpoints",
+                                                 "The endpoints of all nodes, for one run of tables (`endpoint/node`).")
+      .def(
+          "__init__",
+          [](endpoint::NodeEndpoints* self, const Scalars& scalars, const Columns& columns) {
+            new (self) endpoint::NodeEndpoints(endpoint::read_parameters(scalars), read_run_columns(scalars, columns));
+          },
+          nb::arg("scalars"), nb::arg("columns"))
+      .def("steps", &iteration_steps, "(cycle, node, iteration, step as in IterationStep) of a traced run, node by node.")
+      .def("counters", &node_counters, nb::arg("cycle"), "Sums over all nodes up to a cycle that the run has come to, and peaks.");
+}
+
+}  // namespace certree

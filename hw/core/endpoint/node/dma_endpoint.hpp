@@ -1,0 +1,76 @@
+// The endpoint of one node, as far as all systems have it: buses, the adder of the accelerator, and DMAs that use them.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "common/program.hpp"
+#include "endpoint/units/dma.hpp"
+#include "endpoint/units/parameters.hpp"
+#include "endpoint/units/shared_memory.hpp"
+#include "interface/endpoint.hpp"
+
+namespace certree::endpoint {
+
+// What the endpoints of all nodes share, and what differs.
+struct RunColumns {
+  std::vector<std::uint32_t> message_bytes;             // payload of each message that rows send
+  std::vector<std::uint64_t> load_bytes, result_bytes;  // of an iteration, at each node
+  std::vector<std::uint64_t> rooms, sizes;              // of the partitions of an engine, and of an iteration there
+  bool traced = false;                                  // whether engines note what iterations do
+  std::uint32_t state_machines = 0;                     // of an engine: iterations at work at a time
+};
+
+// Requests for a bus are served in the order in which they are made; of one cycle, arrivals first. O(log(trips in progress)) for
+// each stage of a trip.
+class DmaEndpoint : public certree::Endpoint {
+ public:
+  DmaEndpoint(const Parameters& parameters, const RunColumns& columns);
+  DmaEndpoint(const DmaEndpoint&) = delete;
+  DmaEndpoint& operator=(const DmaEndpoint&) = delete;
+
+  Cycle next() const final { return events_.empty() ? kNever : events_.top().when; }
+  Done advance() final;
+
+  SharedMemory& memory() { return memory_; }
+  const Bus& to_interface() const { return to_interface_; }
+  const Bus& to_accelerator() const { return to_accelerator_; }
+  const Server& adder() const { return adder_; }
+
+ protected:
+  // What is done at the end of a trip.
+  enum class Purpose : std::uint8_t { kFetch, kKeep, kLoad, kReturn };
+  // Something that goes by a route; `subject`: message or iteration.
+  struct Trip {
+    Purpose purpose;
+    Route route;
+    std::uint64_t bytes;
+    std::uint32_t subject;
+    std::size_t stage = 0;
+  };
+  void start(const Trip& trip, Cycle now);
+  // The same at a time that is known already.
+  void finish(Purpose purpose, std::uint32_t subject, Cycle when);
+  virtual Done end(const Trip& trip, Cycle now) = 0;
+
+  std::uint64_t bytes_of(const certree::Message& message) const { return columns_.message_bytes[message.index]; }
+
+  const RunColumns& columns_;
+
+ private:
+  struct Event {
+    Cycle when;
+    std::uint64_t number;  // events of one cycle happen in the order in which they were scheduled
+    Trip trip;
+    bool operator>(const Event& than) const { return when != than.when ? when > than.when : number > than.number; }
+  };
+  void pass_stage(Trip trip, Cycle now);
+
+  SharedMemory memory_;
+  Bus to_interface_, to_accelerator_;
+  Server adder_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t scheduled_ = 0;
+};
+
+}  // namespace certree::endpoint

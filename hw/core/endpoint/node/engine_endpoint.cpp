@@ -1,0 +1,132 @@
+#include "endpoint/node/engine_endpoint.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace certree::endpoint {
+namespace {
+
+constexpr std::uint32_t kWork = 0, kResults = 1;  // partitions
+
+}  // namespace
+
+EngineEndpoint::EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node)
+    : DmaEndpoint(parameters, columns),
+      program_(program),
+      node_(node),
+      machines_(columns.state_machines),
+      rows_(program.row_begin[node + 1] - program.row_begin[node]),
+      arrivals_(std::accumulate(program.arrival_count.begin() + program.arrival_begin[node],
+                                program.arrival_count.begin() + program.arrival_begin[node + 1], std::uint64_t{0})),
+      crossbar_(parameters.crossbar),
+      sram_(columns.rooms, columns.sizes) {
+  load({});
+}
+
+void EngineEndpoint::load(Cycle now) {
+  for (; begun_ < program_.repeats && sram_.fits(kWork); ++begun_) {
+    sram_.enter(now, kWork);
+    work_.push_back({rows_, arrivals_});
+    note(now, begun_, IterationStep::kLoad);
+    start({Purpose::kLoad, routes::kLoad, columns_.load_bytes[node_], static_cast<std::uint32_t>(begun_)}, now);
+  }
+}
+
+void EngineEndpoint::note_fired(const Firing& firing, Cycle now) {
+  --work_[firing.iteration - gone_on_].rows_left;
+  go_on(now);
+}
+
+// What an ALU has just added, or a port brought, is passed on as it comes: a message of the row that waited for it needs no bank.
+void EngineEndpoint::fetch(MessageId id, const certree::Message& message, Cycle now) {
+  const std::uint64_t cell = program_.cell_of(program_.row_cell[message.row.value], message.iteration);
+  const auto found = std::find(usable_cells_.begin(), usable_cells_.end(), cell);
+  if (usable_at_ == now && found != usable_cells_.end()) {
+    usable_cells_.erase(found);
+    ++forwarded_;
+    finish(Purpose::kFetch, id.value, now);
+    return;
+  }
+  const Span out = crossbar_.read(now, bytes_of(message));
+  // The first packet may leave while others are read, if the lane does not overtake them.
+  const std::uint64_t least = out.last.value > message.flits ? out.last.value - message.flits : 0;
+  finish(Purpose::kFetch, id.value, {std::max(out.first.value, least)});
+}
+
+void EngineEndpoint::copy(MessageId id, const certree::Message& message, Cycle now) {
+  const Span out = crossbar_.read(now, bytes_of(message));
+  take({id, out.first, out.last, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce}, out.last);
+}
+
+void EngineEndpoint::accept(MessageId id, const certree::Message& message, Cycle complete) {
+  const Arrival arrival{
+      id, message.head, complete, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce};
+  if (is_at_work(message.iteration)) {
+    take(arrival, complete);
+    return;
+  }
+  waiting_[message.iteration].push_back(arrival);
+  ++waited_;
+  waiting_peak_ = std::max(waiting_peak_, ++waiting_now_);
+}
+
+void EngineEndpoint::take(const Arrival& arrival, Cycle now) {
+  const auto same = [&](const auto& other) {
+    return other.second.cell == arrival.cell && other.second.iteration == arrival.iteration;
+  };
+  const bool is_alone = std::none_of(taken_.begin(), taken_.end(), same);
+  taken_[arrival.id.value] = {arrival.cell, arrival.iteration, is_alone};
+  finish(Purpose::kKeep, arrival.id.value, crossbar_.take(now, arrival.head, arrival.tail, arrival.bytes, arrival.adds).last);
+}
+
+void EngineEndpoint::take_waiting(std::uint32_t iteration, Cycle now) {
+  const auto found = waiting_.find(iteration);
+  if (found == waiting_.end() || !is_at_work(iteration)) return;
+  for (const Arrival& arrival : found->second) take(arrival, now);
+  waiting_now_ -= static_cast<std::uint32_t>(found->second.size());
+  waiting_.erase(found);
+}
+
+// Iterations that are through move to the results, as long as there is room; others may begin, or be at work.
+void EngineEndpoint::go_on(Cycle now) {
+  while (!work_.empty() && is_at_work(static_cast<std::uint32_t>(gone_on_)) && work_.front().rows_left == 0 &&
+         work_.front().arrivals_left == 0 && sram_.fits(kResults)) {
+    sram_.leave(now, kWork);
+    sram_.enter(now, kResults);
+    work_.pop_front();
+    note(now, gone_on_, IterationStep::kGoneOn);
+    start({Purpose::kReturn, routes::kWriteBack, columns_.result_bytes[node_], static_cast<std::uint32_t>(gone_on_++)}, now);
+    load(now);
+    take_waiting(static_cast<std::uint32_t>(gone_on_ + machines_ - 1), now);
+  }
+}
+
+certree::Endpoint::Done EngineEndpoint::end(const Trip& trip, Cycle now) {
+  switch (trip.purpose) {
+    case Purpose::kFetch:
+      return {Step::kFetched, {trip.subject}};
+    case Purpose::kLoad:
+      work_[trip.subject - gone_on_].is_loaded = true;
+      note(now, trip.subject, IterationStep::kLoaded);
+      take_waiting(trip.subject, now);
+      go_on(now);
+      return {};
+    case Purpose::kReturn:
+      sram_.leave(now, kResults);
+      note(now, trip.subject, IterationStep::kReturned);
+      go_on(now);
+      return {Step::kReturned, {}};
+    case Purpose::kKeep:
+      break;
+  }
+  const Taken taken = taken_.at(trip.subject);
+  taken_.erase(trip.subject);
+  if (usable_at_ != now) usable_cells_.clear();
+  usable_at_ = now;
+  if (taken.is_alone) usable_cells_.push_back(taken.cell);
+  --work_[taken.iteration - gone_on_].arrivals_left;
+  go_on(now);
+  return {Step::kUsable, {trip.subject}};
+}
+
+}  // namespace certree::endpoint

@@ -1,0 +1,61 @@
+#include "endpoint/node/node_endpoints.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace certree::endpoint {
+
+std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
+  if (!buses_.empty()) throw std::invalid_argument("endpoints: they have run");
+  const bool is_engine = parameters_.system == System::kEngine;
+  if (columns_.message_bytes.size() != program.message_arrival.size()) throw std::invalid_argument("endpoints: message_bytes");
+  if (is_engine && (columns_.load_bytes.size() != program.nodes || columns_.result_bytes.size() != program.nodes ||
+                    columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
+    throw std::invalid_argument("endpoints: columns of an engine");
+  }
+  std::vector<Endpoint*> started(program.nodes);
+  for (std::uint32_t node = 0; node < program.nodes; ++node) {
+    const bool is_empty =
+        program.row_begin[node] == program.row_begin[node + 1] && program.arrival_begin[node] == program.arrival_begin[node + 1];
+    if (is_empty) continue;
+    if (is_engine) {
+      auto engine = std::make_unique<EngineEndpoint>(parameters_, columns_, program, node);
+      engines_.push_back(engine.get());
+      buses_.push_back(std::move(engine));
+    } else {
+      buses_.push_back(std::make_unique<MemoryEndpoint>(parameters_, columns_));
+    }
+    started[node] = buses_.back().get();
+  }
+  return started;
+}
+
+NodeCounters NodeEndpoints::counters(Cycle now) {
+  NodeCounters sum;
+  for (const auto& node : buses_) {
+    node->memory().settle(now);
+    sum.memory_cycles += node->memory().busy_cycles(now);
+    sum.memory_bytes += node->memory().bus().bytes();
+    sum.computing_bytes += node->memory().computed(now);
+    sum.to_interface_cycles += node->to_interface().busy_cycles();
+    sum.to_accelerator_cycles += node->to_accelerator().busy_cycles();
+    sum.adder_cycles += node->adder().busy_cycles();
+  }
+  for (const EngineEndpoint* engine : engines_) {
+    sum.alu_cycles += engine->crossbar().alus().busy_cycles();
+    sum.sram_peak = std::max(sum.sram_peak, engine->sram().peak(0));
+    sum.results_peak = std::max(sum.results_peak, engine->sram().peak(1));
+    sum.waited += engine->waited();
+    sum.waiting_peak = std::max<std::uint64_t>(sum.waiting_peak, engine->waiting_peak());
+    sum.forwarded += engine->forwarded();
+  }
+  return sum;
+}
+
+std::vector<IterationRecord> NodeEndpoints::steps() const {
+  std::vector<IterationRecord> all;
+  for (const EngineEndpoint* engine : engines_) all.insert(all.end(), engine->steps().begin(), engine->steps().end());
+  return all;
+}
+
+}  // namespace certree::endpoint

@@ -1,0 +1,40 @@
+// The endpoints of all nodes of a run of tables.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "endpoint/node/engine_endpoint.hpp"
+#include "endpoint/node/memory_endpoint.hpp"
+
+namespace certree::endpoint {
+
+// Sums over all nodes, and the most at any node.
+struct NodeCounters {
+  std::uint64_t memory_cycles = 0, memory_bytes = 0, computing_bytes = 0, to_interface_cycles = 0, to_accelerator_cycles = 0,
+                adder_cycles = 0;
+  std::uint64_t alu_cycles = 0, sram_peak = 0, results_peak = 0, waited = 0, waiting_peak = 0, forwarded = 0;
+};
+
+// For one run. Nodes without rows and arrivals have none.
+class NodeEndpoints final : public Endpoints {
+ public:
+  NodeEndpoints(const Parameters& parameters, RunColumns columns) : parameters_(parameters), columns_(std::move(columns)) {}
+  NodeEndpoints(const NodeEndpoints&) = delete;
+  NodeEndpoints& operator=(const NodeEndpoints&) = delete;
+
+  std::vector<Endpoint*> start(const Program& program) override;
+  // In a run that has come to cycle `now`.
+  NodeCounters counters(Cycle now);
+  // What iterations did at engines, node by node, where that was noted.
+  std::vector<IterationRecord> steps() const;
+  std::size_t count() const { return buses_.size(); }
+
+ private:
+  Parameters parameters_;
+  RunColumns columns_;
+  std::vector<std::unique_ptr<DmaEndpoint>> buses_;  // of all nodes that have an endpoint
+  std::vector<const EngineEndpoint*> engines_;       // those of them that are engines
+};
+
+}  // namespace certree::endpoint
