@@ -18,6 +18,7 @@ TESTS = (
     "tests/hw/engines/test_flit.py",
     "tests/hw/engines/test_flit_traces.py",
     "tests/extras/endpoints/run/test_endpoints.py",
+    "tests/extras/endpoints/run/test_table_runs.py",
     "tests/extras/aggregation/run/test_aggregation.py",
     "--deselect=tests/hw/routers/test_packet_injection.py::test_mean_latency_under_uniform_traffic",
 )
