@@ -18,9 +18,18 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
-#: bounds of the lanes and the hops that they carried, in order (`core/lanes/lane_order.hpp`)
+#: units that every endpoint has, and the counters in which they and ALUs are busy
+UNITS = ("memory_bus", "to_interface_bus", "to_accelerator_bus", "adders")
+_COUNTED = dict(
+    zip(
+        (*UNITS, "alus"),
+        ("memory_cycles", "to_interface_cycles", "to_accelerator_cycles", "adder_cycles", "alu_cycles"),
+        strict=True,
+    )
+)
 #: what iterations do at an engine (`core/endpoint/node/engine_endpoint.hpp`)
 STEPS = ("load", "loaded", "gone on", "returned")
+#: bounds of the lanes and the hops that they carried, in order (`core/lanes/lane_order.hpp`)
 LaneOrder = tuple[NDArray[np.uint64], NDArray[np.uint64]]
 
 
@@ -86,20 +95,15 @@ class TableEndpoints(EndpointModel):
         if self.records and isinstance(core, _core.Run):
             self.order = core.order_of_lanes()
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
-        units = {"memory_bus": 1, "to_interface_bus": 1, "to_accelerator_bus": 1, "adder": 1}
+        units = dict.fromkeys(UNITS, 1)
         counts = {"memory_bytes": found["memory_bytes"]}
         if self.computing:
             counts["computing_bytes"] = found["computing_bytes"]
         if self.system.runs is Runs.ENGINE:
-            units["alu"] = engine.alus
+            units["alus"] = engine.alus
             counts |= {name: found[name] for name in ("sram_peak", "results_peak", "waited", "waiting_peak", "forwarded")}
         whole = max(1, counters["cycles"] * found["endpoints"])
-        busy = {
-            name.replace("adder", "adders").replace("alu", "alus"): Fraction(
-                found[name.removesuffix("_bus") + "_cycles"], whole * count
-            )
-            for name, count in units.items()
-        }
+        busy = {name: Fraction(found[_COUNTED[name]], whole * count) for name, count in units.items()}
         return EndpointUse(self.name, counters["usable_cycles"], busy, counts, self.of)
 
     def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.table_endpoints import UNITS, TableEndpoints
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
@@ -33,14 +33,15 @@ def endpoint_of_runs(system: str, params: str | Path | Endpoint = "ace", computi
 
 
 def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> Run:
-    """`certree.hw.run.run` with the endpoints of the options; of a system that is ideal the fastest of the runs named above."""
+    """`certree.hw.run.run` with the endpoints of the options; of a system that is ideal the fastest of the runs named above. A
+    trace is that of the run which was the fastest; through routers that may be one of another system."""
     model = options.endpoint
     assert isinstance(model, TableEndpoints)
     if model.system.runs is not Runs.IDEAL:
         return _run(source, options)
     untraced = replace(options, trace=None, trace_flits=None)
     best, kept = _run(source, untraced), options
-    for found, again in _in_other_orders(source, untraced, model):
+    for found, again in in_other_orders(source, untraced, model):
         if found.cycles < best.cycles and not found.deadlock:
             best, kept = found, replace(again, trace=options.trace, trace_flits=options.trace_flits)
     if options.trace is not None or options.trace_flits is not None:
@@ -65,7 +66,7 @@ def _share(computing: Fraction | str) -> Fraction:
     return share
 
 
-def _in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal: TableEndpoints) -> Iterator[tuple[Run, Options]]:
+def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal: TableEndpoints) -> Iterator[tuple[Run, Options]]:
     """Runs that bound those of the other systems, with the options that make them again."""
     for system in ideal.endpoint.systems:
         if system.runs is Runs.IDEAL:
@@ -89,6 +90,8 @@ def _in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal
 def _without_endpoints(other: Run, ideal: TableEndpoints) -> Run:
     """A run through routers, up to its last arrival, as one of endpoints that hand messages over when those did."""
     assert other.endpoint is not None
-    cycles = other.endpoint.usable_cycles
-    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system)
-    return replace(other, cycles=cycles, endpoint=used)
+    cycles, busiest = other.endpoint.usable_cycles, other.max_link_utilization
+    idle = {name: Fraction(0) for name in UNITS if name != "memory_bus" or not ideal.computing}
+    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts={"memory_bytes": 0})
+    share = None if busiest is None else busiest * Fraction(other.cycles, max(1, cycles))
+    return replace(other, cycles=cycles, endpoint=used, max_link_utilization=share)

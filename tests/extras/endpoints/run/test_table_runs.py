@@ -15,7 +15,7 @@ import certree.api as ct
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import run_endpoints
 from certree.extras.endpoints.run.table_endpoints import TableEndpoints, iteration_bytes
-from certree.extras.endpoints.run.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.endpoints.run.table_runs import endpoint_of_runs, in_other_orders, run_with_endpoints
 from certree.extras.tla.check.traces.interfaces import check_trace
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -101,6 +101,25 @@ def test_ideal_keeps_an_order_where_its_own_is_slower() -> None:
     assert best.cycles < own.cycles
     assert best.endpoint is not None
     assert best.endpoint.order == "baseline"
+
+
+def test_through_routers_ideal_may_do_what_another_system_did() -> None:
+    """Its run is then that one up to the last arrival, and nothing at its endpoints is busy."""
+    tables = tables_of("ring", "ring:4", 1 << 14)
+    ideal, engine = endpoint_of_runs("ideal"), on(tables, "ace", engine="flit")
+    bounds = {
+        bound.endpoint.order: bound for bound, _ in in_other_orders(tables, Options("paced", "flit"), ideal) if bound.endpoint
+    }
+    assert bounds.keys() == {"baseline", "baseline++", "ace"}
+    assert engine.endpoint is not None
+    bound = bounds["ace"]
+    assert bound.endpoint is not None
+    assert bound.cycles == bound.endpoint.usable_cycles == engine.endpoint.usable_cycles < engine.cycles
+    assert bound.endpoint.system == "ideal"
+    assert not any(bound.endpoint.occupancy.values())
+    assert bound.max_link_utilization is not None
+    assert engine.max_link_utilization is not None
+    assert bound.max_link_utilization * bound.cycles == engine.max_link_utilization * engine.cycles
 
 
 def test_an_order_of_another_program_is_refused() -> None:
