@@ -24,6 +24,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables.tables import Tables
+from tests.drawn import examples
 from tests.extras.endpoints.run.tables_drawn import ACE, Alike, Asked, alike, asked
 from tests.hw.made import MULTITREE, STAR, made, tables_of
 from tests.hw.trees import tree_schedule
@@ -47,6 +48,7 @@ def on(
     return run(tables, asked_)
 
 
+@examples(50)
 @given(asked(), st.sampled_from(SYSTEMS))
 def test_engines_agree(case: Asked, system: str) -> None:
     """Message by message and flit by flit, and through routers where these add nothing."""
@@ -79,6 +81,7 @@ def test_without_endpoints_it_is_the_run_of_before(mode: str) -> None:
     assert ct.simulate(made_, run=mode, endpoint="none") == ct.simulate(made_, run=mode)
 
 
+@examples(40)
 @given(asked())
 def test_ideal_is_never_slower(case: Asked) -> None:
     for engine in ("fast", "flit"):
