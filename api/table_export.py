@@ -16,6 +16,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.models.tables.table_columns import LOCKSTEP, SLOTTED
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.deadlock_verdicts import verdict_on_machine
@@ -30,6 +31,7 @@ def export(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     epoch: int | None = None,
+    control: str = SLOTTED,
     force: bool = False,
 ) -> Tables:
     """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder, read them back, verify them and
@@ -37,24 +39,27 @@ def export(
 
     `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
     `certree list` names the formats. `epoch`: number of the export, 0 to 65535, in the header of each node's image together with a
-    CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `force` replaces an empty folder or
+    CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `control`, of the interface of
+    `systemverilog`: "slotted", or "lockstep", the timestep counter of MultiTree (E6), for which the golden trace is that of a paced
+    run; such tables have no epoch and state no order of additions. `force` replaces an empty folder or
     another tables directory. Raises InvalidScheduleError for a schedule that breaks rules or whose routes may deadlock on the
-    machine, UnsupportedError for one that rows cannot express (the message says why), InputError for an unknown format and a
-    folder that exists.
+    machine, UnsupportedError for one that rows cannot express, or that only slots keep right (the message says why), InputError for
+    an unknown format and a folder that exists.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", size="1MiB")
     >>> ct.export(schedule, "readmemh", "ring4").slot_cycles
     2732
     """
-    _ = load_formats()[format]
+    if control != SLOTTED and not load_formats()[format].has_trace:
+        raise InputError(f"control {control}: {format} describes no interface that it could be of; format systemverilog does")
     schedule = schedule_of(source)
     used = setting(schedule, size, machine)
     verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    lowered = with_additions(lower(written_out(schedule), used.message_bytes, used.machine))
-    lowered = lowered if epoch is None else replace(lowered, epoch=epoch)
+    lowered = lower(written_out(schedule), used.message_bytes, used.machine)
+    lowered = replace(lowered if control == LOCKSTEP else with_additions(lowered), epoch=epoch, control=control)
     export_tables(lowered, Path(folder), format, force, trace_files(lowered, format))
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)

@@ -1,4 +1,4 @@
-"""Golden traces: what the pins of network interfaces show in a slotted run of tables, event by event, from the simulator.
+"""Golden traces: what the pins of network interfaces show in a run of tables, event by event, from the simulator.
 
 CSV with the columns cycle, node, event, number, iteration, in this order:
 
@@ -16,12 +16,15 @@ import numpy as np
 from certree.hw.engines.core_program import first_cells
 from certree.hw.engines.lane_engines import LaneEngine
 from certree.hw.engines.runs import Engine, Options
+from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.formats import load_formats
 from certree.hw.formats.systemverilog import TRACE_FILE
 from certree.hw.formats.systemverilog.images import lanes_of, local_number, period_of
 from certree.models.common.errors import TableFormatError
 from certree.models.common.files import read_bytes
 from certree.models.machine.clocks import Clocks
+from certree.models.network.routing import DIRECT
+from certree.models.tables.table_columns import LOCKSTEP
 from certree.models.tables.tables import Tables
 
 COLUMNS = ("cycle", "node", "event", "number", "iteration")
@@ -29,13 +32,18 @@ _KINDS = ("fire", "first", "last", "count", "done")
 
 
 def golden_trace(tables: Tables, clocks: Clocks | None = None) -> bytes:
-    """The CSV of a slotted run on lanes. Errors as LaneEngine. O(messages · log) time and memory."""
+    """The CSV of a run on lanes, slotted or paced as the control of the tables says. Errors as LaneEngine; NotPacedError for
+    lockstep where rows do not wait for all that their cell ever gets, or messages pass through other nodes. O(messages · log) time
+    and memory."""
     return golden_run(tables, clocks)[0]
 
 
 def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int]:
     """The same, and how many rows fired late."""
-    options = Options(engine=Engine.FAST, without_routers=True, clocks=clocks, observer=lambda _: None)
+    mode = "paced" if tables.control == LOCKSTEP else "slotted"
+    if tables.control == LOCKSTEP:
+        _check_passing(tables)
+    options = Options(mode=mode, engine=Engine.FAST, without_routers=True, clocks=clocks, observer=lambda _: None)
     engine = LaneEngine(tables, options, first_cells(tables))
     statistics = engine.run(None)
     lines = [",".join(COLUMNS)]
@@ -43,6 +51,20 @@ def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int
         shown = ("", "") if kind == _KINDS.index("done") else (number, "" if iteration < 0 else iteration)
         lines.append(f"{cycle},{node},{_KINDS[kind]},{shown[0]},{shown[1]}")
     return ("\n".join(lines) + "\n").encode(), statistics["late"]
+
+
+def _check_passing(tables: Tables) -> None:
+    """NotPacedError where a message passes through an endpoint: its interface does not see what waits at the ports of the node."""
+    topology, sent = tables.topology, tables.transfers()
+    is_endpoint = topology.rank >= 0
+    for row, src, dst, route in zip(*(sent[name].tolist() for name in ("row", "src", "dst", "route")), strict=True):
+        passed = [] if route == DIRECT else topology.dst[list(tables.routes[route][:-1])].tolist()
+        if any(is_endpoint[passed]):
+            node = next(node for node in passed if is_endpoint[node])
+            raise NotPacedError(
+                f"a message from node {src} to node {dst} (step {tables.step[row]}) passes through node {node}, whose interface "
+                "does not see it at its ports; in lockstep only switches pass messages on"
+            )
 
 
 def _events(tables: Tables, engine: LaneEngine) -> set[tuple[int, int, int, int, int, int]]:

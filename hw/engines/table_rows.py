@@ -14,6 +14,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Topology
 from certree.models.routers.lanes import messages_of_tables
 from certree.models.schedule.timing import lane_cycles, message_flits, reduction_cycles, serialization_cycles
+from certree.models.tables.paced_steps import estimated_step_cycles, own_steps
 from certree.models.tables.table_columns import NIL, RowOp
 from certree.models.tables.table_form import require_sound
 from certree.models.tables.table_memory import cell_places, layout
@@ -103,9 +104,7 @@ class Rows(ABC):
     def in_node_order(self) -> None:
         """For paced runs, steps that are times become numbers: a node counts its own times, one iteration after the other."""
         node = np.searchsorted(self.rows["row_begin"], np.arange(len(self.rows["row_step"])), side="right") - 1
-        step = self.rows["row_step"].astype(np.int64)
-        times, number = np.unique(node * (step.max(initial=0) + 1) + step, return_inverse=True)
-        number -= np.searchsorted(times, node * (step.max(initial=0) + 1))
+        number = own_steps(node, self.rows["row_step"])
         self.rows["row_step"] = narrowed("row_step", number)
         self.scalars["period"] = int(number.max(initial=0)) + 1
 
@@ -120,12 +119,6 @@ class Rows(ABC):
     @abstractmethod
     def describe_row(self, row: int) -> str:
         """A row in words."""
-
-
-def estimated_step_cycles(message_flits: int, ni_buffer_flits: int) -> int:
-    """Estimated length of a paced step without rows (MultiTree, ISCA 2021, footnote 4): the flits of a message if an injection
-    buffer holds them all, otherwise those that do not fit."""
-    return message_flits if message_flits <= ni_buffer_flits else message_flits - ni_buffer_flits
 
 
 class TableRows(Rows):

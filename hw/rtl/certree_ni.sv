@@ -1,4 +1,5 @@
-// Network interface that executes the tables of certree in slots (CONTRACT.md). Profile and all widths come from certree_ni_pkg.
+// Network interface that executes the tables of certree, in slots or in lockstep (CONTRACT.md). Profile, control and all widths come from
+// certree_ni_pkg.
 module certree_ni #(
     parameter int unsigned TX = certree_ni_pkg::TX_LANES,
     parameter int unsigned RX = certree_ni_pkg::RX_LANES,
@@ -91,10 +92,12 @@ module certree_ni #(
   logic [ROUTE_DEPTH_BITS:0] next_routes;
   logic [FIRED_BITS-1:0] firings, read_firings, rows_fired, rows_fired_next;
   logic [TOTAL_BITS-1:0] counts, total_next;
-  logic [SLOT_BITS-1:0] boundary, read_period, slot;
+  logic [SLOT_BITS-1:0] read_period, slot;
   logic [COUNT_BITS-1:0] repeats, read_repeats;
   logic [LATE_BITS-1:0] late_rows, rows_now;
   // verilator lint_off UNUSEDSIGNAL
+  logic has_row, is_adding, is_moving;  // the last two in lockstep
+  logic [SLOT_BITS-1:0] row_slot, boundary;
   logic [15:0] write_index;
   logic [certree_ni_pkg::WINDOW_WORDS*32-1:0] write_entry;
   // verilator lint_on UNUSEDSIGNAL
@@ -119,13 +122,24 @@ module certree_ni #(
   );
   wire read_bank = open_bank ^ is_ahead;
 
-  certree_ni_slots slots (
-      .clk, .rst(restart), .start, .skew, .slot_cycles, .boundary, .is_ready(is_ahead), .is_open, .is_first, .slot,
-      .is_over, .takes_over
-  );
+  // What tells rows when to fire. In lockstep there is no boundary: a second image is refused.
+  logic [TX*BACKLOG_BITS-1:0] backlog;
+  if (certree_ni_pkg::IS_LOCKSTEP != 0) begin : g_lockstep
+    certree_ni_lockstep lockstep (
+        .clk, .rst(restart), .start, .skew, .step_cycles(slot_cycles), .has_row, .row_step(row_slot), .backlog, .is_adding, .is_moving,
+        .is_open, .step(slot)
+    );
+    assign {is_first, is_over, takes_over} = {1'b1, is_open, 1'b0};
+  end else begin : g_slots
+    certree_ni_slots slots (
+        .clk, .rst(restart), .start, .skew, .slot_cycles, .boundary, .is_ready(is_ahead), .is_open, .is_first, .slot,
+        .is_over, .takes_over
+    );
+  end
 
   // Arrivals of this cycle: copies by lane, those within the node first, then the sum.
-  logic [WRITES-1:0] comes, is_complete, is_reduce, place, is_unexpected, is_mixed, is_overrun, is_staged, has_two, has_more;
+  logic [WRITES-1:0] comes, is_complete, is_reduce, is_unexpected, is_mixed, is_overrun, is_staged, is_crowded, has_more;
+  logic [WRITES*certree_ni_pkg::STAGED_CHUNK_BITS-1:0] place;
   logic [WRITES*LINE_BITS-1:0] line;
   logic [WRITES*ITERATION_BITS-1:0] its_iteration;
   logic [WRITES*NODE_BITS-1:0] source;
@@ -209,7 +223,7 @@ module certree_ni #(
       .push_row(push_entry),
       .push_slot, .push_iteration, .push_line(table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINE_LSB+:LINE_BITS]),
       .push_lines(IS_COUNTED ? '0 : table_row[certree_ni_pkg::SLOT_ROW_WAIT_LINES_LSB+:WAIT_BITS]), .push_missing, .is_full, .arrive(seen), .arrive_line,
-      .arrive_count, .first, .has_lanes(has_all), .fire, .is_late, .row(entry), .iteration
+      .arrive_count, .first, .has_row, .row_slot, .has_lanes(has_all), .fire, .is_late, .row(entry), .iteration
   );
   for (genvar w = 0; w < ROWS; w++) begin : g_rows
     assign {row_lanes[w*TX+:TX], row_number[w*INDEX_BITS+:INDEX_BITS]} = entry[w*ENTRY_BITS+:TX+INDEX_BITS];
@@ -234,7 +248,6 @@ module certree_ni #(
       .cell_of_row, .need, .has_data, .total_next, .is_exceeded
   );
 
-  logic [TX*BACKLOG_BITS-1:0] backlog;
   logic [TX-1:0] lane_is_full;
   certree_ni_allocator allocator (
       .first, .goes_to(row_lanes), .peer, .backlog, .is_full(lane_is_full), .has_lanes, .chosen(sends)
@@ -256,7 +269,7 @@ module certree_ni #(
   // verilator lint_on UNUSEDSIGNAL
   certree_ni_outputs #(.COMMON_BITS(COMMON_BITS)) outputs (
       .clk, .rst(restart), .node, .push, .push_common, .push_line, .push_lanes, .fire, .sends, .is_local, .message, .lane_is_full,
-      .copies_are_full, .backlog, .read_valid, .read_ready, .read_addr, .read_data, .tx_valid, .tx_first, .tx_last, .tx_header,
+      .copies_are_full, .backlog, .is_moving, .read_valid, .read_ready, .read_addr, .read_data, .tx_valid, .tx_first, .tx_last, .tx_header,
       .tx_data, .is_moved, .moved_first, .moved_header, .moved_data
   );
   logic [WRITES-1:0] in_valid, in_first;
@@ -283,7 +296,7 @@ module certree_ni #(
       .read_valid(sum_read_valid), .read_ready(sum_read_ready), .read_addr(sum_read_addr), .read_staged_addr(sum_staged_addr),
       .read_data(sum_read_data), .read_staged_data(sum_staged_data),
       .write_valid(sum_write_valid), .write_ready(sum_write_ready), .write_addr(sum_write_addr), .write_data(sum_write_data),
-      .write_granules(sum_write_granules), .is_done(is_summed), .done_line({summed_iteration, summed_line}), .has_two, .has_more
+      .write_granules(sum_write_granules), .is_done(is_summed), .done_line({summed_iteration, summed_line}), .is_adding, .is_full(is_crowded), .has_more
   );
 
   // Errors, and events for whoever watches.
@@ -299,7 +312,7 @@ module certree_ni #(
     for (int unsigned l = WRITES; l > 0; l--) if (mixed[l-1]) mixed_source = source[(l-1)*NODE_BITS+:NODE_BITS];
   end
   assign errors = {
-    is_missed, |mixed, is_wrong || is_refused, (is_staged & has_two) != 0, |is_overrun, is_exceeded, |is_unexpected, has_bad_op,
+    is_missed, |mixed, is_wrong || is_refused, (is_staged & is_crowded) != 0, |is_overrun, is_exceeded, |is_unexpected, has_bad_op,
     has_bad_parity, |is_late
   };
   assign rows_fired_next = rows_fired + FIRED_BITS'(rows_now);
@@ -324,4 +337,9 @@ module certree_ni #(
     counted_line <= arrive_line;
     counted_to <= arrive_count;
   end
+
+`ifdef CERTREE_TOP
+`include "certree_ni_property.svh"
+`include "certree_ni_top_properties.svh"
+`endif
 endmodule

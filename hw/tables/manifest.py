@@ -20,7 +20,7 @@ from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.schedule_columns import MAX_SLOT_CYCLES
-from certree.models.tables.table_columns import COUNTS, MAX_EPOCH, Profile
+from certree.models.tables.table_columns import COUNTS, LOCKSTEP, MAX_EPOCH, SLOTTED, Profile
 from certree.models.tables.table_memory import layout, message_chunks, message_chunks_of
 from certree.models.tables.tables import Tables
 
@@ -33,7 +33,7 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
-_OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits", "additions")
+_OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits", "additions", "control")
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -60,8 +60,10 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
 
 
 def _is_version_2(tables: Tables) -> bool:
-    """Whether tables need the fields of version 2: all but those of `trees` without an epoch, fine slots and a stated order."""
-    return tables.is_counted or tables.fine_slots or tables.epoch is not None or tables.additions is not None
+    """Whether tables need the fields of version 2: all but those of `trees` in slots without an epoch, fine slots and a stated
+    order."""
+    given = tables.epoch is not None or tables.additions is not None or tables.control != SLOTTED
+    return tables.is_counted or tables.fine_slots or given
 
 
 def _profile_document(tables: Tables) -> dict[str, Any]:
@@ -81,6 +83,7 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
         **{name: None if column is None else column.tolist() for name, column in roots.items()},
         **fine,
         **({} if tables.additions is None else {"additions": tables.additions}),
+        **({} if tables.control == SLOTTED else {"control": tables.control}),
     }
 
 
@@ -143,8 +146,8 @@ def _collective(manifest: Fields, topology: Topology) -> Collective:
 def _profile_fields(manifest: Fields) -> dict[str, Any]:
     profile = Profile(manifest.text("profile", known=[one.value for one in Profile]))
     fine = "fine_slots" in manifest and manifest.choice("fine_slots", [True])
-    if profile is Profile.TREES and not fine and not {"epoch", "additions"} & set(manifest.table):
-        what = "without an epoch or fine slots, and without additions"
+    if profile is Profile.TREES and not fine and not {"epoch", "additions", "control"} & set(manifest.table):
+        what = "without an epoch or fine slots, and without additions or control"
         manifest.refuse(f"profile is trees in version 2, {what}; such tables have version 1")
     fields: dict[str, Any] = {
         "profile": profile,
@@ -154,6 +157,7 @@ def _profile_fields(manifest: Fields) -> dict[str, Any]:
         "fine_slots": fine,
         "additions": manifest.text("additions") if "additions" in manifest else None,
         "waits": _waits(manifest) if "waits" in manifest else None,
+        "control": manifest.choice("control", [LOCKSTEP]) if "control" in manifest else SLOTTED,
     }
     for name in ("chunk_root", "chunk_target"):
         given = manifest.raw(name)

@@ -51,7 +51,7 @@ class _Manifest(TypedDict):
     allOf=[
         {
             "if": {"required": ["profile"], "properties": {"profile": {"const": "trees"}}},
-            "then": {"anyOf": [{"required": [name]} for name in ("fine_slots", "epoch", "additions")]},
+            "then": {"anyOf": [{"required": [name]} for name in ("fine_slots", "epoch", "additions", "control")]},
         }
     ],
 )
@@ -62,7 +62,7 @@ class Manifest(_Manifest, total=False):
     """
 
     profile: Annotated[
-        Profile, Since(2, needed=True), "what an interface must support; trees only with an epoch, fine slots or additions"
+        Profile, Since(2, needed=True), "what an interface must support; trees only with an epoch, fine slots, additions or control"
     ]
     members: Annotated[Members, Since(2)]
     demand: Annotated[Demand, Since(2), "in an alltoallv, and only there"]
@@ -80,5 +80,8 @@ class Manifest(_Manifest, total=False):
     ]
     additions: Annotated[
         str, Since(2), "the order in which every chunk is added, such as ((0,1),(2,3)); left out where none is stated"
+    ]
+    control: Annotated[
+        Literal["lockstep"], Since(2), "a timestep counter tells the interface when rows fire; left out where slots do"
     ]
     waits: Annotated[Waits, Since(2), "with fine slots: by route, the cycles that a head waits at each router between its links"]

@@ -31,6 +31,8 @@ _WIDE = ("addr", "size", "arrival_addr")  # the columns of 64 bits
 MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule of the rows lists the length of every step
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
 MAX_WAIT = 1 << 20  # arrivals of one cell
+SLOTTED, LOCKSTEP = "slotted", "lockstep"
+CONTROLS = (SLOTTED, LOCKSTEP)  # of the interface that the tables are for
 EPOCH_BITS = 16
 MAX_EPOCH = (1 << EPOCH_BITS) - 1
 COUNTS = {  # field -> largest value allowed
@@ -120,6 +122,7 @@ class TableColumns(Shown):
     waits: tuple[tuple[int, ...], ...] | None = None
     chunk_granules: Int32 | None = None
     additions: str | None = None
+    control: str = SLOTTED
 
     def __post_init__(self) -> None:
         try:
@@ -132,6 +135,7 @@ class TableColumns(Shown):
                 raise TableFormatError(f"{name} is {short(value)}; allowed: whole numbers from 1 to {high}")
         if self.epoch is not None and (type(self.epoch) is not int or not 0 <= self.epoch <= MAX_EPOCH):
             raise TableFormatError(f"epoch is {short(self.epoch)}; allowed: whole numbers from 0 to {MAX_EPOCH}")
+        self._check_control()
         last, flows, numbers = len(self.topology.kind) - 1, (0, self.chunks - 1), (0, np.iinfo(np.int64).max)
         rows = {"node": (0, last), "op": (0, 2), "flow": flows, "parent": (NIL, last), "children": (NIL, last)}
         rows |= {"step": (0, MAX_TABLE_STEPS - 1), "addr": numbers, "size": numbers, "route": (NIL, len(self.routes) - 1)}
@@ -152,6 +156,15 @@ class TableColumns(Shown):
 
         if (last + 1) ** 2 * self.chunks * self.buffers * len(RowOp) >= 1 << 63:
             raise UnsupportedError(f"{last + 1} nodes and {self.chunks} chunks are more than tables can number")
+
+    def _check_control(self) -> None:
+        """An interface without slots has no moment at which it could change over to other tables."""
+        if self.control not in CONTROLS:
+            raise TableFormatError(f"control is {short(self.control)}; allowed: {', '.join(CONTROLS)}")
+        if self.control == LOCKSTEP and self.epoch is not None:
+            raise TableFormatError(
+                f"epoch is {self.epoch}; with control {LOCKSTEP} tables have none: no slot tells interfaces when to change over"
+            )
 
     def _check_profile(self) -> None:
         """Refuse fields that the profile does not have, and roots and targets of another collective."""

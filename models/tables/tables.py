@@ -39,7 +39,8 @@ class Tables(TableColumns):
     images of one export know each other (`docs/reference/tables.md`, "Banks"); None where none is stated. `fine_slots`: slots say
     when rows fire and nothing else; `waits` then as in a schedule. `chunk_granules`: with a demand the size of each chunk, in units
     of `chunk_bytes`; None where all have that size. `additions`: the order in which every chunk is added, an expression over ranks,
-    which interfaces must keep; None where none is stated.
+    which interfaces must keep; None where none is stated. `control`: what fires the rows of the interface that the tables are for,
+    "slotted" (E2), or "lockstep", a timestep counter (E6).
 
     The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
     arrivals are *valid*. O(entries) time and memory.

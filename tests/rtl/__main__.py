@@ -1,7 +1,7 @@
 """`make rtl`: the reference interface is linted, co-simulated with the simulator, synthesized and proved.
 
 Small cases go through the testbench in SystemVerilog, the smallest through that in cocotb, all through the driver in C++, and each
-also with interfaces that start late.
+also with interfaces that start late; those in lockstep also with clocks of other speeds.
 """
 
 import argparse
@@ -15,13 +15,28 @@ from itertools import chain
 from pathlib import Path
 
 from tests.rtl.banks import PAIRS, export_pair, run_pair
-from tests.rtl.cases import CASES, GRID, LARGE, QUICK, RANDOM, SMALL, export, skew_arguments, skewed
+from tests.rtl.cases import (
+    CASES,
+    GRID,
+    LARGE,
+    LOCKSTEP_CASES,
+    LOCKSTEP_SMALL,
+    QUICK,
+    RANDOM,
+    SMALL,
+    export,
+    skew_arguments,
+    skewed,
+    slow_arguments,
+    slowed,
+)
 from tests.rtl.model import build_model, run_model
-from tests.rtl.proofs import PROOFS, WIDE, WIDEST, prove
+from tests.rtl.proofs import PROOFS, TOP, WIDE, WIDEST, prove, prove_top
 from tests.rtl.synthesis import MEASURED, synthesize
 from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator, yosys
 
-_KINDS = {"small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE, "banks": PAIRS}
+_KINDS = {"lockstep": LOCKSTEP_CASES, "small": SMALL, "grid": GRID, "random": RANDOM, "large": LARGE, "banks": PAIRS}
+_PACED = ("mesh-2x2-repeating-lockstep", "torus-4x4-less-a-link-all-reduce-lockstep")  # without a name
 _CHECKS = ("cocotb", "synthesis", "proofs")
 
 
@@ -37,7 +52,9 @@ def main(names: list[str]) -> int:
             return MISSING
     failed, seconds, began = 0, _cpu_seconds(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for name in chain.from_iterable(_KINDS.get(given, [given]) for given in names or ["small", "grid", "banks", *_CHECKS]):
+        for name in chain.from_iterable(
+            _KINDS.get(given, [given]) for given in names or ["small", "grid", *_PACED, "banks", *_CHECKS]
+        ):
             before = _cpu_seconds()
             ok, text = _done(name, Path(folder))
             failed += not ok
@@ -54,7 +71,7 @@ def _parsed(arguments: list[str]) -> list[str]:
         nargs="*",
         metavar="NAME",
         help=f"a case, a pair of tables, all of a kind ({', '.join(_KINDS)}), or one of {', '.join(_CHECKS)}; without any, "
-        f"all but random and large. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
+        f"all but random and large, and two in lockstep. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
     )
     names: list[str] = parser.parse_args(arguments).names
     known = {*_KINDS, *_CHECKS, *CASES, *PAIRS}
@@ -75,7 +92,9 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
     if name == "proofs":
         tried = [(module, QUICK) for module in PROOFS] + [(module, WIDEST) for module in WIDE]
         unproved = [f"{module} of {case}: {reason}" for module, case in tried if (reason := prove(module, folder, case=case))]
-        return not unproved, "; ".join(unproved) or f"{', '.join(PROOFS)} by induction, {', '.join(WIDE)} as wide as {WIDEST}"
+        unproved += [f"{TOP}: {reason}"] if (reason := prove_top(folder)) else []
+        proved = f"{', '.join(PROOFS)}, {TOP} with two rows and two lanes by induction, {', '.join(WIDE)} as wide as {WIDEST}"
+        return not unproved, "; ".join(unproved) or proved
     target = folder / name
     if name == "synthesis":
         parts = []
@@ -95,14 +114,17 @@ def _done(name: str, folder: Path) -> tuple[bool, str]:
         return passed, text.split("; 0 nodes")[0] if passed else text
     tables, outcomes = CASES[name](), []
     export(tables, target)
-    warnings = lint(target) if name in SMALL else ""
+    is_small, is_lockstep = name in SMALL or name in LOCKSTEP_SMALL, name in LOCKSTEP_CASES
+    warnings = lint(target) if is_small else ""
     if warnings:
         return False, warnings
-    if name in SMALL:
+    if is_small:
         build(target)
         outcomes += [run_bench(target), run_bench(target, *skew_arguments(tables, target))]
+        outcomes += [run_bench(target, *slow_arguments(tables, target))] if is_lockstep else []
     build_model(tables, target)
     outcomes += [run_model(target), run_model(target, "skewed.csv", skewed(tables, target), "skew.hex")]
+    outcomes += [run_model(target, "slowed.csv", slowed(tables, target), "slow.hex")] if is_lockstep else []
     failed = [outcome.text for outcome in outcomes if not outcome.passed]
     return not failed, "; ".join(failed or [outcome.text.split("; 0 nodes")[0] for outcome in outcomes])
 

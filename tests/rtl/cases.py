@@ -1,11 +1,15 @@
 """Tables that the reference interface executes, and clocks that start late."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 from random import Random
 
+from certree.hw.formats.bit_layout import Widths
+from certree.hw.formats.systemverilog.sizes import sizes_of
 from certree.hw.golden import golden_run, trace_files
 from certree.hw.tables.directory import export_tables
 from certree.hw.tables.lowering import lower
@@ -14,6 +18,7 @@ from certree.models.network.families.cabled.cables import Cables
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_columns import NO_ROOT
+from certree.models.tables.table_columns import LOCKSTEP
 from certree.models.tables.tables import Tables
 from certree.synth.method import load_methods
 from tests.hw.counted import blocks, exchanges
@@ -122,7 +127,7 @@ def _demand() -> Tables:
     return lower(load_methods()["prepared-paths"](request), request.message_bytes, request.machine)
 
 
-_ALL_TO_ALL, _GATHER = CollectiveKind.ALL_TO_ALL, CollectiveKind.GATHER
+_ALL_REDUCE, _ALL_TO_ALL, _GATHER = CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL, CollectiveKind.GATHER
 #: profiles `blocks` and `buffers`
 COUNTED: dict[str, Callable[[], Tables]] = {
     "exchanges-repeating": lambda: lower(exchanges(2, 3, 2, 2, 3), 6000, MULTITREE),
@@ -136,9 +141,30 @@ COUNTED: dict[str, Callable[[], Tables]] = {
     "mesh-2x2-demand": _demand,
 }
 GRID = _grid() | _FINE | _SHORT | COUNTED
+
+
+def _in_lockstep(name: str) -> Tables:
+    return replace((SMALL | GRID | LARGE)[name](), control=LOCKSTEP)
+
+
 LARGE: dict[str, Callable[[], Tables]] = {"torus-8x8": lambda: tables_of("multitree", "torus:8x8", 64 << 10)}
+#: whose interfaces have a timestep counter: one lane to six, iterations, fine slots, switches, copies within a node, demands
+_LOCKSTEP = (
+    "mesh-2x2", "mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2-fine", "torus-4x4-fine", "mesh-4x4-all-reduce",
+    "torus-4x4-less-a-link-all-reduce", "dgx1-all-reduce", "ring-8-reduce-scatter", "dgx1-short", "ring-4-copies",
+    "fattree-2x2-blocks", "mesh-2x2-demand",
+)  # fmt: skip
+LOCKSTEP_CASES = {f"{name}-lockstep": partial(_in_lockstep, name) for name in _LOCKSTEP}
+
+
+def two_rows() -> Tables:
+    """Tables of which the whole interface is proved: at most two rows and two lanes of a node, messages longer than a buffer."""
+    return replace(_trees("mesh:2x2", _ALL_REDUCE, 1, 1, 1, 6000)(), control=LOCKSTEP)
+
+
+LOCKSTEP_SMALL = ("mesh-2x2-lockstep", "fattree-2x2-routes-lockstep")  # for both testbenches
 RANDOM = {f"random-{seed}": partial(_random_case, seed) for seed in range(20)}
-CASES = SMALL | GRID | LARGE | RANDOM
+CASES = SMALL | GRID | LARGE | RANDOM | LOCKSTEP_CASES
 
 
 def export(tables: Tables, folder: Path) -> None:
@@ -158,6 +184,27 @@ def skewed(tables: Tables, folder: Path) -> int:
     (folder / "skewed.csv").write_bytes(trace)
     (folder / "skew.hex").write_text("".join(f"{cycles:x}\n" for cycles in skew))
     return late
+
+
+def slowed(tables: Tables, folder: Path) -> int:
+    """In lockstep, the golden trace `slowed.csv` of a run in which every third interface starts 40 cycles late and every second
+    clock is slower by an eighth, and its late rows: none; `slow.hex` and `slow.hex.steps` say so to the testbenches."""
+    nodes, kinds = tables.topology.endpoints.tolist(), len(tables.topology.kind)
+    skew, drift = [0] * kinds, [Fraction(0)] * kinds
+    for place, node in enumerate(nodes):
+        skew[node], drift[node] = 40 * (place % 3 == 1), Fraction(place % 2, 8)
+    trace, late = golden_run(tables, Clocks(tuple(skew), tuple(drift)))
+    (folder / "slowed.csv").write_bytes(trace)
+    (folder / "slow.hex").write_text("".join(f"{skew[node]:x}\n" for node in nodes))
+    cycles = sizes_of(tables, Widths.of(tables))["SLOT_CYCLES"]
+    steps = (-(-cycles * (1 + drift[node]).numerator // (1 + drift[node]).denominator) for node in nodes)
+    (folder / "slow.hex.steps").write_text("".join(f"{step:x}\n" for step in steps))
+    return late
+
+
+def slow_arguments(tables: Tables, folder: Path) -> list[str]:
+    """That run, as arguments for the testbench."""
+    return [f"+late={slowed(tables, folder)}", "+trace=slowed.csv", "+skew=slow.hex", "+steps=slow.hex.steps"]
 
 
 def skew_arguments(tables: Tables, folder: Path) -> list[str]:

@@ -20,17 +20,19 @@ from certree.hw.formats.systemverilog import SystemVerilogFormat
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.banks import PAIRS, export_pair, joint, run_pair
-from tests.rtl.cases import CASES, belated, export, skew_arguments
+from tests.rtl.cases import CASES, belated, export, skew_arguments, slow_arguments
 from tests.rtl.model import build_model
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, run_bench, verilator
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
-SEED, RTL, TABLES = 20, 33, 28
+SEED, RTL, COUNTER, TABLES = 20, 33, 25, 28  # edits of the interface, of its timestep counter, of tables
 SURVIVES = "survives"
 NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2")  # of trees
 COUNTED = ("mesh-1x3-in-flight", "mesh-1x2-sums")  # of blocks, and of buffers
 _OF_COUNTED = ("cells", "counters", "place", "inputs", "outputs")  # modules that do more for these
+LOCKSTEP = "lockstep"  # the module of tables that have no slots
+PACED = ("mesh-2x2-repeating-lockstep", "fattree-2x2-routes-lockstep")  # such tables
 PAIR = "mesh-2x2-then-broadcast"  # of tables that take over
 #: name -> what is replaced, and by what; each match is one edit
 OPERATORS = {
@@ -79,11 +81,11 @@ def edits(path: Path) -> list[Edit]:
     return found
 
 
-def drawn(folder: Path, seed: int) -> Iterator[Edit]:
-    """Edits of all modules in turn, each time another operator where the module has one."""
+def drawn(folder: Path, seed: int, *, is_counter: bool = False) -> Iterator[Edit]:
+    """Edits of all modules in turn, each time another operator where the module has one; of the timestep counter or all others."""
     random, queues = Random(seed), []
     for path in sorted(folder.glob("certree_ni*.sv")):
-        if path.name.endswith(("_pkg.sv", "_tb.sv")):
+        if path.name.endswith(("_pkg.sv", "_tb.sv")) or is_counter != path.name.endswith(f"_{LOCKSTEP}.sv"):
             continue
         of_operator: dict[str, list[Edit]] = {}
         for edit in edits(path):
@@ -107,7 +109,7 @@ def compiles(folder: Path) -> bool:
 def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
     """What catches an edit, "" where nothing does; None where the edit does not compile."""
     module = edit.file.removeprefix("certree_ni_").removesuffix(".sv")
-    networks = (*COUNTED, *NETWORKS) if module in _OF_COUNTED else (*NETWORKS, *COUNTED)
+    networks = PACED if module == LOCKSTEP else (*COUNTED, *NETWORKS) if module in _OF_COUNTED else (*NETWORKS, *COUNTED)
     for network in networks:
         target, source = folder / network, sources[network]
         shutil.rmtree(target, ignore_errors=True)
@@ -122,11 +124,12 @@ def catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str | None:
                 return f"proof: `{label[1]}`" if label else f"proof: {reason.split(':')[0]}"
         build(target)
         tables = CASES[network]()
-        for arguments in ((), skew_arguments(tables, target), belated(tables, target)):
+        runs = [[], skew_arguments(tables, target), belated(tables, target)]
+        for arguments in [*runs, *([slow_arguments(tables, target)] if module == LOCKSTEP else [])]:
             caught = _said(run_bench(target, *arguments))
             if caught:
                 return caught
-    return _pair_catcher(edit, sources, folder)
+    return "" if module == LOCKSTEP else _pair_catcher(edit, sources, folder)
 
 
 def _pair_catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str:
@@ -226,26 +229,26 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
 def main(folders: list[str]) -> int:
     """Make the page; exit code 1 where an edit survives. A folder as argument keeps the compiled testbenches for another run."""
     with tempfile.TemporaryDirectory() as temporary:
-        sources = {
-            network: Path(folders[0] if folders else temporary) / "sources" / network for network in (*NETWORKS, *COUNTED, PAIR)
-        }
+        kept = Path(folders[0] if folders else temporary) / "sources"
+        sources = {network: kept / network for network in (*NETWORKS, *COUNTED, *PACED, PAIR)}
         if not (sources[PAIR] / "model").exists():
             export_pair(PAIRS[PAIR](), sources[PAIR])
-        for network in (*NETWORKS, *COUNTED):
+        for network in (*NETWORKS, *COUNTED, *PACED):
             source = sources[network]
             if not (source / "obj_dir").exists():
                 source.parent.mkdir(parents=True, exist_ok=True)
                 export(CASES[network](), source)
                 build(source)
         rows, lines = list(_judged_tables(sources)), list(_judged_modules(sources, Path(temporary)))
-    PAGE.write_text(page(lines, rows))
-    return any(entry[-1] == SURVIVES for entry in lines + rows)
+        counter = list(_judged_modules(sources, Path(temporary), is_counter=True))
+    PAGE.write_text(page(lines, counter, rows))
+    return any(entry[-1] == SURVIVES for entry in lines + counter + rows)
 
 
-def _judged_modules(sources: dict[str, Path], folder: Path) -> Iterator[tuple[object, ...]]:
-    judged = 0
-    for edit in drawn(sources[NETWORKS[0]], SEED):
-        caught = catcher(edit, sources, folder) if judged < RTL else None
+def _judged_modules(sources: dict[str, Path], folder: Path, *, is_counter: bool = False) -> Iterator[tuple[object, ...]]:
+    judged, most = 0, COUNTER if is_counter else RTL
+    for edit in drawn(sources[PACED[0]], SEED, is_counter=is_counter):
+        caught = catcher(edit, sources, folder) if judged < most else None
         if caught is not None:
             judged += 1
             yield _told(edit.file, edit.line, edit.operator, edit.before, edit.after, caught or SURVIVES)
@@ -267,22 +270,24 @@ _HEAD = """# Edits of the RTL and of its tables
 
 Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
 that it executes, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
-(events, cycles, data), also of new tables that take over. `python -m tests.rtl.mutants` makes this page.
+(events, cycles, data), also of new tables that take over. The timestep counter of tables without slots has edits of its own.
+`python -m tests.rtl.mutants` makes this page.
 """
 
 
-def page(lines: list[tuple[object, ...]], rows: list[tuple[object, ...]]) -> str:
-    """The page; `lines`: edits of the RTL, `rows`: of tables."""
+def page(lines: list[tuple[object, ...]], counter: list[tuple[object, ...]], rows: list[tuple[object, ...]]) -> str:
+    """The page; `lines`: edits of the RTL, `counter`: of its timestep counter, `rows`: of tables."""
 
     def table(heads: str, entries: list[tuple[object, ...]]) -> list[str]:
         names = heads.split(", ")
         shown = [[str(cell).replace("|", "\\|") for cell in entry] for entry in entries]
         return [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(cells)} |" for cells in shown)]
 
-    coded = [(*entry[:3], f"`{entry[3]}`", f"`{entry[4]}`", entry[5]) for entry in lines]
-    modules = table("file, line, edit, before, after, caught by", coded)
+    coded = [[(*entry[:3], f"`{entry[3]}`", f"`{entry[4]}`", entry[5]) for entry in part] for part in (lines, counter)]
+    modules, of_counter = (table("file, line, edit, before, after, caught by", part) for part in coded)
     tables = table("network, file, line, field, before, after, caught by", rows)
-    return "\n".join([_HEAD, "## The interface", "", *modules, "", "## Tables", "", *tables, ""])
+    parts = (("## The interface", modules), ("## The timestep counter", of_counter), ("## Tables", tables))
+    return "\n".join([_HEAD, *(line for title, part in parts for line in (title, "", *part, ""))])
 
 
 if __name__ == "__main__":

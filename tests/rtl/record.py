@@ -1,6 +1,6 @@
 """The page of co-simulations, `docs/benchmarks/co-simulation.md`, of what `make rtl` prints:
 
-CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record
+CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.banks import PAIRS
-from tests.rtl.cases import CASES, SMALL
+from tests.rtl.cases import CASES, LOCKSTEP_CASES, LOCKSTEP_SMALL, SMALL
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
 _LINE = re.compile(r"(pass|FAIL) +([\w-]+): (.*) \((\d+) CPU s\)")
@@ -25,7 +25,13 @@ all cases, the testbench in SystemVerilog those marked * as well. Cases named `r
 endpoints, with and without switches, links of different lengths and of one or two lanes. CPU seconds are those of a whole case,
 compilation without optimization and without ccache included, on a shared 2-core machine.
 
-    CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record
+    CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record
+"""
+_LOCKSTEP = """## A timestep counter
+
+Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator. Each
+case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every second
+clock slower by an eighth (*slow*).
 """
 _BANKS = """## New tables take over
 
@@ -37,6 +43,7 @@ _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",
     "differences", "CPU s",
 )  # fmt: skip
+_LOCKSTEP_COLUMNS = (*_COLUMNS[:8], "late start: cycles", "slow: cycles", "differences", "CPU s")
 _PAIR_COLUMNS = ("pair", "nodes", "first", "then", "every second late by", "events", "cycles", "differences", "CPU s")
 
 
@@ -51,10 +58,11 @@ def row(line: str) -> list[str] | None:
     tables = CASES[found[2]]()
     lanes = sizes_of(tables, Widths.of(tables))["TX_LANES"]
     facts = (len(tables.topology.endpoints), tables.collective.kind.value, tables.delay, tables.repeats, lanes)
-    (events, _, cycles, _), (_, _, late_cycles, late) = runs[-2:]
-    differences = sum(int(run[1]) for run in runs)
-    shown = (*facts, f"{int(events):,}", f"{int(cycles):,}", f"{int(late_cycles):,}", late, differences, found[4])
-    return [found[2] + "*" * (found[2] in SMALL), *map(str, shown)]
+    differences, is_small = sum(int(run[1]) for run in runs), found[2] in SMALL or found[2] in LOCKSTEP_SMALL
+    (events, _, cycles, _), (_, _, late_cycles, late), *slow = runs[-3:] if found[2] in LOCKSTEP_CASES else runs[-2:]
+    last = f"{int(slow[0][2]):,}" if slow else late
+    shown = (*facts, f"{int(events):,}", f"{int(cycles):,}", f"{int(late_cycles):,}", last, differences, found[4])
+    return [found[2] + "*" * is_small, *map(str, shown)]
 
 
 def pair_row(line: str) -> list[str] | None:
@@ -78,11 +86,14 @@ def main() -> int:
     """Write the page; ValueError where a case failed."""
     lines = list(sys.stdin)
     rows, pairs = ([found for line in lines if (found := read(line))] for read in (row, pair_row))
-    total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
+    counters = [entry for entry in rows if entry[0].rstrip("*") in LOCKSTEP_CASES]
     left = ", ".join(sorted({*CASES, *PAIRS} - {entry[0].rstrip("*") for entry in rows + pairs}))
+    rows = [entry for entry in rows if entry not in counters]
+    total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
     foot = f"{len(rows)} cases, {total[0]:,} events in runs without skew, no difference; {total[1]:,} CPU seconds."
     foot += f" Not in this record: {left}." if left else ""
-    PAGE.write_text("\n".join([_HEAD, *_table(_COLUMNS, rows), "", foot, "", _BANKS, *_table(_PAIR_COLUMNS, pairs), ""]))
+    parts = [_HEAD, *_table(_COLUMNS, rows), "", foot, "", _LOCKSTEP, *_table(_LOCKSTEP_COLUMNS, counters), ""]
+    PAGE.write_text("\n".join([*parts, _BANKS, *_table(_PAIR_COLUMNS, pairs), ""]))
     return 0
 
 

@@ -5,8 +5,9 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-#: cases of which `make rtl` states the figures: two lanes and four
-MEASURED = ("mesh-2x2", "torus-4x4-less-a-link-all-reduce")
+#: cases of which `make rtl` states the figures: two lanes and four, in slots and in lockstep
+_SLOTTED = ("mesh-2x2", "torus-4x4-less-a-link-all-reduce")
+MEASURED = (*_SLOTTED, *(f"{name}-lockstep" for name in _SLOTTED))
 #: Yosys' generic gates of two inputs, multiplexers and inverters, to which the logic is mapped
 _MAPPED = ("AND", "NAND", "OR", "NOR", "XOR", "XNOR", "ANDNOT", "ORNOT", "MUX")
 _GATES = tuple(f"$_{name}_" for name in (*_MAPPED, "NOT"))
@@ -38,8 +39,8 @@ def synthesize(folder: Path) -> str:
     places = (constants["WINDOW_ROWS"] + constants["LANE_QUEUE"]).bit_length()
     shared = {
         "messages": constants["TX_LANES"] * (constants["HEADER_BITS"] - constants["NODE_BITS"]) << places,
-        "chunks": 2 * constants["RX_LANES"] * (constants["LINE_BITS"] + constants["ADDR_BITS"])
-        + (2 * constants["RX_LANES"] << constants["RX_LANE_BITS"]),
+        "chunks": (constants["RX_LANES"] << constants["STAGED_CHUNK_BITS"])
+        * (constants["LINE_BITS"] + constants["ADDR_BITS"] + (1 << constants["RX_LANE_BITS"])),
     }
     bits, outside = (", ".join(f"{name} {count:,}" for name, count in one.items()) for one in (bank, shared))
     path = longest[1] if longest else "?"

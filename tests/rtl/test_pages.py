@@ -12,11 +12,12 @@ from certree.hw.golden import golden_trace
 from tests.rtl import record
 from tests.rtl.__main__ import main
 from tests.rtl.banks import PAIRS
-from tests.rtl.cases import CASES
-from tests.rtl.mutants import PAGE, RTL, SURVIVES, TABLES, edits
+from tests.rtl.cases import CASES, LOCKSTEP_CASES
+from tests.rtl.mutants import COUNTER, PAGE, RTL, SURVIVES, TABLES, edits
 
 EDITS = "`python -m tests.rtl.mutants` writes the page anew"
-CASES_RUN = "`CCACHE_DISABLE=1 python -m tests.rtl small grid random large banks | python -m tests.rtl.record` writes the page anew"
+_RUN = "CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record"
+CASES_RUN = f"`{_RUN}` writes the page anew"
 _MODULES = [path for path in (Path(__file__).parents[2] / "hw" / "rtl").rglob("*.sv") if path.parent.name != "bench"]
 
 
@@ -25,9 +26,14 @@ def _rows(part: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
+def _modules() -> list[list[str]]:
+    """Edits of the interface and of its timestep counter."""
+    return [row for row in _rows(PAGE.read_text().split("## Tables")[0]) if row[0] != "file"]
+
+
 def test_the_page_has_edits_of_every_module_and_each_is_caught() -> None:
-    modules, tables = map(_rows, PAGE.read_text().split("## Tables"))
-    assert (len(modules), len(tables)) == (RTL, TABLES), EDITS
+    modules, tables = _modules(), _rows(PAGE.read_text().split("## Tables")[1])
+    assert (len(modules), len(tables)) == (RTL + COUNTER, TABLES), EDITS
     assert {row[0] for row in modules} == {path.name for path in _MODULES}, EDITS
     assert len({row[2] for row in modules}) >= 8
     assert [row for row in modules + tables if row[-1] in ("", SURVIVES)] == []
@@ -35,16 +41,17 @@ def test_the_page_has_edits_of_every_module_and_each_is_caught() -> None:
 
 def test_the_page_is_of_these_modules() -> None:
     """Each edit on it is one of those that could be drawn from the module as it is."""
-    modules = _rows(PAGE.read_text().split("## Tables")[0])
+    modules = _modules()
     drawable = {(edit.file, str(edit.line), edit.operator, edit.before, edit.after) for path in _MODULES for edit in edits(path)}
     shown = [(*row[:3], *(cell.strip("`").replace("\\|", "|") for cell in row[3:5])) for row in modules]
     assert set(shown) - drawable == set(), EDITS
 
 
 def test_events_are_those_of_the_golden_traces() -> None:
-    cases, pairs = map(_rows, record.PAGE.read_text().split("## New tables"))
-    rows = {cells[0].rstrip("*"): cells for cells in cases[1:]}
-    assert {cells[10] for cells in rows.values()} | {cells[7] for cells in pairs[1:]} == {"0"}
+    cases, counters, pairs = map(_rows, re.split("## A timestep counter|## New tables", record.PAGE.read_text()))
+    rows = {cells[0].rstrip("*"): cells for cells in [*cases[1:], *counters[1:]]}
+    assert {cells[-2] for cells in [*rows.values(), *pairs[1:]]} == {"0"}
+    assert {cells[0].rstrip("*") for cells in counters[1:]} == set(LOCKSTEP_CASES), CASES_RUN
     assert set(rows) == set(CASES), CASES_RUN
     assert {cells[0] for cells in pairs[1:]} == set(PAIRS), CASES_RUN
     small = [name for name in rows if "8x8" not in name]

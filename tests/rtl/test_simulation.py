@@ -16,9 +16,9 @@ import pytest
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
-from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments
+from tests.rtl.cases import CASES, QUICK, belated, export, skew_arguments, skewed, slowed, two_rows
 from tests.rtl.model import build_model, run_model
-from tests.rtl.proofs import prove
+from tests.rtl.proofs import prove, prove_top
 from tests.rtl.tools import MISSING, build, lint, run_bench, run_cocotb, verilator, yosys
 
 pytestmark = [
@@ -43,6 +43,22 @@ EDITS = {
     ),
     "a lane's second chunk first": ("its_turn <= turn[lane];\n        turn[lane] <= !turn[lane];", "its_turn <= turn[lane];"),
 }
+#: what would happen at the top -> file, before, after, the property that finds it
+TOP_EDITS = {
+    "the reduction unit is not asked": (
+        "certree_ni.sv",
+        ".backlog, .is_adding, .is_moving,\n        .is_open, .step",
+        ".backlog, .is_adding(1'b0), .is_moving,\n        .is_open, .step",
+        "top_counts_one_by_one_when_idle",
+    ),
+    "rows fire a step early": (
+        "certree_ni_window.sv",
+        "due[w*SLOT_BITS+:SLOT_BITS] <= slot &&",
+        "due[w*SLOT_BITS+:SLOT_BITS] <= slot + 1 &&",
+        "top_fires_rows_in_their_step",
+    ),
+}
+PACED = "mesh-2x2-repeating-lockstep"
 _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
@@ -180,3 +196,36 @@ def test_another_order_of_additions_is_refused(tmp_path: Path) -> None:
         shutil.copytree(tmp_path / "right", edited)
         (edited / REDUCER).write_text(text.replace(before, after))
         assert "Assert failed in certree_ni_reducer: reducer_" in prove("reducer", tmp_path, edited), what
+
+
+def test_events_are_those_of_paced_runs(tmp_path: Path) -> None:
+    tables, folder = CASES[PACED](), tmp_path / "t"
+    export(tables, folder)
+    build_model(tables, folder)
+    late, slow = skewed(tables, folder), slowed(tables, folder)
+    assert (late, slow) == (0, 0)
+    traces = [(folder / name).read_text() for name in ("trace.csv", "skewed.csv", "slowed.csv")]
+    assert len(set(traces)) == len(traces)
+    for trace, skew in (("trace.csv", None), ("skewed.csv", "skew.hex"), ("slowed.csv", "slow.hex")):
+        outcome = run_model(folder, trace, 0, skew)
+        assert outcome.passed, outcome.text
+    assert not run_model(folder, "slowed.csv", 0, "skew.hex").passed
+
+
+@pytest.mark.skipif(yosys() is None, reason="needs Yosys")
+def test_the_counter_is_proved(tmp_path: Path) -> None:
+    assert prove("lockstep", tmp_path) == ""
+
+
+@pytest.mark.skipif(yosys() is None, reason="needs Yosys")
+def test_the_top_is_proved_and_wrong_wires_are_not(tmp_path: Path) -> None:
+    right = tmp_path / "right"
+    export(two_rows(), right)
+    assert prove_top(tmp_path, right) == ""
+    for number, (what, (name, before, after, label)) in enumerate(TOP_EDITS.items()):
+        folder = tmp_path / str(number)
+        shutil.copytree(right, folder)
+        text = (folder / name).read_text()
+        assert text.count(before) == 1, what
+        (folder / name).write_text(text.replace(before, after))
+        assert f"Assert failed in certree_ni: {label}" in prove_top(tmp_path, folder), what

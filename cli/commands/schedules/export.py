@@ -26,7 +26,7 @@ from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
-from certree.models.tables.table_columns import MAX_EPOCH
+from certree.models.tables.table_columns import CONTROLS, MAX_EPOCH, SLOTTED
 from certree.models.tables.table_memory import message_chunks
 from certree.verify.order.agreement import agreement_of_tables
 
@@ -46,6 +46,8 @@ from certree.verify.order.agreement import agreement_of_tables
 @click.option("--to", "largest", type=SIZE, help="For a program: the largest one.")
 @click.option("--epoch", type=click.IntRange(0, MAX_EPOCH),
               help="Number of this export: gives the image of each node a header with it and a CRC-32.")  # fmt: skip
+@click.option("--control", type=click.Choice(CONTROLS), default=SLOTTED, show_default=True,
+              help="What fires the rows of systemverilog's interface: slots, or the timestep counter of MultiTree.")  # fmt: skip
 @option_output("the tables (a new folder) or the program (a file)", required=True)
 @option_json()
 def export_command(
@@ -56,6 +58,7 @@ def export_command(
     smallest: int | None,
     largest: int | None,
     epoch: int | None,
+    control: str,
     output: Path,
     force: bool,
     as_json: bool,
@@ -64,6 +67,8 @@ def export_command(
     if format_name not in load_formats() and format_name in provided("formats of programs")():
         if epoch is not None:
             raise InputError(f"a program for {format_name} has no epoch; --epoch does not apply")
+        if control != SLOTTED:
+            raise InputError(f"a program for {format_name} has no rows; --control does not apply")
         sizes = (smallest, largest)
         code: int = provided("export of programs")(
             schedule, format_name, output, size, machine, sizes, force=force, as_json=as_json
@@ -75,7 +80,7 @@ def export_command(
     source = schedule_of(schedule)
     used = setting(source, size, machine, note)
     try:
-        tables = export(source, format_name, output, size=size, machine=machine, epoch=epoch, force=force)
+        tables = export(source, format_name, output, size=size, machine=machine, epoch=epoch, control=control, force=force)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     note(f"wrote {output}")
@@ -91,6 +96,7 @@ def export_command(
         "slot_cycles": tables.slot_cycles,
         "profile": str(tables.profile),
         **({} if epoch is None else {"epoch": epoch, "header_bits": HEADER_BITS}),
+        **({} if control == SLOTTED else {"control": control}),
         **row_bits(tables),
         "message_bytes": tables.message_bytes,
         "machine": tables.machine.name,

@@ -9,7 +9,7 @@ from certree.hw.formats.systemverilog.package import layouts, offsets
 from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register, bits_of
 from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.hw.formats.systemverilog.testbench import is_executable
-from certree.hw.formats.systemverilog.window import MOST_ROWS
+from certree.hw.formats.systemverilog.window import MOST_LOCKSTEP_ROWS, MOST_ROWS
 
 _OPS = ("NOP", "REDUCE", "GATHER")
 
@@ -20,10 +20,11 @@ def contract_text(sizes: Sizes) -> str:
         _INTRODUCTION,
         _numbers(sizes),
         _slots(sizes),
+        *([_lockstep(sizes)] if sizes["IS_LOCKSTEP"] else []),
         _FILES,
         _layouts(sizes),
         _registers(sizes),
-        _PINS if is_executable(sizes) else _NO_REFERENCE.format(most=MOST_ROWS),
+        _PINS if is_executable(sizes) else _NO_REFERENCE.format(most=MOST_ROWS, lockstep=MOST_LOCKSTEP_ROWS),
         _contract(),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -50,7 +51,7 @@ def _slots(sizes: Sizes) -> str:
 - Op codes: {ops}; 3 does not exist.
 - Addresses and sizes count granules of {sizes["GRANULE_BYTES"]} bytes; a chunk has {sizes["CHUNK_GRANULES"]}. Times count cycles of
   one clock.
-- `step` of a row is the slot in which its iteration 0 fires. A slot lasts {sizes["SLOT_CYCLES"]} cycles, a period
+- `step` of a row is the slot in which its iteration 0 fires. A slot lasts {sizes.tables.slot_cycles} cycles, a period
   {sizes["PERIOD"]} slots, and there are {sizes["REPEATS"]} iterations: iteration i fires in slot `step + i * PERIOD`.
 - In hardware a row is stored by `slot = step mod PERIOD`, with `stage = step div PERIOD` (0 to {sizes["STAGES"] - 1}). In
   period q it
@@ -59,6 +60,24 @@ def _slots(sizes: Sizes) -> str:
   `a + (i mod {sizes["IN_FLIGHT"]}) * {sizes["WORK_STRIDE"]}` otherwise. A node needs {sizes["MEMORY_GRANULES"]} granules, and the
   reference interface two chunks more for each incoming lane.
 - Memories: {sizes["ROWS"]} rows, {sizes["ARRIVALS"]} expected arrivals, {sizes["ROUTES"]} routes at most at a node.
+"""
+
+
+def _lockstep(sizes: Sizes) -> str:
+    return f"""
+## Lockstep
+
+These tables are for an interface without slots: a timestep counter tells rows when to fire (E6 to E9), and the golden trace is that
+of a paced run. Wherever names or sentences say slot, its steps are meant; only the steps of rows and their order count.
+
+- The counter advances by one when all rows of its step have fired, no lane has more than {sizes["NI_BUFFER_FLITS"]} flits left, and
+  neither the reduction unit nor the copy unit has anything to do. A step without rows at a node is a NOP, which takes no row of the
+  table: the down-counter, loaded with `SLOT_CYCLES` ({sizes["SLOT_CYCLES"]}, the step time of E8), must have run out as well.
+- An interface whose clock is slower by ρ loads `ceil(SLOT_CYCLES * (1 + ρ))`; `SKEW` is when step 0 begins. No row is late.
+- Messages queue at a lane, at most `LANE_QUEUE` behind the one that is sent, and chunks wait for the reduction unit, at most
+  2^STAGED_CHUNK_BITS of a lane. Rows are read ahead into a window that is large enough for the row after each that fires to be
+  there in the next cycle.
+- There is no boundary: an image that is armed after step 0 has begun is refused (`MISSED`).
 """
 
 
@@ -147,8 +166,8 @@ _NO_REFERENCE = """
 ## No reference interface
 
 The reference interface executes tables on links of whole units of speed, in messages with a header flit; in fine slots where it
-can read each row before its slot, with a window of {most} rows. These are others: the folder has
-neither `certree_ni.sv` with its modules nor the testbench, and the registers are a proposal.
+can read each row before its slot, with a window of {most} rows, and in lockstep if a window of {lockstep} is enough. These are
+others: the folder has neither `certree_ni.sv` with its modules nor the testbench, and the registers are a proposal.
 """
 
 _PINS = """
@@ -172,8 +191,9 @@ _PINS = """
   what comes in: a lane has one message at a time.
 - Memory reads have valid and ready; data come in the cycle after a request is taken, and show all writes that were taken by then.
   Writes of incoming lanes must be taken at once (otherwise error `OVERRUN`); the reduction unit waits.
-- A REDUCE message is first written to the staging area, whose addresses have the top bit: place p (0 or 1) of lane l begins at
-  `2^(ADDR_BITS - 1) + (2 l + p) * 2^STAGED_BITS`. The reduction unit then adds it, `SUM_GRANULES` in a cycle.
+- A REDUCE message is first written to the staging area, whose addresses have the top bit: place p of the
+  `P = 2^STAGED_CHUNK_BITS` of lane l begins at `2^(ADDR_BITS - 1) + (P l + p) * 2^STAGED_BITS`. The reduction unit then adds it,
+  `SUM_GRANULES` in a cycle.
 - Incoming lanes are numbered by id of the neighbour, then by lane of the bundle, as M6 orders what is complete in one cycle.
 - Where rows move data within a node (`COPY_UNITS`), the copy unit is a lane that starts in the cycle in which its row fires. It has
   the last read port, the first write port, and the first place in `counted` and in the staging area. Its granules are written a

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.formats.bit_layout import OP_BITS, Field, Widths
-from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.paced_steps import own_steps
+from certree.models.tables.table_columns import LOCKSTEP, NIL, RowOp
 from certree.models.tables.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -39,7 +40,12 @@ class SlotRows:
 
 def period_of(tables: Tables) -> int:
     """The period, of tables that do not repeat the number of their steps."""
-    return tables.period or int(tables.step.max(initial=0)) + 1
+    return tables.period or int(steps_of(tables).max(initial=0)) + 1
+
+
+def steps_of(tables: Tables) -> NDArray[np.integer]:
+    """The step of each row as its interface counts it: in lockstep no times, but the steps of its node (E9)."""
+    return own_steps(tables.node, tables.step) if tables.control == LOCKSTEP and tables.fine_slots else tables.step
 
 
 def local_number(owner: NDArray[np.integer]) -> Int64:
@@ -49,19 +55,19 @@ def local_number(owner: NDArray[np.integer]) -> Int64:
 
 def slot_rows(tables: Tables) -> SlotRows:
     """The rows in firing order. O(rows log rows + transfers log transfers)."""
-    period, arrival_line = period_of(tables), local_number(tables.arrival_node)
+    period, arrival_line, step = period_of(tables), local_number(tables.arrival_node), steps_of(tables)
     first, lines, need = _waits(tables)
     sent = tables.transfers()
     arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys())
     lane, line = _lanes(tables, sent, arrival_line[arrival])
     number = local_number(tables.node)
-    order = np.lexsort((number, tables.step % period, tables.node))
+    order = np.lexsort((number, step % period, tables.node))
     own = np.where(lines > 0, first - np.searchsorted(tables.arrival_node, tables.node), 0)
     return SlotRows(
         row_of=order,
         node=tables.node[order].astype(np.int64),
-        stage=(tables.step // period)[order].astype(np.int64),
-        slot=(tables.step % period)[order].astype(np.int64),
+        stage=(step // period)[order].astype(np.int64),
+        slot=(step % period)[order].astype(np.int64),
         row=number[order],
         wait_line=own[order],
         wait_lines=lines[order],

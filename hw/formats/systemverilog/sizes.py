@@ -6,10 +6,12 @@ import numpy as np
 
 from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, lanes_of, period_of, slot_fields, slot_rows
-from certree.hw.formats.systemverilog.window import MOST_ROWS, window_rows
+from certree.hw.formats.systemverilog.staging import staged_chunk_bits
+from certree.hw.formats.systemverilog.window import MOST_ROWS, lane_queue, lockstep_rows, window_rows
 from certree.models.fine.slots import landing_steps
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.tables.table_columns import EPOCH_BITS, Profile, RowOp
+from certree.models.tables.paced_steps import estimated_step_cycles
+from certree.models.tables.table_columns import EPOCH_BITS, LOCKSTEP, Profile, RowOp
 from certree.models.tables.table_memory import layout
 from certree.models.tables.tables import Tables
 
@@ -67,12 +69,25 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     transmit, receive = (max(1, *map(len, lanes_of(tables, side).values())) for side in ("src", "dst"))
     writes = receive + local
     bundle = max(1, *tables.topology.pair_capacity[np.isin(tables.topology.pair_src, tables.topology.endpoints)].tolist())
-    window = window_rows(tables, rows)
+    is_lockstep, buffer = tables.control == LOCKSTEP, int(machine.ni_buffer_flits * tables.topology.scale)
+    queue, window = LANE_QUEUE, window_rows(tables, rows) if not is_lockstep else None
+    slot_cycles = estimated_step_cycles(flits, buffer) if is_lockstep else tables.slot_cycles
+    least = int(tables.size.min(initial=size)) if tables.has_sizes else size
+    least = serialization_cycles(least * machine.flit_bytes, machine, tables.topology.scale)
+    staged = staged_chunk_bits(tables, writes, chunk_cycles, least)
+    if is_lockstep:
+        queue = lane_queue(buffer, least)
+        window = lockstep_rows(tables, rows, transmit, queue, least)
+        queue = max(LANE_QUEUE, min(queue, most_rows * tables.repeats))
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
-    boundary = (tables.repeats - 1) * (tables.period or 0) + int(landing_steps(tables.schedule).max(initial=tables.delay))
+    boundary = (
+        0
+        if is_lockstep
+        else (tables.repeats - 1) * (tables.period or 0) + int(landing_steps(tables.schedule).max(initial=tables.delay))
+    )
     slots = max((tables.repeats + stages + 1) * period, boundary)
-    cycle_bits = max(_CYCLE_BITS, (2 * tables.slot_cycles).bit_length(), (2 * machine.ni_start_cycles).bit_length())
+    cycle_bits = max(_CYCLE_BITS, (2 * slot_cycles).bit_length(), (2 * machine.ni_start_cycles).bit_length())
     counted = np.zeros(len(tables.topology.kind), np.int64)
     np.add.at(counted, tables.arrival_node, tables.arrival_count)
     names = [
@@ -85,7 +100,9 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("REPEATS", tables.repeats, "iterations"),
         ("STAGES", stages, "iterations of one table that can be in progress at once"),
         ("DELAY", tables.delay, "data sent in slot s can be used from slot s + DELAY on"),
-        ("SLOT_CYCLES", tables.slot_cycles, "cycles of a slot"),
+        ("IS_LOCKSTEP", int(is_lockstep), "1: a timestep counter in place of slots (E6), whose steps are meant by slots"),
+        ("SLOT_CYCLES", slot_cycles, "cycles of a slot; in lockstep, of a step without rows (E8)"),
+        ("NI_BUFFER_FLITS", buffer, "in lockstep, flits that a lane may have left when a step begins (E7)"),
         ("BOUNDARY", boundary, "slots until all that the last iteration sent has counted; other tables may open (B4)"),
         ("HEAD_FLITS", machine.head_flits, "header flits of a message"),
         ("MESSAGE_FLITS", flits, "flits of the longest message, header included; one for each cycle"),
@@ -108,7 +125,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("ARRIVALS", arrivals, "most expected arrivals of a node, and 2"),
         ("ROUTES", routes, "source routes, and 2"),
         ("WINDOW_ROWS", window or MOST_ROWS, "rows that are read ahead, at least all of a node that fire in one slot"),
-        ("LANE_QUEUE", LANE_QUEUE, "messages that wait at a lane"),
+        ("LANE_QUEUE", queue, "messages that wait at a lane"),
         ("TX_LANES", transmit, "most lanes that leave a node"),
         ("RX_LANES", receive, "most lanes that come into a node"),
         ("COPY_UNITS", local, "1: rows move data within a node (R5), through its copy unit"),
@@ -126,8 +143,9 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("CELL_COUNT_BITS", (most_count + 1).bit_length(), "of a counter of `blocks` and `buffers`"),
         ("TURN_BITS", log2(tables.in_flight), "of an iteration modulo W"),
         ("TABLE_ADDR_BITS", widths.addr, "of an address of iteration 0"),
+        ("STAGED_CHUNK_BITS", staged, "of the number of a chunk of a lane in the staging area"),
         ("STAGED_BITS", log2(size), "of a granule of a place of the staging area"),
-        ("ADDR_BITS", 1 + max((cells - 1).bit_length(), log2(writes) + 1 + log2(size)), "of an address; on top: is staged"),
+        ("ADDR_BITS", 1 + max((cells - 1).bit_length(), log2(writes) + staged + log2(size)), "of an address; on top: is staged"),
         ("ROUTE_INDEX_BITS", widths.route, "of the number of a route; nil is all ones"),
         ("ROUTE_DEPTH_BITS", log2(routes), "of an address of the route memory"),
         ("ROUTE_BITS", sum(field.bits for field in widths.ports()), "of a source route"),
@@ -150,7 +168,7 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
         ("FIRED_BITS", (most_rows * tables.repeats).bit_length(), "of the number of all firings of a node"),
         ("TOTAL_BITS", (int(counted.max()) * tables.repeats).bit_length() + 1, "of the number of all arrivals of a node"),
         ("FLIT_INDEX_BITS", (flits + 1).bit_length(), "of the number of a flit in its message"),
-        ("BACKLOG_BITS", ((LANE_QUEUE + 2) * flits).bit_length(), "of the flits that a lane has left to send"),
+        ("BACKLOG_BITS", ((queue + 2) * flits).bit_length(), "of the flits that a lane has left to send"),
         ("WINDOW_WORDS", 1 << (-(-words // 32) - 1).bit_length(), "words of 32 bits of an entry in the table windows"),
     ]  # fmt: skip
     constants = tuple(Constant(*entry) for entry in names)

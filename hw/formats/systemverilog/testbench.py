@@ -21,7 +21,8 @@ _BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_nodes.sv", "c
 _COCOTB = "certree_ni_cocotb.py"
 _PARTS = ("rows", "messages", "arrivals", "bench")  # folders of `hw/rtl`
 _MODULES = (
-    "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_cells.sv", "certree_ni_counters.sv",
+    "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_lockstep.sv",
+    "certree_ni_scoreboard.sv", "certree_ni_cells.sv", "certree_ni_counters.sv",
     "certree_ni_place.sv", "certree_ni_fetch.sv", "certree_ni_window.sv", "certree_ni_allocator.sv", "certree_ni_lane.sv",
     "certree_ni_receiver.sv", "certree_ni_inputs.sv", "certree_ni_outputs.sv", "certree_ni_adder.sv", "certree_ni_reducer.sv",
     "certree_ni_loader.sv", "certree_ni_banks.sv", "certree_ni_registers.sv", "certree_ni.sv",
@@ -132,7 +133,7 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "LANES": lanes,
         "END_CYCLES": machine.interface_cycles + machine.router_cycles,
         "MESSAGES": 8 + lanes * (2 + longest // sizes["MESSAGE_FLITS"]),
-        "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + (2 << sizes["RX_LANE_BITS"] + sizes["STAGED_BITS"]),
+        "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + (1 << sizes["RX_LANE_BITS"] + sizes["STAGED_CHUNK_BITS"] + sizes["STAGED_BITS"]),
         "RESULT_GRANULES": sizes["WORK_BASE"],
         "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
         "HAS_EPOCH": int(tables.epoch is not None),

@@ -6,6 +6,7 @@ from certree.hw.formats.systemverilog.images import SlotRows, period_of
 from certree.models.tables.tables import Tables
 
 MOST_ROWS = 16  # of a window in fine slots
+MOST_LOCKSTEP_ROWS = 48  # of a window in lockstep
 _READ, _SKIPPED = 3, 2  # cycles for a row and those for one that is disabled in a period
 
 
@@ -19,6 +20,34 @@ def window_rows(tables: Tables, rows: SlotRows) -> int | None:
         return least
     firings = [_firings(tables, rows, node) for node in np.unique(rows.node).tolist()]
     return next((size for size in range(least, MOST_ROWS + 1) if all(_is_on_time(one, size) for one in firings)), None)
+
+
+def lane_queue(buffer_flits: int, least_flits: int) -> int:
+    """In lockstep, messages that a lane can have left when a step begins, with at most `buffer_flits` flits (E7); each has at least
+    `least_flits`, but for the one that is being sent."""
+    return 1 + max(0, buffer_flits - 1) // least_flits
+
+
+def lockstep_rows(tables: Tables, rows: SlotRows, lanes: int, queue: int, least_flits: int) -> int | None:
+    """In lockstep, a window with which the row after each row that fires has been read by the next cycle, whatever the others do;
+    None where that takes more than MOST_LOCKSTEP_ROWS.
+
+    Each row takes a lane or the copy unit. With `queue` messages left at a lane it may get one more at once, and any further one
+    when it has sent as many (`least_flits` cycles each): so many rows, `burst`, take no time, and all others `least_flits` over the
+    number of these ports. O(firings) time.
+    """
+    is_local = (rows.lane == 0).all(axis=1)
+    together = np.unique((rows.node * period_of(tables) + rows.slot)[is_local], return_counts=True)[1]
+    ports, burst = lanes + bool(is_local.any()), lanes * (queue + 1) + 2 * int(together.max(initial=0))
+    most = 1
+    for node in np.unique(rows.node).tolist():
+        behind = longest = -least_flits  # cycles, times ports, by which reading a series of rows takes longer than firing them
+        cycles = [taken for _, taken in _firings(tables, rows, node)]
+        for taken in cycles:
+            behind = max(behind, 0) + ports * taken - least_flits
+            longest = max(longest, behind)
+        most = max(most, min(len(cycles), burst - (-(longest + least_flits + 2 * ports) // least_flits)))
+    return most if most <= MOST_LOCKSTEP_ROWS else None
 
 
 def _firings(tables: Tables, rows: SlotRows, node: int) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ module certree_ni_inputs #(
     parameter int unsigned NODE_BITS = certree_ni_pkg::NODE_BITS,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned KEY_BITS = certree_ni_pkg::ARRIVAL_BITS,
+    parameter int unsigned CHUNK_BITS = certree_ni_pkg::STAGED_CHUNK_BITS,
     parameter int unsigned ITERATION_BITS = certree_ni_pkg::ITERATION_BITS,
     parameter int unsigned SUM_BITS = ITERATION_BITS + LINE_BITS
 ) (
@@ -39,7 +40,8 @@ module certree_ni_inputs #(
     output logic [PORTS*SUM_BITS-1:0]    sum_of,     // iteration and line
     output logic [PORTS*NODE_BITS-1:0]   source,
     output logic [PORTS*ADDR_BITS-1:0]   addr,
-    output logic [PORTS-1:0]             place, is_unexpected, is_mixed, is_overrun
+    output logic [PORTS*CHUNK_BITS-1:0]  place,
+    output logic [PORTS-1:0]             is_unexpected, is_mixed, is_overrun
 );
   logic [KEY_BITS-1:0] keys[2 << LINE_BITS];
   always_ff @(posedge clk) if (set_line) keys[{line_bank, set_index}] <= key;
@@ -55,7 +57,7 @@ module certree_ni_inputs #(
         .look_key(keys[{open_bank, key_line}]), .write_valid(puts), .write_ready(l < COPIES || write_ready[l]), .write_addr(put_addr),
         .write_data(put_data), .begins(comes[l]), .is_complete(is_complete[l]), .is_reduce(is_reduce[l]),
         .line(line[l*LINE_BITS+:LINE_BITS]), .iteration(iteration[l*ITERATION_BITS+:ITERATION_BITS]),
-        .source(source[l*NODE_BITS+:NODE_BITS]), .addr(addr[l*ADDR_BITS+:ADDR_BITS]), .place(place[l]),
+        .source(source[l*NODE_BITS+:NODE_BITS]), .addr(addr[l*ADDR_BITS+:ADDR_BITS]), .place(place[l*CHUNK_BITS+:CHUNK_BITS]),
         .is_unexpected(is_unexpected[l]), .is_mixed(is_mixed[l]), .is_overrun(is_lost)
     );
     assign sum_of[l*SUM_BITS+:SUM_BITS] = {iteration[l*ITERATION_BITS+:ITERATION_BITS], line[l*LINE_BITS+:LINE_BITS]};

@@ -39,7 +39,7 @@ module certree_ni_receiver #(
     output logic [ITERATION_BITS-1:0] iteration,   // 0 in `trees`
     output logic [NODE_BITS-1:0]   source,         // behind its header
     output logic [ADDR_BITS-1:0]   addr,           // behind its header
-    output logic                   place,          // of the staging area
+    output logic [certree_ni_pkg::STAGED_CHUNK_BITS-1:0] place,  // of the staging area
     // faults
     output logic                   is_unexpected,  // a message that the list does not have
     output logic                   is_mixed,       // one of another epoch, a cycle later
@@ -48,7 +48,7 @@ module certree_ni_receiver #(
   localparam int unsigned FLITS = certree_ni_pkg::MESSAGE_FLITS;  // at most; 2 or more
   localparam int unsigned HEAD = certree_ni_pkg::HEAD_FLITS;      // 1 or more
   localparam int unsigned FLIT_BITS = certree_ni_pkg::FLIT_INDEX_BITS;
-  localparam int unsigned PLACE_BITS = certree_ni_pkg::STAGED_BITS;
+  localparam int unsigned PLACE_BITS = certree_ni_pkg::STAGED_BITS, CHUNK_BITS = certree_ni_pkg::STAGED_CHUNK_BITS;
   localparam bit IS_COUNTED = certree_ni_pkg::PROFILE != 0, HAS_SIZES = certree_ni_pkg::HAS_SIZES != 0;
   localparam int unsigned FLOW_BITS = certree_ni_pkg::FLOW_BITS, BUFFER_BITS = certree_ni_pkg::BUFFER_BITS;
   localparam bit HAS_BUFFERS = certree_ni_pkg::HEADER_BUFFER_LSB != 0;
@@ -105,7 +105,7 @@ module certree_ni_receiver #(
       its_home <= '0;
       is_known <= 1'b0;
       is_mixed <= 1'b0;
-      place <= 1'b0;
+      place <= '0;
       next_addr <= '0;
     end else begin
       is_mixed <= (comes && !is_current) || (takes_over && (begins || (is_known && !is_last)));
@@ -114,13 +114,13 @@ module certree_ni_receiver #(
       if (takes_over || is_last) is_known <= 1'b0;
       else if (comes) is_known <= begins;
       if (comes) begin
-        next_addr <= is_reduce ? {1'b1, (ADDR_BITS - 1)'((2 * LANE + 32'(place)) << PLACE_BITS)}
+        next_addr <= is_reduce ? {1'b1, (ADDR_BITS - 1)'(((LANE << CHUNK_BITS) + 32'(place)) << PLACE_BITS)}
             : home;
       end else if (write_valid) begin
         next_addr <= next_addr + 1'b1;
       end
-      if (takes_over) place <= 1'b0;
-      else if (is_complete && is_reduce) place <= !place;
+      if (takes_over) place <= '0;
+      else if (is_complete && is_reduce) place <= place + 1'b1;
     end
   end
 

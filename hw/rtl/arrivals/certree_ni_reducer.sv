@@ -5,6 +5,7 @@ module certree_ni_reducer #(
     parameter int unsigned ADDR_BITS = certree_ni_pkg::ADDR_BITS,
     parameter int unsigned LINE_BITS = certree_ni_pkg::LINE_BITS,
     parameter int unsigned LANE_BITS = certree_ni_pkg::RX_LANE_BITS,
+    parameter int unsigned CHUNK_BITS = certree_ni_pkg::STAGED_CHUNK_BITS,
     parameter int unsigned GRANULES = certree_ni_pkg::SUM_GRANULES,
     parameter int unsigned DATA_BITS = certree_ni_pkg::GRANULE_BITS
 ) (
@@ -14,7 +15,7 @@ module certree_ni_reducer #(
     input  logic [LANES-1:0]              push,
     input  logic [LANES*LINE_BITS-1:0]    push_line,
     input  logic [LANES*ADDR_BITS-1:0]    push_addr,
-    input  logic [LANES-1:0]              push_place,
+    input  logic [LANES*CHUNK_BITS-1:0]   push_place,
     // memory: both operands come in the cycle after a request that is taken; their sum is written in that cycle
     output logic                          read_valid,
     input  logic                          read_ready,
@@ -30,7 +31,8 @@ module certree_ni_reducer #(
     // scoreboard
     output logic                          is_done,         // a chunk counts at the end of this cycle
     output logic [LINE_BITS-1:0]          done_line,
-    output logic [LANES-1:0]              has_two,         // both places of a lane are taken
+    output logic                          is_adding,       // a chunk waits or is added in this cycle
+    output logic [LANES-1:0]              is_full,         // all places of a lane are taken
     output logic [LANES-1:0]              has_more         // a chunk of the lane waits or is added after this cycle
 );
   localparam int unsigned SIZE = certree_ni_pkg::CHUNK_GRANULES;
@@ -40,6 +42,7 @@ module certree_ni_reducer #(
   localparam int unsigned START = certree_ni_pkg::REDUCE_START_CYCLES;
   localparam int unsigned PLACE_BITS = certree_ni_pkg::STAGED_BITS;
   localparam int unsigned TARGET_BITS = LINE_BITS + ADDR_BITS;
+  localparam int unsigned HELD_BITS = CHUNK_BITS + 1, CYCLE_BITS = CHUNK_BITS + LANE_BITS;
 
   // Lanes whose chunks are ready: what came START cycles ago.
   logic [LANES-1:0] ready;
@@ -53,11 +56,12 @@ module certree_ni_reducer #(
 
   // The order: for each cycle that brought some, the lanes whose chunks have not begun. Those of the oldest cycle are in `rest`, those of
   // the others in a memory.
-  logic [LANES-1:0]       later[2 << LANE_BITS];
-  logic [LANE_BITS:0]     stored, taken;  // cycles so far
+  logic [LANES-1:0]       later[1 << CYCLE_BITS];
+  logic [CYCLE_BITS-1:0]  stored, taken;  // cycles so far
   logic [LANES-1:0]       rest, head, head_left, leaves;
-  logic [LANES-1:0]       has_one;        // at least one place of a lane is taken
-  logic [LANES-1:0]       turn;           // of the two places of a lane, that which begins next
+  logic [LANES*HELD_BITS-1:0]  held;      // places of a lane that are taken
+  logic [LANES-1:0]       has_one, has_others;  // at least one of them is, and more than one
+  logic [LANES*CHUNK_BITS-1:0] turn;      // of the places of a lane, that which begins next
   logic [LANE_BITS-1:0]   lane;           // that begins next
   logic                   begins;
   wire                    is_stored = stored != taken;
@@ -65,7 +69,7 @@ module certree_ni_reducer #(
   logic [LINE_BITS-1:0] line;
   logic [ADDR_BITS-1:0] addr;
   logic [LANE_BITS-1:0] its_lane;      // of the chunk in the unit, and its place
-  logic                 its_turn;
+  logic [CHUNK_BITS-1:0] its_turn;
   logic [BUSY_BITS-1:0] left;          // cycles that the chunk still occupies the unit; 0: idle
   logic [OFFSET_BITS-1:0] offset;      // of the granule that is requested next
   logic                 sums;          // operands are here
@@ -104,21 +108,24 @@ module certree_ni_reducer #(
   // What a chunk is for is kept with its place in the staging area.
   logic [LANES*TARGET_BITS-1:0] target;
   for (genvar l = 0; l < LANES; l++) begin : g_targets
-    logic [TARGET_BITS-1:0] targets[2];
+    logic [TARGET_BITS-1:0] targets[1 << CHUNK_BITS];
     wire [TARGET_BITS-1:0] coming = {push_line[l*LINE_BITS+:LINE_BITS], push_addr[l*ADDR_BITS+:ADDR_BITS]};
-    always_ff @(posedge clk) if (push[l]) targets[push_place[l]] <= coming;
-    wire is_new = START == 0 && push[l] && push_place[l] == turn[l];  // it comes in this very cycle
-    assign target[l*TARGET_BITS+:TARGET_BITS] = is_new ? coming : targets[turn[l]];
+    always_ff @(posedge clk) if (push[l]) targets[push_place[l*CHUNK_BITS+:CHUNK_BITS]] <= coming;
+    wire is_new = START == 0 && push[l] && push_place[l*CHUNK_BITS+:CHUNK_BITS] == turn[l*CHUNK_BITS+:CHUNK_BITS];  // it comes in this very cycle
+    assign target[l*TARGET_BITS+:TARGET_BITS] = is_new ? coming : targets[turn[l*CHUNK_BITS+:CHUNK_BITS]];
+    assign has_one[l] = held[l*HELD_BITS+:HELD_BITS] != 0;
+    assign has_others[l] = held[l*HELD_BITS+:HELD_BITS] > 1;
+    assign is_full[l] = held[(l+1)*HELD_BITS-1];
   end
-  assign has_more = push | has_two | (has_one & ~leaves);
+  assign is_adding = has_one != 0;
+  assign has_more = push | has_others | (has_one & ~leaves);
   always_ff @(posedge clk) begin
     if (rst) begin
       rest <= '0;
       stored <= '0;
       taken <= '0;
       turn <= '0;
-      has_one <= '0;
-      has_two <= '0;
+      held <= '0;
       left <= '0;
       sums <= 1'b0;
       offset <= '0;
@@ -130,10 +137,7 @@ module certree_ni_reducer #(
         stored <= stored + 1'b1;
       end
       for (int unsigned l = 0; l < LANES; l++) begin
-        if (push[l] != leaves[l]) begin
-          has_one[l] <= push[l] || has_two[l];
-          has_two[l] <= push[l] && has_one[l];
-        end
+        held[l*HELD_BITS+:HELD_BITS] <= held[l*HELD_BITS+:HELD_BITS] + HELD_BITS'(push[l]) - HELD_BITS'(leaves[l]);
       end
       if (!is_held) begin
         sums <= read_valid && read_ready;
@@ -150,8 +154,8 @@ module certree_ni_reducer #(
         left <= BUSY_BITS'(certree_ni_pkg::REDUCE_CHUNK_CYCLES);
         offset <= '0;
         its_lane <= lane;
-        its_turn <= turn[lane];
-        turn[lane] <= !turn[lane];
+        its_turn <= turn[32'(lane)*CHUNK_BITS+:CHUNK_BITS];
+        turn[32'(lane)*CHUNK_BITS+:CHUNK_BITS] <= turn[32'(lane)*CHUNK_BITS+:CHUNK_BITS] + 1'b1;
         {line, addr} <= target[32'(lane)*TARGET_BITS+:TARGET_BITS];
       end
     end

@@ -1,7 +1,8 @@
 // Network interfaces around a network model execute the tables of this folder. What their pins show is compared, event by event and
 // cycle by cycle, with the golden trace; then the data of every node are checked.
 //
-// Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +late=N, late rows that it expects;
+// Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +steps=FILE, in lockstep, those of a
+// step without rows, by clocks of other speeds; +late=N, late rows that it expects;
 // +untimed, compares data only, of interfaces that start late by slots; +waves, writes waves.vcd.
 // verilator lint_off BLKSEQ
 // verilator lint_off UNUSEDSIGNAL
@@ -102,7 +103,7 @@ module certree_ni_tb;
   logic [ENTRY_BITS-1:0] rows[NIS*certree_ni_pkg::ROWS];
   logic [ENTRY_BITS-1:0] arrivals[NIS*certree_ni_pkg::ARRIVALS];
   logic [ENTRY_BITS-1:0] routes[certree_ni_pkg::ROUTES];
-  logic [31:0] skew[NIS], header[certree_tb_pkg::HEADER_WORDS+1];
+  logic [31:0] skew[NIS], steps[NIS], header[certree_tb_pkg::HEADER_WORDS+1];
   int refused = 0, waited;
 
   task automatic access(logic [23:0] address, logic [NIS-1:0] selected, logic is_write);
@@ -189,6 +190,11 @@ module certree_ni_tb;
     access(24'h10, '1, 1);
     for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::NODE_OF[n];
     access(24'h14, '1, 1);
+    if ($value$plusargs("steps=%s", file)) begin
+      $readmemh(file, steps);
+      for (int n = 0; n < NIS; n++) pwdata[n] = steps[n];
+      access(24'h54, '1, 1);
+    end
     control(4);  // arm
     repeat (certree_tb_pkg::ARM_CYCLES) @(posedge clk);
     fork

@@ -23,6 +23,7 @@ module certree_ni_lane #(
     input  logic [MOST_BITS-1:0]    enqueue,   // so many more of them are to be sent; but in a copy unit it may be written in this cycle
     output logic                    is_full,
     output logic [BACKLOG_BITS-1:0] backlog,   // flits left to send, those of this cycle included
+    output logic                    is_held,   // messages are left to send, that which is under way included
     // memory: the data come in the cycle after a request that is taken
     output logic                    read_valid,
     input  logic                    read_ready,
@@ -60,6 +61,7 @@ module certree_ni_lane #(
   // The data of the next flit are read while this one is sent, or those of this one until they are here.
   wire wants_data = is_busy && (!has_data || (!is_last && 32'(flit) + 1 >= HEAD));
 
+  assign is_held = held != 0;
   assign is_full = 32'(held) + MOST > QUEUE + 1;
   assign read_valid = wants_data;
   assign read_addr = flit == 0 ? current[ADDR_LSB+:ADDR_BITS] : addr;

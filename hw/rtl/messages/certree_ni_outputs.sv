@@ -33,6 +33,7 @@ module certree_ni_outputs #(
     output logic [TX-1:0]                lane_is_full,
     output logic                         copies_are_full,
     output logic [TX*BACKLOG_BITS-1:0]   backlog,
+    output logic                         is_moving,  // messages are left in the copy unit
     // memory
     output logic [READS-1:0]             read_valid,
     input  logic [READS-1:0]             read_ready,
@@ -69,13 +70,15 @@ module certree_ni_outputs #(
         end
       end
     end
+    // verilator lint_off PINCONNECTEMPTY
     certree_ni_lane lane (
         .clk, .rst, .node, .write, .header({common[COMMON_BITS-1-:ROUTE_BITS], line, common[COMMON_BITS-ROUTE_BITS-1:0]}), .enqueue,
-        .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]), .read_valid(read_valid[l]),
+        .is_full(lane_is_full[l]), .backlog(backlog[l*BACKLOG_BITS+:BACKLOG_BITS]), .is_held(), .read_valid(read_valid[l]),
         .read_ready(read_ready[l]), .read_addr(read_addr[l*ADDR_BITS+:ADDR_BITS]), .read_data(read_data[l*DATA_BITS+:DATA_BITS]),
         .tx_valid(tx_valid[l]), .tx_first(tx_first[l]), .tx_last(tx_last[l]), .tx_header(tx_header[l*HEADER_BITS+:HEADER_BITS]),
         .tx_data(tx_data[l*DATA_BITS+:DATA_BITS])
     );
+    // verilator lint_on PINCONNECTEMPTY
   end
 
   if (certree_ni_pkg::COPY_UNITS != 0) begin : g_copies
@@ -89,12 +92,12 @@ module certree_ni_outputs #(
     certree_ni_lane #(.IS_COPY_UNIT(1'b1), .QUEUE(2 * ROWS)) copy_unit (
         .clk, .rst, .node, .write(push && push_lanes == 0),
         .header({push_common[COMMON_BITS-1-:ROUTE_BITS], push_line[0+:LINE_BITS], push_common[COMMON_BITS-ROUTE_BITS-1:0]}),
-        .enqueue(moved), .is_full(copies_are_full), .backlog(), .read_valid(read_valid[TX]), .read_ready(read_ready[TX]),
+        .enqueue(moved), .is_full(copies_are_full), .backlog(), .is_held(is_moving), .read_valid(read_valid[TX]), .read_ready(read_ready[TX]),
         .read_addr(read_addr[TX*ADDR_BITS+:ADDR_BITS]), .read_data(read_data[TX*DATA_BITS+:DATA_BITS]), .tx_valid(is_moved),
         .tx_first(moved_first), .tx_last(), .tx_header(moved_header), .tx_data(moved_data)
     );
     // verilator lint_on PINCONNECTEMPTY
   end else begin : g_no_copies
-    assign {copies_are_full, is_moved, moved_first, moved_header, moved_data} = '0;
+    assign {copies_are_full, is_moving, is_moved, moved_first, moved_header, moved_data} = '0;
   end
 endmodule

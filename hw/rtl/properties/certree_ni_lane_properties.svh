@@ -41,6 +41,7 @@ end
 `CERTREE_PROPERTY(lane_gets_what_fires, (enqueue == 0 || (!is_full && waiting + 16'(write && !IS_COPY_UNIT) >= 16'(enqueue))) && (!write || 32'(waiting) < ROWS))
 `endif
 `CERTREE_PROPERTY(lane_sends_each_message_once, released - finished == 16'(held) && written == PLACE_BITS'(put) && sent == PLACE_BITS'(finished))
+`CERTREE_PROPERTY(lane_tells_whether_it_holds_any, is_held == (released != finished))
 `CERTREE_PROPERTY(lane_sends_flits_in_order, next_flit == flit && flit < flits && (is_busy || (flit == 0 && has_data)))
 `CERTREE_PROPERTY(lane_queue_is_bounded, 32'(held) <= QUEUE + 1 && 32'(waiting) <= ROWS)
 `CERTREE_PROPERTY(lane_marks_first_and_last, (tx_first == (tx_valid && next_flit == 0)) && (tx_last == (tx_valid && next_flit == flits - 1'b1)))

@@ -4,7 +4,8 @@ logic was_reset;
 initial was_reset = 1'b0;
 logic [FLIT_BITS-1:0]   came;           // flits of this message
 logic [HEADER_BITS-1:0] its_header;
-logic                   its_listed, its_place, was_mixed;
+logic                   its_listed, was_mixed;
+logic [CHUNK_BITS-1:0]  its_place;
 wire                    starts = rx_valid && came == 0;
 wire                    now_listed, is_named;
 assign now_listed = is_named && 32'(rx_header[certree_ni_pkg::HEADER_LINE_LSB+:LINE_BITS]) < 32'(arrivals);
@@ -28,13 +29,13 @@ wire                    now_current = rx_header[certree_ni_pkg::HEADER_EPOCH_LSB
 wire                    ends = rx_valid && came == flits - 1'b1;
 wire                    is_sum = its_header[certree_ni_pkg::HEADER_OP_LSB+:2] == 2'd1;
 logic [ADDR_BITS-1:0]   its_base;       // of its first granule
-wire [ADDR_BITS-1:0]    staged = {1'b1, (ADDR_BITS - 1)'((2 * LANE + (its_place ? 1 : 0)) * (1 << PLACE_BITS))};
+wire [ADDR_BITS-1:0]    staged = {1'b1, (ADDR_BITS - 1)'((LANE * (1 << CHUNK_BITS) + 32'(its_place)) * (1 << PLACE_BITS))};
 wire [ADDR_BITS-1:0]    its_addr = its_base + ADDR_BITS'(came) - ADDR_BITS'(HEAD);
 always @(posedge clk) begin
   was_reset <= was_reset | rst;
   if (rst) begin
     came <= '0;
-    its_place <= 1'b0;
+    its_place <= '0;
     its_listed <= 1'b0;
     was_mixed <= 1'b0;
   end else begin
@@ -47,8 +48,8 @@ always @(posedge clk) begin
     end
     if (takes_over) its_listed <= 1'b0;
     else if (starts) its_listed <= now_listed && now_current;
-    if (takes_over) its_place <= 1'b0;
-    else if (ends && its_listed && is_sum) its_place <= !its_place;
+    if (takes_over) its_place <= '0;
+    else if (ends && its_listed && is_sum) its_place <= its_place + 1'b1;
   end
 end
 `ifdef FORMAL

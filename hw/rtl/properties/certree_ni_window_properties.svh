@@ -84,6 +84,7 @@ end
 `CERTREE_PROPERTY(window_waits_for_sums_or_one_copy, !is_inside || (fresh <= its_missing && is_alone))
 `endif
 `CERTREE_PROPERTY(window_holds_what_came_and_has_not_fired, gone <= pushed && is_in_order)
+`CERTREE_PROPERTY(window_shows_the_oldest_row, has_row == (held != 0) && row_slot == due[front*SLOT_BITS+:SLOT_BITS])
 `CERTREE_PROPERTY(window_fires_each_row_once_in_order, is_inside == (pushed > watched && gone <= watched))
 `CERTREE_PROPERTY(window_keeps_the_row, !is_inside || (32'(place) == (32'(front) + 32'(watched) - 32'(gone)) % ROWS && row[place*ROW_BITS+:ROW_BITS] == its_row && due[place*SLOT_BITS+:SLOT_BITS] == its_slot && line[place*LINE_BITS+:LINE_BITS] == its_line && lines[place*WAIT_BITS+:WAIT_BITS] == its_lines && missing[place*WAIT_BITS+:WAIT_BITS] == its_missing && its_missing <= its_lines && iteration[place*ITERATION_BITS+:ITERATION_BITS] == its_iteration))
 `CERTREE_PROPERTY(window_waits_for_lines_that_exist, !is_inside || 32'(its_line) + 32'(its_lines) <= (1 << LINE_BITS))

@@ -29,6 +29,8 @@ module certree_ni_window #(
     input  logic [PORTS*LINE_BITS-1:0]     arrive_line,
     input  logic [PORTS*COUNT_BITS-1:0]    arrive_count,
     output logic [ROWS-1:0]                first,           // the place of the oldest row, one bit for each place
+    output logic                           has_row,         // there is one
+    output logic [SLOT_BITS-1:0]           row_slot,        // in which it is due
     input  logic [ROWS-1:0]                has_lanes,       // whether a row has lanes, if all before it fire
     output logic [ROWS-1:0]                fire,            // by place, as all of these
     output logic [ROWS-1:0]                is_late,         // of those that fire
@@ -42,6 +44,11 @@ module certree_ni_window #(
   logic [ROWS-1:0]           is_ready, hit;
 
   assign is_full = &is_used;
+  always_comb begin
+    has_row = (first & is_used) != 0;
+    row_slot = '0;
+    for (int unsigned w = 0; w < ROWS; w++) if (first[w]) row_slot = row_slot | due[w*SLOT_BITS+:SLOT_BITS];
+  end
 
   logic goes_on;
   always_comb begin
@@ -111,5 +118,9 @@ module certree_ni_window #(
 `ifdef CERTREE_CHECK
 `include "certree_ni_property.svh"
 `include "certree_ni_window_properties.svh"
+`endif
+`ifdef CERTREE_TOP
+`include "certree_ni_property.svh"
+`include "certree_ni_order_properties.svh"
 `endif
 endmodule

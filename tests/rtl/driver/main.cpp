@@ -3,7 +3,8 @@
 //
 // driver NUMBERS TRACE LATE [SKEW [NEXT]]: `NUMBERS` as tests.rtl.model writes it, the golden trace, late rows that it has, hex
 // cycles that each interface starts late, and a folder with the tables that take over, which are loaded while the first ones run.
-// Exit code 0 and PASS, or 1 and FAIL.
+// With SKEW and without NEXT, a file `SKEW.steps` has hex cycles of a step without rows, where interfaces have clocks of other
+// speeds. Exit code 0 and PASS, or 1 and FAIL.
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -48,7 +49,7 @@ class Bench {
     was_done_.resize(nodes_.size());
   }
 
-  void start(const std::vector<int64_t>& skew) {
+  void start(const std::vector<int64_t>& skew, const std::vector<int64_t>& steps) {
     for (auto& node : nodes_) node.settle();
     for (int i = 0; i < 4; i++) cycle();
     for (auto& node : nodes_) node.pins->rst = 0;
@@ -58,6 +59,7 @@ class Bench {
     }
     write(0x10, [&](int64_t ni) { return skew[ni] + n_["START_CYCLES"]; });
     write(0x14, [&](int64_t ni) { return n_.list("NODE_OF")[ni]; });
+    if (!steps.empty()) write(0x54, [&](int64_t ni) { return steps[ni]; });
     write(0x4, [](int64_t) { return 4; });  // arm
     for (int64_t i = 0; i < n_["ARM_CYCLES"]; i++) cycle();
     write(0x4, [](int64_t) { return 1; });  // start
@@ -295,15 +297,16 @@ class Bench {
 int main(int count, char** words) {
   if (count < 4) return 2;
   const Tables first{".", Numbers(words[1])};
-  std::vector<int64_t> skew(first.numbers["NIS"]);
+  std::vector<int64_t> skew(first.numbers["NIS"]), steps;
   if (count > 4) {
-    std::ifstream file(words[4]);
+    std::ifstream file(words[4]), of_steps(std::string(words[4]) + ".steps");
     for (auto& cycles : skew) file >> std::hex >> cycles;
+    for (int64_t cycles; of_steps >> std::hex >> cycles;) steps.push_back(cycles);
   }
   std::optional<Tables> next;
   if (count > 5) next.emplace(words[5], Numbers(std::string(words[5]) + "/numbers.txt"));
   Bench bench(first, next ? &*next : nullptr, words[2], std::stoll(words[3]));
-  bench.start(skew);
+  bench.start(skew, steps);
   const bool passed = bench.run();
   std::puts(passed ? "PASS" : "FAIL");
   return passed ? 0 : 1;
