@@ -210,6 +210,7 @@ class Tier(StrEnum):
     SMALL = "likewise, on direct networks up to FINE_BYTES (`takes_fine_slots`)"
     ORDERS = "where an order of additions is asked for"
     SOME = "there, and where only some of few endpoints take part"
+    GROUPS = "where only some endpoints take part"
     DEMANDS = "for demands, which other methods do not take"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 

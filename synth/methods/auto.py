@@ -247,6 +247,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return request.order is not None
         case Tier.SOME:
             return request.order is not None or (request.collective.members is not None and takes_fine_slots(request))
+        case Tier.GROUPS:
+            return request.collective.members is not None
         case Tier.DEMANDS:
             return request.collective.demand is not None
     return False

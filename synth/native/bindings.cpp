@@ -15,6 +15,7 @@
 #include "flows/path_choice.hpp"
 #include "packing/branching_packing.hpp"
 #include "packing/forest_packing.hpp"
+#include "packing/steiner_packing.hpp"
 #include "packing/switch_splitting.hpp"
 #include "packing/tree_growth.hpp"
 #include "packing/tree_shape.hpp"
@@ -73,6 +74,23 @@ nb::ndarray<nb::numpy, int32_t> pack_branchings(int32_t nodes, Column<int32_t> t
   }
   const auto width = static_cast<size_t>(nodes);
   return to_numpy(parents, {parents.size() / width, width});
+}
+
+// (tree, node, offset, arc): columns of SteinerTrees; no rows when none were found.
+auto pack_steiner_trees(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> twin, Column<int64_t> capacity,
+                        Column<uint8_t> holds, Column<int32_t> ends, Column<int32_t> roots, int32_t turns, uint64_t seed) {
+  SteinerPacking packing({copy(offset), copy(head), copy(twin), copy(capacity), copy(holds)}, copy(ends), seed);
+  const auto starts = copy(roots);
+  SteinerTrees found;
+  {
+    nb::gil_scoped_release release;
+    found = packing.pack(starts, turns);
+  }
+  const auto column = [](std::vector<int32_t>& values) {
+    const auto size = values.size();
+    return to_numpy(values, {size});
+  };
+  return std::make_tuple(column(found.tree), column(found.node), column(found.offset), column(found.arc));
 }
 
 // (start slots, empty when the rules cannot be met; work done)
@@ -202,6 +220,11 @@ NB_MODULE(_native, module) {
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("pack_branchings", &certree::pack_branchings, "nodes"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "Spanning branchings, one a root, arc a in at most capacity[a] of them: parents[K, n], no rows when they do not fit.");
+  module.def(
+      "pack_steiner_trees", &certree::pack_steiner_trees, "offset"_a, "head"_a, "twin"_a, "capacity"_a, "holds"_a, "ends"_a,
+      "roots"_a, "turns"_a, "seed"_a,
+      "Trees from roots to all ends over other nodes: (tree, node, offset, arc) of each node below a root, no rows when none "
+      "were found.");
   module.def("schedule_jobs", &certree::schedule, "link_offset"_a, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a,
              "successor"_a, "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a,
              "seed"_a, "turn"_a, "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");

@@ -1,0 +1,1 @@
+"""Trees from members to members over relays, and their transfers."""

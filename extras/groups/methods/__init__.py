@@ -1,0 +1,1 @@
+"""Methods for collectives of some endpoints; registered where they are defined."""
