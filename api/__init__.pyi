@@ -23,6 +23,7 @@ from certree.api.listings import schemas as schemas
 from certree.api.parsing import collective as collective
 from certree.api.parsing import demand as demand
 from certree.api.parsing import machine as machine
+from certree.api.parsing import relayed as relayed
 from certree.api.parsing import size as size
 from certree.api.parsing import topology as topology
 from certree.api.runs.deadlocks import deadlock as deadlock

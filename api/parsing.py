@@ -13,6 +13,7 @@ from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.relays import relayed as through
 from certree.synth.monitor import Monitor
 
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
@@ -99,6 +100,24 @@ def collective(
             raise InputError(f"members and demand of {kind.words} are those that it names")
         return kind
     return parse_collective(kind, root, members, demand)
+
+
+def relayed(
+    network: Network, kind: str | Collective = "all-reduce", root: int | None = None, relay: str | Iterable[int] = "all"
+) -> tuple[Topology, Collective]:
+    """The network that a collective of some endpoints may use, and the collective on it.
+
+    `relay`: the endpoints through which members may pass data: "all" of the network, "members" alone, or also those of a list of
+    ids. Without the others the network has another name, and bounds are those of that network.
+
+    Raises InputError for what is no list of endpoints, and where all take part; TopologyError where members cannot reach each
+    other.
+
+    >>> import certree.api as ct
+    >>> ct.relayed("dgx1", ct.collective("all-reduce", members=[0, 1, 4]), relay="members")[0].name
+    'dgx1,only=0-1+4'
+    """
+    return through(topology(network), collective(kind, root), relay)
 
 
 def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:

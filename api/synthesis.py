@@ -1,6 +1,6 @@
 """Synthesis of schedules, each verified and certified before it is returned."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -37,6 +37,7 @@ def synthesize(
     run: str = "slotted",
     skew: int = 0,
     order: str | None = None,
+    relay: str | Iterable[int] = "all",
     effort: int | None = None,
     time_limit: str | float | Fraction | None = None,
     seed: int = 0,
@@ -52,9 +53,10 @@ def synthesize(
     for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `skew`: the cycles by
     which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine. `order`:
     in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))" or a file
-    with one (docs/explanation/additions.md); None: any. `effort` is a deterministic search budget, 1 by default: the same arguments
-    give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the
-    best of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
+    with one (docs/explanation/additions.md); None: any. `relay`: the endpoints through which members of a collective may pass
+    data, as in `relayed`. `effort` is a deterministic search budget, 1 by default: the same arguments give the same schedule.
+    `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the best of N searches,
+    with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
     candidates of method auto and seeds: the schedule is the same, however many there are. `progress` receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
@@ -70,7 +72,7 @@ def synthesize(
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
     if skew < 0 or (skew and run != "slotted"):
         raise InputError(f"skew is {skew}, run {run}; allowed: whole numbers from 0, above 0 with run slotted")
-    wanted, asked = parsing.topology(network), parsing.collective(collective, root)
+    wanted, asked = parsing.relayed(network, collective, root, relay)
     on = machine_for(wanted, machine, progress or silent)
     message = _message_bytes(asked, size, on)
     request = Request(

@@ -1,5 +1,6 @@
 """Verdicts on schedules, tables and frontiers; certificates; lower bounds on any schedule."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -166,6 +167,8 @@ class Bounds(Shown):
             words.append(f"chunks added in the order {short(self.order)}, except in bounds for any order")
         if self.any_shares is not None:
             words.append("every endpoint roots an equal share, except in bounds for any shares")
+        if self.collective.members is not None:
+            words.append("endpoints that take no part may relay")
         if self.topology.is_direct:
             words.append("latency: no routes through endpoints")
         return tuple(words)
@@ -185,12 +188,13 @@ def bound(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     order: str | None = None,
+    relay: str | Iterable[int] = "all",
 ) -> Bounds:
     """Lower bounds on the bandwidth time and on the steps of schedules, and with `size` on the time of a run, with witnesses.
 
     `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. `size` and
     `machine`: of the time bound, the machine by default the one that `synthesize` uses. `order`: of schedules that add all chunks
-    in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses. Searches as
+    in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses. `relay` as in `relayed`. Searches as
     `certree.synth.bounds.find.find_bounds` and `quickest.time_bounds` (maximum flows and linear programs; seconds for hundreds of
     nodes), exact. Raises InputError for unsupported input.
 
@@ -204,8 +208,8 @@ def bound(
     """
     from certree.synth.bounds.find import find_bounds
 
-    described = parsing.topology(network)
-    instance = Instance(described.exact, parsing.collective(collective, root), delay=delay)
+    described, asked = parsing.relayed(network, collective, root, relay)
+    instance = Instance(described.exact, asked, delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
     if order is not None:
         adds, ordered = provided("the bound of an order")(order, instance.topology, instance.collective)

@@ -18,6 +18,7 @@ from certree.models.demand import Demand, load_demand
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
+from certree.models.schedule.relays import ALL, relayed
 from certree.models.schedule.schedule_csv import CSV_ROUTINGS
 
 T = TypeVar("T")
@@ -215,9 +216,10 @@ def _demand(path: Path, arguments: dict[str, Any]) -> Demand:
     return demand
 
 
-def option_collective(*, required: bool = True, members: bool = False, help_text: str = "") -> Decorator:
+def option_collective(*, required: bool = True, members: bool = False, relay: bool = False, help_text: str = "") -> Decorator:
     """--collective, --root and, for commands that take collectives of version 2 of the schedule, --members and --demand, which the
-    command gets as one `collective: Collective`; None without `required` and --collective.
+    command gets as one `collective: Collective`; None without `required` and --collective. `relay`: --relay, too, which changes
+    the `topology` that the command gets.
 
     Where the command also takes a `topology`, root and members must be endpoints of it.
     """
@@ -226,7 +228,12 @@ def option_collective(*, required: bool = True, members: bool = False, help_text
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def with_collective(
-            kind: str | None, root: int | None, named: tuple[int, ...] | None = None, demand: Path | None = None, **arguments: Any
+            kind: str | None,
+            root: int | None,
+            named: tuple[int, ...] | None = None,
+            demand: Path | None = None,
+            through: str = ALL,
+            **arguments: Any,
         ) -> Any:
             if kind is None and root is not None:
                 raise InputError(f"--root {root} needs --collective: {', '.join(WITH_ONE_ROOT)}")
@@ -241,7 +248,7 @@ def option_collective(*, required: bool = True, members: bool = False, help_text
             wanted = None if demand is None else _demand(demand, arguments)
             collective = None if kind is None else parse_collective(kind, root, named, wanted)
             if collective is not None and arguments.get("topology") is not None:
-                collective = collective.fitted(arguments["topology"])
+                arguments["topology"], collective = relayed(arguments["topology"], collective, through)
             return function(collective=collective, **arguments)
 
         default = str(CollectiveKind.ALL_REDUCE) if required else None
@@ -252,6 +259,11 @@ def option_collective(*, required: bool = True, members: bool = False, help_text
             with_root = click.option("--members", "named", type=MEMBERS, metavar="LIST", help=members_help)(with_root)
             demand_help = f"For {ALLTOALLV}: a CSV with the bytes from endpoint number i (line) to number j (cell)."
             with_root = click.option("--demand", type=click.Path(path_type=Path), metavar="FILE", help=demand_help)(with_root)
+        if relay:
+            relay_help = "The endpoints that pass on data of --members: all, members, or these and others, such as 1,3,8-11."
+            with_root = click.option("--relay", "through", default=ALL, show_default=True, metavar="LIST", help=relay_help)(
+                with_root
+            )
         what = help_text or known
         kinds = NAME if members else KIND
         return click.option("--collective", "kind", type=kinds, default=default, show_default=required, help=what)(with_root)

@@ -32,8 +32,11 @@ def parse_topology(token: str | Opened) -> Topology:
         modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in kind.options]
     else:
         base = _family(head) if kind is None else kind.read(file, ())
-    if not modifiers:
-        return base
+    return modified(base, spec, modifiers) if modifiers else base
+
+
+def modified(base: Topology, spec: str, modifiers: Iterable[str]) -> Topology:
+    """The network `spec`, which is `base` with modifiers, each NAME=VALUE; errors as `parse_topology`."""
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
     columns["capacity"] = _speeds(base.exact)
     for modifier in modifiers:
@@ -128,6 +131,24 @@ def without_node(topology: Topology, columns: Columns, value: str) -> None:
     columns["kind"][node] = NodeKind.ABSENT
     columns["reducing"][node] = False
     _keep(columns, (columns["src"] != node) & (columns["dst"] != node))
+
+
+@MODIFIERS.register("only")
+def only(topology: Topology, columns: Columns, value: str) -> None:
+    """only=A-B+C keeps these endpoints and removes the others with their links; nodes keep their ids."""
+    parts = [re.fullmatch(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", part) for part in value.split("+")]
+    ends = [(int(part[1]), int(part[2] or part[1])) for part in parts if part is not None]
+    if len(ends) < len(parts):
+        raise TopologyError(f"{topology.name}: only={value!r}: expected ids and ranges of ids of endpoints, such as 0-3+8")
+    is_endpoint = columns["kind"] == NodeKind.ENDPOINT
+    kept = np.zeros(len(is_endpoint), np.bool_)
+    for first, last in ends:
+        if not (first <= last < len(kept) and is_endpoint[first : last + 1].all()):
+            raise TopologyError(f"{topology.name}: only={value}: {first}-{last} are not all endpoints")
+        kept[first : last + 1] = True
+    lost = is_endpoint & ~kept
+    columns["kind"][lost] = NodeKind.ABSENT
+    _keep(columns, ~(lost[columns["src"]] | lost[columns["dst"]]))
 
 
 @MODIFIERS.register("capacity")

@@ -1,9 +1,13 @@
 """Search for lower bounds by exact graph algorithms; `certree.verify` re-checks each witness."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from certree.models.network.topology import Topology
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.bounds.tolls import best_tolls
 from certree.synth.bounds.weights import weighted_lengths
@@ -37,7 +41,8 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
         # the tight partition bounds an all-reduce: rounds / K >= 1 / strength
         bounds.append(make_bound(instance, "partition", {"part": network_of(topology).tight_partition.tolist()}))
-    if not bounds and (by_lengths := best_lengths(instance, weighted_lengths(instance))) is not None:
+    further = [*weighted_lengths(instance), *_relayed_lengths(instance)]
+    if not bounds and (by_lengths := best_lengths(instance, further)) is not None:
         bounds.append(by_lengths)
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)
@@ -45,6 +50,20 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         bounds.append(whatever)
     bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
+
+
+def _relayed_lengths(instance: Instance) -> list[NDArray[np.int64]]:
+    """Lengths for an all-reduce of some endpoints of a direct network: those found where the others are switches that reduce.
+
+    They may do the same, but equally long links are taken in another order: from the members, and not by number.
+    """
+    topology, collective = instance.topology, instance.collective
+    if collective.members is None or collective.is_rooted or not topology.is_direct:
+        return []
+    others = (topology.kind == NodeKind.ENDPOINT) & ~instance.is_member
+    kind = np.where(others, NodeKind.SWITCH, topology.kind).astype(np.int8)
+    found = best_lengths(Instance(replace(topology, kind=kind, reducing=others), Collective(collective.kind)))
+    return [] if found is None else [np.array(found["witness"]["length"], np.int64)]
 
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:

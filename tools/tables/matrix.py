@@ -2,7 +2,8 @@
 
 A cell holds the collectives whose schedules are valid on all sizes of that network; a collective in brackets is supported for some
 of the sizes only. The reasons of empty cells and of collectives missing in other cells are below the table, except where a method
-does not make a collective at all. `auto` only chooses among the others.
+does not make a collective at all. `auto` only chooses among the others, and `relays` and `apart` are for collectives of some
+endpoints.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ SHORT = {
 }
 EMPTY = "–"
 NOT_MADE = " does not make "  # of a reason: it is the collective, not the network
-LEFT_OUT = ("auto",)
+LEFT_OUT = ("auto", "relays", "apart")  # the one chooses among the others, the others are for some endpoints only
 ROOT = 1  # of the collectives that have one
 MESSAGE = 1 << 16
 

@@ -32,7 +32,7 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 
 @click.command("bound")
 @argument_topology()
-@option_collective(members=True)
+@option_collective(members=True, relay=True)
 @click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
 @click.option(

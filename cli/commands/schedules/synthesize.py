@@ -41,7 +41,7 @@ INTERRUPTED = 130
 
 @click.command("synthesize")
 @argument_topology()
-@option_collective(members=True)
+@option_collective(members=True, relay=True)
 @click.option(
     "--method",
     shell_complete=completing(method_names),

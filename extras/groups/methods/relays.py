@@ -24,7 +24,7 @@ _MOST_WORK = 1 << 21  # trees times members times links, likewise
     [CollectiveKind.ALL_REDUCE, *KINDS],
     published=False,
     tier=Tier.GROUPS,
-    order=64,
+    order=79,
     is_anytime=True,
     compares=True,
     takes_members=True,

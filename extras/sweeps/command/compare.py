@@ -42,7 +42,7 @@ _LEFT_OUT_FIRST = ("contention", "steps", "algbw GB/s", "busbw GB/s", "bandwidth
 
 @click.command("compare")
 @argument_topology()
-@option_collective(members=True)
+@option_collective(members=True, relay=True)
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @click.option("--baseline", type=click.Path(path_type=Path),

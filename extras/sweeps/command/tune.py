@@ -32,7 +32,7 @@ _LEFT_OUT_FIRST = ("time at", "file")  # in a narrow terminal
 
 @click.command("tune")
 @argument_topology()
-@option_collective(members=True)
+@option_collective(members=True, relay=True)
 @click.option("--from", "smallest", type=SIZE, default=SMALLEST, show_default=True, help="The smallest size.")
 @click.option("--to", "largest", type=SIZE, default=LARGEST, show_default=True, help="The largest size.")
 @click.option("--factor", type=COUNT, default=2, show_default=True, help="Ratio of neighbouring sizes at which schedules are made.")

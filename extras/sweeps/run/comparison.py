@@ -1,6 +1,6 @@
 """Comparison of methods: one cell for each method and size, or the reason why there is no schedule."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -80,6 +80,7 @@ def compare(
     without_routers: bool = False,
     effort: int = 1,
     seed: int = 0,
+    relay: str | Iterable[int] = "all",
     workers: int | Workers | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ComparedMethods:
@@ -89,7 +90,7 @@ def compare(
     demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `baseline`: what runs
     today, a file with a schedule, a program or NCCL's graphs or log, whose cell comes first at each size. `run`: the execution
     model of the simulation, "slotted" or "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers.
-    `workers`: as in `sweep`, but one by
+    `relay`: as in `relayed`. `workers`: as in `sweep`, but one by
     default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
     links, where they are faster so and no channels were stated; such a cell has the `options` that were added. `time_over_bound` of
     a cell is its closed form divided by `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather
@@ -101,7 +102,7 @@ def compare(
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
     [109503, 78463]
     """
-    topology, asked = parsing.topology(network), parsing.collective(collective, root)
+    topology, asked = parsing.relayed(network, collective, root, relay)
     entries = [parse_entry(name) for name in methods or _all_methods(asked)]  # an unknown one is an error before any work
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)

@@ -53,6 +53,10 @@ def test_synthesize(tmp_path):
         (("--members", "0;1"), "members '0;1': '0;1'; allowed: ids and ranges of ids, such as 0,2,4-7"),
         (("--members", "0,1", "--method", "multitree"), "method multitree: not supported for collectives of some endpoints only"),
         (("--members", "0,1", "--collective", "broadcast", "--root", "2"), "root 2 is not a member; members are nodes 0, 1"),
+        (("--members", "0,2", "--relay", "members"), "ring:6,only=0+2: disconnected: no path from 0 to 2; every endpoint must"),
+        (("--members", "0,2", "--relay", "1,6"), "relay 6 is not an endpoint of ring:6; endpoints are in 0 to 5"),
+        (("--members", "0,2", "--relay", "some"), "relay 'some'; allowed: all, members, or ids and ranges of ids, such as 0,2,4-7"),
+        (("--relay", "members"), "relay members: all endpoints take part; name the members of the collective"),
     ],
 )
 def test_refusals(options, reason):
@@ -101,3 +105,17 @@ def test_improve(passing, tmp_path):
     better = json_of("improve", tmp_path / "made.json", "-o", tmp_path / "better.json")
     assert (better["valid"], better["members"]) == (True, [0, 2])
     assert better["time_cycles"] <= json_of("verify", tmp_path / "made.json")["time_cycles"]
+
+
+def test_relays(tmp_path):
+    """Bounds and schedules of the network that is left, which keeps the ids."""
+    through = {name: json_of("bound", "dgx1", "--members", "0,3,5,6", "--relay", name) for name in ("all", "1", "1,2,4,7")}
+    assert [seen["bandwidth_bound"] for seen in through.values()] == ["1/6", "1/2", "1/6"]
+    assert [seen["topology"] for seen in through.values()] == ["dgx1", "dgx1,only=0-1+3+5-6", "dgx1"]
+    file = tmp_path / "made.json"
+    asked = ("--members", "0,3,5,6", "--relay", "1", "--size", "1MiB")
+    assert certree("synthesize", "dgx1", *asked, "-o", file).code == 0
+    made = load_schedule(file)
+    assert {*made.src.tolist(), *made.dst.tolist()} <= {0, 1, 3, 5, 6}
+    assert made.collective.members == (0, 3, 5, 6)
+    assert certree("verify", file).code == 0
