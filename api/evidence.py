@@ -17,7 +17,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
-from certree.verify.bounds.classes import is_general
+from certree.verify.bounds.classes import OF_SUMS, is_general
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, make_bound
@@ -129,7 +129,7 @@ def found_time_bounds(instance: Instance, bounds: Sequence[Mapping[str, Any]], m
 
 def _is_of_every_order(bound: Mapping[str, Any]) -> bool:
     """Whether a bound is one on bandwidth that needs no order of additions, so that the time of every run follows from it."""
-    return bool(bound["quantity"] == "bandwidth" and bound["kind"] != "order")
+    return bool(bound["quantity"] == "bandwidth" and bound["kind"] not in OF_SUMS)
 
 
 @lru_cache(maxsize=32)

@@ -12,8 +12,8 @@ from certree.models.demand import Demand, demand_of_bytes, load_demand
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
+from certree.models.relays import relayed as through
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.models.schedule.relays import relayed as through
 from certree.synth.monitor import Monitor
 
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"

@@ -182,7 +182,8 @@ def schedule_words(report: dict[str, Any]) -> str:
             needed, stated = report["serialized_rounds"], report["stated_rounds"]
             listed.append(f"  without contention, the same transfers in the same steps take {needed} rounds, not {stated}")
         return "\n".join([f"invalid: {what}: {counts}", *listed])
-    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    once = {"steiner": "steiner, sums made once"}  # what a bound is restricted to, where the report says it nowhere else
+    kinds = {witness["quantity"]: once.get(witness["kind"], witness["kind"]) for witness in report["witnesses"]}
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
     own, timed = (shares_words(report, name) for name in ("bandwidth_bound", TIME_BOUND))
     for name, value, bound in (

@@ -17,8 +17,8 @@ from certree.models.common.quantities import parse_duration, parse_size
 from certree.models.demand import Demand, load_demand
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
+from certree.models.relays import ALL, relayed
 from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
-from certree.models.schedule.relays import ALL, relayed
 from certree.models.schedule.schedule_csv import CSV_ROUTINGS
 
 T = TypeVar("T")

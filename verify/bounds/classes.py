@@ -62,6 +62,9 @@ TERMS: dict[str, Term] = {
     ),
 }
 
+#: kinds of bounds on schedules that add in some way; nothing follows from them on the time of every run
+OF_SUMS = ("order", "steiner")
+
 #: kind of witness -> what its proof assumes
 _ASSUMED: dict[str, tuple[Assumption, ...]] = {}
 

@@ -21,6 +21,7 @@ from certree.models.common.errors import InputError, MachineError, ScheduleForma
 from certree.models.common.fields import Fields
 from certree.models.schedule.made_for import MadeFor, read_made_for
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.verify.bounds.classes import OF_SUMS
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_general_time, best_time
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, malformed, with_class
@@ -173,11 +174,11 @@ def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
 
 
 def proved_of_order(schedule: AnySchedule) -> list[Bound]:
-    """The bounds on schedules of its order in a schedule's certificate that are proved for it."""
+    """The bounds in a schedule's certificate on those that add as it does, each proved for it."""
     instance, found = Instance.of(schedule), []
     for bound in (schedule.certificate or {}).get("bounds", []):
         with suppress(WitnessError):
-            if isinstance(bound, Mapping) and bound.get("kind") == "order":
+            if isinstance(bound, Mapping) and bound.get("kind") in OF_SUMS:
                 check_bound(instance, bound)
                 found.append(dict(bound))
     return found

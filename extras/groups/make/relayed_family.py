@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from certree.models.network.topology import NodeKind
+from certree.models.network.topology import Int32, NodeKind
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.packing.trees import NONE, Transfers, TreeFamily, depths
+from certree.synth.packing.trees import Transfers, TreeFamily, depths
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +38,17 @@ class RelayedFamily(TreeFamily):
         return replace(plain, op=op, before=before, after=after)
 
     @property
-    def _is_relay(self) -> np.ndarray:
+    def _is_relay(self) -> NDArray[np.bool_]:
         """By node id: endpoints that take no part."""
-        relays = self.topology.kind == NodeKind.ENDPOINT
+        relays: NDArray[np.bool_] = self.topology.kind == NodeKind.ENDPOINT
         relays[self.collective.members_of(self.topology)] = False
         return relays
 
 
-def _heights(parent: np.ndarray) -> np.ndarray:
+def _heights(parent: Int32) -> NDArray[np.int64]:
     """Edges from each node to the farthest leaf below it, by chunk and node id."""
     depth, height = depths(parent), np.zeros(parent.shape, np.int64)
     for level in range(int(depth.max()), 0, -1):
         chunk, node = np.nonzero(depth == level)
         np.maximum.at(height, (chunk, parent[chunk, node]), height[chunk, node] + 1)
-    return np.where((parent == NONE) & (height == 0), 0, height)
+    return height

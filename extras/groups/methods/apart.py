@@ -6,8 +6,8 @@ import numpy as np
 
 from certree.models.common.errors import TopologyError, UndecidedError, UnsupportedError
 from certree.models.network.topology import Topology
+from certree.models.relays import MEMBERS, relayed
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.schedule.relays import MEMBERS, relayed
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.bounds.quick import quick_time_bound

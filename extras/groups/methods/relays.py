@@ -6,15 +6,20 @@ from fractions import Fraction
 from typing import Any
 
 from certree.extras.groups.make.relayed_trees import RelayedNetwork
+from certree.extras.groups.make.steiner_bounds import steiner_bound
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.branchings import KINDS
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.slotting import slowest_way
+from certree.verify.bounds.instance import Instance
+from certree.verify.certificates.certificate import make_certificate
 
-PERIODS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 16, 24, 32)
 _MOST_ROWS = 70_000  # transfers of an iteration, for one unit of effort
 _MOST_WORK = 1 << 21  # trees times members times links, likewise
 
@@ -34,8 +39,8 @@ def relays(request: Request, options: Options) -> Schedule:
 
     For collectives with members. Trees are laid over links that cost the more the fuller they are, for several periods as many as
     are found, one root each or, in an all-reduce, any; the first sum that reaches an endpoint that takes no part is a copy. Where
-    links lead through switches, edges of trees are paths. Period, repeats and delay are chosen by closed form at the given size. No
-    options.
+    links lead through switches, edges of trees are paths. Period, repeats and delay are chosen by closed form at the given size. An
+    all-reduce of few members has a bound in its certificate that no schedule that makes each sum once can beat. No options.
     """
     if request.collective.members is None:
         raise UnsupportedError("relays is for collectives of some endpoints; here all take part")
@@ -50,7 +55,17 @@ def relays(request: Request, options: Options) -> Schedule:
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("relays", options, **origin)
 
-    return request.offer(Search(request, provenance).run(families))
+    return request.offer(_with_bound(request, Search(request, provenance).run(families)))
+
+
+def _with_bound(request: Request, made: Schedule) -> Schedule:
+    """The schedule with the bound on all-reduces that make each sum once, where it makes them so and members are few."""
+    if request.collective.kind is not CollectiveKind.ALL_REDUCE or request.monitor.expired:
+        return made
+    made = written_out(with_channels(made, request.machine))  # the certificate is of the routes as they stay
+    instance = Instance.of(made)
+    bound = steiner_bound(instance) if instance.makes_sums_once else None
+    return made if bound is None else made.with_certificate(make_certificate(made, [bound]))
 
 
 def _most(request: Request) -> int:

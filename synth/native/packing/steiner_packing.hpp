@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SteinerTrees {
 
 // Trees are laid one after the other over arcs that cost the more the fuller they are (Takahashi and Matsuyama's heuristic), and
 // those on overfull arcs again, at prices that rise each time (negotiation, as in PathFinder of McMurchie and Ebeling, 1995).
+// Nearest ends first never branch where no end lies near, so each tree is tried with a node in the middle of the ends, too.
 class SteinerPacking {
  public:
   SteinerPacking(SteinerNetwork network, std::vector<int32_t> ends, uint64_t seed);
@@ -40,7 +42,16 @@ class SteinerPacking {
  private:
   using Path = std::pair<int32_t, std::vector<int32_t>>;  // a node, and the arcs from the one above it
 
+  using Entry = std::pair<int64_t, int32_t>;  // a distance and a node
+  using Queue = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
+
   std::vector<Path> lay(int32_t root);
+  std::vector<Path> grow(int32_t root, int32_t hub);
+  bool join(std::vector<Path>& tree, std::vector<uint8_t>& inside, const std::vector<int32_t>& wanted);
+  int32_t middle();
+  void search(int32_t start);
+  void relax(Queue& queue, int64_t cost, int32_t node);
+  int64_t cost(const std::vector<Path>& tree) const;
   void take(const std::vector<Path>& tree, int64_t units);
   bool overfull(const std::vector<Path>& tree) const;
   bool overfull(int32_t arc) const { return load_[arc] > network_.capacity[arc]; }

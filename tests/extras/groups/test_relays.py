@@ -16,6 +16,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.synth.method import Request, load_methods
 from certree.synth.packing.branchings import KINDS
 from certree.verify.checker import verify_schedule
+from tests.end_to_end.draws.every_method import drawn_network
 from tests.extras.groups.carried import relays_of, run_with_values
 from tests.synth.execution import ask
 
@@ -107,3 +108,18 @@ def test_refusals() -> None:
         UnsupportedError, match=r"^relays: trees for all-gather among 256 members on torus:8x8x8 are too many to look for$"
     ):
         made("torus:8x8x8", "all-gather", tuple(range(0, 512, 2)))
+
+
+@pytest.mark.parametrize("seed", [21, 24, 45, 80])
+def test_drawn_networks(seed: int) -> None:
+    """Parallel links, parts of full links, links of one direction, and switches that add to nothing."""
+    draws = Random(seed)
+    topology = drawn_network(draws)
+    members = tuple(sorted(draws.sample(topology.endpoints.tolist(), 2)))
+    kind = draws.choice((CollectiveKind.ALL_REDUCE, *KINDS))
+    collective = Collective(kind, members[0] if kind in WITH_ONE_ROOT else None, members)
+    request = replace(ask(topology, str(kind), 4096, root=collective.root), collective=collective)
+    schedule = load_methods()["relays"](request)
+    assert isinstance(schedule, Schedule)
+    assert verify_schedule(schedule).valid
+    run_with_values(schedule)

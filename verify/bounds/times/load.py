@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from certree.models.schedule.timing import ceil_div
-from certree.verify.bounds.classes import assumes, class_of, machine, no_coding, only_forwarding
+from certree.verify.bounds.classes import OF_SUMS, assumes, class_of, machine, no_coding, only_forwarding
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TIME_WITNESSES, TimeInstance
 from certree.verify.bounds.witness import WitnessError, check_bound, only_fields
@@ -31,8 +31,8 @@ def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     """
     only_fields("load", witness, ["bound"])
     value = check_bound(of.exact, witness["bound"])
-    if witness["bound"]["kind"] == "order":
-        raise WitnessError("witness-foreign", "load witness: a bound under an order of additions is none on every run")
+    if witness["bound"]["kind"] in OF_SUMS:
+        raise WitnessError("witness-foreign", "load witness: a bound on schedules that add in some way is none on every run")
     if witness["bound"]["quantity"] != "bandwidth":
         raise WitnessError("witness-wrong", f"load witness: a bound on {witness['bound']['quantity']}; one on bandwidth is needed")
     scale = of.exact.topology.scale

@@ -1,0 +1,136 @@
+"""Bounds on all-reduces of groups whose sums are made once: lengths of links under which all trees are long.
+
+They solve the dual of packing trees among the members: maximize z with sum(capacity · length) = 1 and z <= the length of each tree,
+by cutting planes. The shortest tree for the current lengths is the next constraint. Any whole lengths prove a bound
+(`certree.verify.bounds.witnesses.shortest_trees`), so floats decide nothing: solutions are rounded, and the best is kept.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.topology import Topology
+from certree.synth.graphs.lengths import classes_of_links, roundings
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witnesses.shortest_trees import covers, tree_lengths
+
+MOST_ITERATIONS = 250
+MOST_WORK = 1 << 26  # of all iterations: nodes times pairs of disjoint sets of members, and the cube of nodes
+_SCALE = 1 << 12
+_CONVERGED = 1 + 1e-6
+
+Int64 = NDArray[np.int64]
+
+
+def steiner_bound(instance: Instance) -> Bound | None:
+    """The best bound found; None where there are too many members or nodes.
+
+    At most MOST_ITERATIONS linear programs with a variable for each class of links that look alike, as many with one for each pair
+    of neighbours, and for each a shortest tree.
+    """
+    topology, members = instance.topology, instance.collective.members_of(instance.topology)
+    if not covers(instance):
+        return None
+    work = len(topology.kind) * (3 ** (len(members) - 1) + len(topology.kind) ** 2)
+    length = np.ones(len(topology.src), np.int64)
+    if work * 2 > MOST_WORK:
+        return None
+    edge = np.unique(np.sort(np.stack((topology.src, topology.dst)), axis=0), axis=1, return_inverse=True)[1].ravel()
+    best, value = length, Fraction(0)
+    for planes in (_Planes(topology, classes_of_links(topology, instance.is_member)), _Planes(topology, edge)):
+        for _ in range(min(MOST_ITERATIONS, MOST_WORK // work)):
+            used, need = shortest_tree(topology, length, members)
+            reached = Fraction(need, int(topology.capacity.astype(np.int64) @ length))
+            if reached > value:
+                best, value = length, reached
+            following = planes.following(used, value)
+            if following is None:
+                break
+            length = (following + planes.shared(best)) // 2  # half the way: cuts near the best lengths bring more
+        length = best
+    found: Bound | None = None
+    for one in roundings(best):
+        try:
+            bound = make_bound(instance, "steiner", {"length": one.tolist()})
+        except WitnessError:  # all lengths of a tree are 0
+            continue
+        if found is None or Fraction(bound["value"]) > Fraction(found["value"]):
+            found = bound
+    return found
+
+
+class _Planes:
+    """The linear program, one constraint for each tree found so far."""
+
+    def __init__(self, topology: Topology, class_of: Int64) -> None:
+        from ortools.linear_solver import pywraplp
+
+        self._class_of = class_of
+        self._count = np.bincount(class_of)
+        volume = np.bincount(self._class_of, weights=topology.capacity).tolist()
+        self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
+        self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
+        self._program.Add(sum(part * one for part, one in zip(volume, self._lengths, strict=True)) == 1)
+        self._need = self._program.NumVar(0, self._program.infinity(), "")
+        self._program.Maximize(self._need)
+
+    def following(self, used: Int64, value: Fraction) -> Int64 | None:
+        """The best lengths when the tree of these links counts, too; None where they are no better than `value`."""
+        parts = np.bincount(self._class_of[used], minlength=len(self._lengths)).tolist()
+        self._program.Add(self._need <= sum(part * one for part, one in zip(parts, self._lengths, strict=True) if part))
+        if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
+            return None
+        by_class = np.array([one.solution_value() for one in self._lengths])
+        whole: Int64 = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._class_of]
+        return whole
+
+    def shared(self, length: Int64) -> Int64:
+        """These lengths up to _SCALE, those of each class alike."""
+        mean = np.bincount(self._class_of, weights=length) / self._count
+        shared: Int64 = np.rint(mean / mean.max() * _SCALE).astype(np.int64)[self._class_of]
+        return shared
+
+
+def shortest_tree(topology: Topology, length: Int64, members: NDArray[np.int32]) -> tuple[Int64, int]:
+    """(links, length) of a shortest tree that joins the members, with one link for each edge."""
+    finer = length * len(topology.kind) + 1  # of equally long trees one with few links
+    tree, far = tree_lengths(topology, finer, members)
+    others = len(members) - 1
+    near: dict[tuple[int, int], int] = {}
+    for link, (tail, head) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)):
+        for ends in ((tail, head), (head, tail)):
+            if ends not in near or finer[link] < finer[near[ends]]:
+                near[ends] = link
+    around: dict[int, list[tuple[int, int]]] = {}
+    for (here, there), link in near.items():
+        around.setdefault(here, []).append((there, link))
+    used: list[int] = []
+
+    def walk(start: int, end: int) -> None:
+        while start != end:
+            start, link = next((there, link) for there, link in around[start] if finer[link] + far[there, end] == far[start, end])
+            used.append(link)
+
+    todo = [((1 << others) - 1, int(members[-1]))]
+    while todo:
+        chosen, node = todo.pop()
+        if chosen & (chosen - 1) == 0:
+            walk(node, int(members[chosen.bit_length() - 1]))
+            continue
+        lowest, best = chosen & -chosen, None
+        part = rest = chosen ^ lowest
+        while part:
+            part = (part - 1) & rest
+            one = part | lowest
+            met = tree[one] + tree[chosen ^ one] + far[node]
+            place = int(met.argmin())
+            if best is None or met[place] < best[0]:
+                best = met[place], one, place
+        assert best is not None
+        walk(node, best[2])
+        todo += [(best[1], best[2]), (chosen ^ best[1], best[2])]
+    links = np.array(used, np.int64)
+    return links, int(length[links].sum())
