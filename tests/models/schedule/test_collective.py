@@ -203,9 +203,11 @@ def test_csv(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "share"),
-    [("all-reduce", "7/4"), ("reduce-scatter", "7/8"), ("all-gather", "7/8"), ("all-to-all", "7/8"), ("broadcast", "1"), ("reduce", "1"),
-     ("gather", "7/8"), ("scatter", "7/8")],
-)  # fmt: skip
+    [
+        *[("all-reduce", "7/4"), ("reduce-scatter", "7/8"), ("all-gather", "7/8"), ("all-to-all", "7/8")],
+        *[("broadcast", "1"), ("reduce", "1"), ("gather", "7/8"), ("scatter", "7/8")],
+    ],
+)
 def test_bus_share(kind: str, share: str) -> None:
     """The factors of busbw in nccl-tests (doc/PERFORMANCE.md), for 8 ranks."""
     root = 0 if kind in WITH_ONE_ROOT else None
