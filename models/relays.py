@@ -1,6 +1,7 @@
 """Relays: endpoints that take no part in a collective, and may hold, add and pass on data of those that do."""
 
 from collections.abc import Iterable
+from operator import index
 
 from certree.models.common.errors import InputError, short
 from certree.models.network.spec import modified
@@ -16,9 +17,11 @@ def relayed(topology: Topology, collective: Collective, relay: str | Iterable[in
     `relay`: the endpoints through which its members may pass data: "all" of the network, "members" alone, or also those of a list
     (ids, or a text such as `0,2,4-7`). The others, with their links and routers, are no part of the network that is returned, so
     bounds and schedules are for what is left. InputError for other texts, for nodes that are no endpoints, where all take part, and
-    for a demand; TopologyError where members cannot reach each other over what is left.
+    for a demand; TopologyError where members, or endpoints of the list, cannot reach each other over what is left.
     """
     collective.require_fits(topology)
+    if not isinstance(relay, str):
+        relay = _listed(relay)
     if isinstance(relay, str) and relay == ALL:
         return topology, collective.fitted(topology)
     if collective.demand is not None:
@@ -34,6 +37,14 @@ def relayed(topology: Topology, collective: Collective, relay: str | Iterable[in
     return network, collective.fitted(network)
 
 
+def _listed(relay: Iterable[int]) -> tuple[int, ...]:
+    """The ids of a list. InputError for anything else."""
+    try:
+        return tuple(map(index, relay))
+    except TypeError:
+        raise InputError(f"relay {short(repr(relay))}; allowed: {ALL}, {MEMBERS}, or ids of endpoints") from None
+
+
 def _ids(topology: Topology, relay: str | Iterable[int]) -> tuple[int, ...]:
     """The endpoints that a list names."""
     if isinstance(relay, str):
@@ -46,7 +57,7 @@ def _ids(topology: Topology, relay: str | Iterable[int]) -> tuple[int, ...]:
             raise InputError(f"relay {short(relay)}; allowed: {known}") from None
     found = tuple(relay)
     for node in found:
-        if type(node) is not int or not 0 <= node < len(topology.kind) or topology.rank[node] < 0:
+        if not 0 <= node < len(topology.kind) or topology.rank[node] < 0:
             first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
             raise InputError(f"relay {short(node)} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
     return found

@@ -37,6 +37,7 @@ class Quality:
     `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1; `witnesses` are the bound
     documents that give the bounds, bandwidth first. `any_shares`: of an all-gather or reduce-scatter the document of the best
     re-checked bandwidth bound that holds whatever parts of the message the endpoints root; None for others, whose bounds all do.
+    `any_sums`: the best re-checked bandwidth bound that holds however sums are made, in rounds per chunk.
     `fewest_steps`: the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
     `optimum`: (chunks, steps, rounds), where it is proved that no schedule with at most as many chunks, steps and rounds per chunk
     has fewer of any (`optimum`), or None. `fewest_cycles`: the cycles of the run that it was made for, where it is proved that no
@@ -57,6 +58,7 @@ class Quality:
     scale: int = 1
     time: "ProvedTime | None" = None
     any_shares: Mapping[str, Any] | None = None
+    any_sums: Fraction | None = None
 
     @property
     def bandwidth_witnesses(self) -> tuple[Mapping[str, Any], ...]:

@@ -15,6 +15,7 @@ from certree.api.reports.text import (
     collective_words,
     counted,
     gap_words,
+    kind_words,
     one_line,
     rounded_of,
     rounded_words,
@@ -182,8 +183,7 @@ def schedule_words(report: dict[str, Any]) -> str:
             needed, stated = report["serialized_rounds"], report["stated_rounds"]
             listed.append(f"  without contention, the same transfers in the same steps take {needed} rounds, not {stated}")
         return "\n".join([f"invalid: {what}: {counts}", *listed])
-    once = {"steiner": "steiner, sums made once"}  # what a bound is restricted to, where the report says it nowhere else
-    kinds = {witness["quantity"]: once.get(witness["kind"], witness["kind"]) for witness in report["witnesses"]}
+    kinds = {witness["quantity"]: kind_words(witness) for witness in report["witnesses"]}
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
     own, timed = (shares_words(report, name) for name in ("bandwidth_bound", TIME_BOUND))
     for name, value, bound in (

@@ -38,6 +38,11 @@ def counted(number: int | str, unit: str) -> str:
     return f"{text} {unit.removesuffix('s') if number == 1 else unit}"
 
 
+def kind_words(witness: Mapping[str, Any]) -> str:
+    """The kind of a witness, with what its bound is restricted to where a report says that nowhere else."""
+    return f"{witness['kind']}, sums made once" if witness["kind"] == "steiner" else str(witness["kind"])
+
+
 def gap_words(gap: str | None) -> str:
     """`1/80` as `1.25 %`."""
     return "unknown" if gap is None else f"{float(Fraction(gap)) * 100:.2f} %"

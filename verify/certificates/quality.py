@@ -7,7 +7,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.classes import is_general, is_shared
+from certree.verify.bounds.classes import OF_SUMS, is_general, is_shared
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import QUANTITIES, Bound, best_of, check_bound, with_class
 from certree.verify.rules.contention import repeats_for_ever
@@ -57,5 +57,6 @@ def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = (), *, counts_st
         gap={name: values[name] / best[name][0] - 1 if name in values else None for name in QUANTITIES},
         witnesses=tuple(with_class(instance, best[name][1]) for name in values),
         any_shares=with_class(instance, general["bandwidth"][1]) if general else None,
+        any_sums=best_of([one for one in checked if one[1]["kind"] not in OF_SUMS])["bandwidth"][0],
         scale=int(instance.topology.scale),
     )

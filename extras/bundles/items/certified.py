@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
-from certree.api.reports.text import counted, gap_words
+from certree.api.reports.text import counted, gap_words, kind_words
 from certree.extras.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.extras.bundles.model.bundle import SCHEDULE, Item
 from certree.models.common.files import canonical_json
@@ -149,7 +149,7 @@ def _result(name: str, found: list[Violation], told: str) -> ItemResult:
 
 def _words(schedule: AnySchedule, quality: Quality) -> str:
     """Both quantities with their bounds."""
-    kinds = {witness["quantity"]: witness["kind"] for witness in quality.witnesses}
+    kinds = {witness["quantity"]: kind_words(witness) for witness in quality.witnesses}
     if quality.any_shares is not None and Fraction(quality.any_shares["value"]) != quality.bandwidth_bound:
         kinds["bandwidth"] += f", {quality.witnesses[0]['class'][0]}"
     values = (

@@ -5,6 +5,7 @@ by cutting planes. The shortest tree for the current lengths is the next constra
 (`certree.verify.bounds.witnesses.shortest_trees`), so floats decide nothing: solutions are rounded, and the best is kept.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,11 +26,11 @@ _CONVERGED = 1 + 1e-6
 Int64 = NDArray[np.int64]
 
 
-def steiner_bound(instance: Instance) -> Bound | None:
+def steiner_bound(instance: Instance, is_late: Callable[[], bool] = lambda: False) -> Bound | None:
     """The best bound found; None where there are too many members or nodes.
 
     At most MOST_ITERATIONS linear programs with a variable for each class of links that look alike, as many with one for each pair
-    of neighbours, and for each a shortest tree.
+    of neighbours, and for each a shortest tree. `is_late`: whether to end with the best so far.
     """
     topology, members = instance.topology, instance.collective.members_of(instance.topology)
     if not covers(instance):
@@ -42,6 +43,8 @@ def steiner_bound(instance: Instance) -> Bound | None:
     best, value = length, Fraction(0)
     for planes in (_Planes(topology, classes_of_links(topology, instance.is_member)), _Planes(topology, edge)):
         for _ in range(min(MOST_ITERATIONS, MOST_WORK // work)):
+            if is_late():
+                break
             used, need = shortest_tree(topology, length, members)
             reached = Fraction(need, int(topology.capacity.astype(np.int64) @ length))
             if reached > value:

@@ -64,7 +64,7 @@ def _with_bound(request: Request, made: Schedule) -> Schedule:
         return made
     made = written_out(with_channels(made, request.machine))  # the certificate is of the routes as they stay
     instance = Instance.of(made)
-    bound = steiner_bound(instance) if instance.makes_sums_once else None
+    bound = steiner_bound(instance, lambda: request.monitor.expired) if instance.makes_sums_once else None
     return made if bound is None else made.with_certificate(make_certificate(made, [bound]))
 
 

@@ -10,7 +10,17 @@ import numpy as np
 
 from certree.api.reports.order_report import order_words
 from certree.api.reports.schedule_report import schedule_words, shares_words
-from certree.api.reports.text import QUANTITIES, UNITS, clock_words, counted, gap_words, one_line, seconds_words, size_words
+from certree.api.reports.text import (
+    QUANTITIES,
+    UNITS,
+    clock_words,
+    counted,
+    gap_words,
+    kind_words,
+    one_line,
+    seconds_words,
+    size_words,
+)
 from certree.extras.reports.pages.subjects import Subject
 from certree.extras.reports.pages.timing import data_url, time_plot, time_table
 from certree.extras.reports.pictures.bound_words import bound_words, claim_words
@@ -105,7 +115,7 @@ def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) 
     """Value, bound, witness and gap of the two quantities, and of the time."""
     if not report["valid"]:
         return []
-    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    kinds = {witness["quantity"]: kind_words(witness) for witness in report["witnesses"]}
     own, of_time = (shares_words(report, name) for name in ("bandwidth_bound", "time_bound_cycles"))
     rows = []
     for name, value, bound in (

@@ -14,6 +14,8 @@ _KINDS = {
     " all links between parts bound what can be paid per round.",
     "direction": "Every chunk must leave the set and enter it; the smaller of the capacities out of it and into it bounds how"
     " many do so per round.",
+    "steiner": "Among schedules that make each sum at one node: what carries contributions there, and what carries the sum back,"
+    " joins all members, so the messages of a chunk cover the shortest tree that does so twice.",
     "counting": "Every chunk takes at least 2(N - 1) messages that endpoints send, and as many that they receive; the capacity out"
     " of all N endpoints, or into them, bounds how many there are per round.",
     "cut": "The data on one side that is due on the other must cross the channels between the sides; their capacity bounds how much"

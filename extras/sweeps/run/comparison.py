@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -215,7 +214,9 @@ class Comparison:
             return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
         times = closed_form(schedule, size, self.machine)
         cell |= {key: report[key] for key in (*KEPT, *KEPT_OF_SHARED) if key in report} | times
-        bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
+        assert quality is not None
+        assert quality.any_sums is not None
+        bound = bandwidth_bound_cycles(quality.any_sums * quality.scale, size, self.machine)
         cell["bound_cycles"] = str(bound)
         cell |= time_bound(schedule, quality, size, self.machine)
         cell |= over_bounds(times["time_cycles"], cell) | bandwidths(times, self.collective, self.topology)

@@ -7,8 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
+import certree.api as ct
 from certree.extras.groups.make.relayed_trees import RelayedNetwork
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
@@ -123,3 +124,15 @@ def test_drawn_networks(seed: int) -> None:
     assert isinstance(schedule, Schedule)
     assert verify_schedule(schedule).valid
     run_with_values(schedule)
+
+
+@pytest.mark.parametrize("relay", [None, 5, ["a"], [1.5]])
+def test_a_list_of_relays_has_ids(relay: object) -> None:
+    with pytest.raises(InputError, match="allowed: all, members, or ids of endpoints"):
+        ct.relayed("dgx1", ct.collective("all-reduce", members=[0, 3]), relay=relay)  # type: ignore[arg-type]
+
+
+def test_any_whole_numbers_are_ids() -> None:
+    group = ct.collective("all-reduce", members=[0, 3])
+    network, _ = ct.relayed("dgx1", group, relay=np.array([1]))
+    assert network.name == ct.relayed("dgx1", group, relay=iter([1]))[0].name == "dgx1,only=0-1+3"

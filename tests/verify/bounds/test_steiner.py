@@ -19,6 +19,8 @@ from certree.verify.bounds.timed import TimeInstance, make_time_bound
 from certree.verify.bounds.witness import WitnessError, check_bound, make_bound
 from certree.verify.bounds.witnesses.shortest_trees import tree_lengths
 from certree.verify.checker import verify_schedule
+from certree.verify.exact.question import Question
+from certree.verify.exact.refutations.refutation import check_refutation
 
 DGX1 = parse_topology("dgx1")
 
@@ -68,12 +70,12 @@ def test_shortest_trees(seed: int) -> None:
     ],
 )
 def test_bounds_that_relays_meet(network: str, members: tuple[int, ...], value: str) -> None:
-    instance = Instance(parse_topology(network), among(members))
+    made = ct.synthesize(network, among(members), method="relays", size="16MiB")
+    instance = Instance.of(made)
     bound = steiner_bound(instance)
     assert bound is not None
     assert (bound["value"], bound["class"]) == (value, ["any shares", "no coding", "sums made once"])
     assert check_bound(instance, bound) == Fraction(value)
-    made = ct.synthesize(network, among(members), method="relays", size="16MiB")
     assert made.bandwidth_time == Fraction(value)
     quality = verify_schedule(made).quality
     assert quality is not None
@@ -88,11 +90,13 @@ def test_what_it_does_not_bound() -> None:
             ct.synthesize("dgx1", among((0, 1, 2, 3)), method="recursive-doubling", size="1KiB")
         ),
         "a steiner witness is for few members": Instance(parse_topology("torus:8x8"), among(tuple(range(20)))),
+        "here is none": Instance(DGX1, among((0, 3))),
+        "at one node; here is none": Instance(DGX1, among((0, 3)), adds="(0,3)"),
     }
     for reason, instance in refused.items():
         with pytest.raises(WitnessError, match=reason):
             make_bound(instance, "steiner", witness)
-    instance = Instance(DGX1, among((0, 3)))
+    instance = Instance.of(ct.synthesize("dgx1", among((0, 3)), method="relays", size="1MiB"))
     with pytest.raises(WitnessError, match="length 0"):
         make_bound(instance, "steiner", {"length": [0] * len(DGX1.src)})
     bound = make_bound(instance, "steiner", witness)
@@ -102,3 +106,20 @@ def test_what_it_does_not_bound() -> None:
         check_bound(instance, bound | {"class": ["any shares", "no coding"]})
     with pytest.raises(WitnessError, match="add in some way is none on every run"):
         make_time_bound(TimeInstance(instance, 1 << 20, load_machine("multitree")), "load", {"bound": bound})
+
+
+def test_it_refutes_nothing_and_bounds_no_frontier() -> None:
+    """Three endpoints and three switches that add: no other bound excludes 2 chunks in 3 rounds, which schedules that make each sum
+    once cannot have; whether others can, the witness does not say."""
+    links = [(3, 0), (3, 2), (4, 1), (5, 0), (5, 1), (5, 2), (5, 4)]
+    ends = np.array(links + [(b, a) for a, b in links])
+    adds = np.array([False] * 3 + [True] * 3)
+    unit = np.ones(len(ends), np.int64)
+    topology = Topology("two", np.repeat(np.int8([0, 1]), 3), ends[:, 0], ends[:, 1], unit, -unit, adds)
+    question = Question(topology, Collective(CollectiveKind.ALL_REDUCE).fitted(topology), 6, 2, 3)
+    bound = {
+        "quantity": "bandwidth", "kind": "steiner", "value": "2/3", "class": ["any shares", "no coding", "sums made once"],
+        "witness": {"length": [1] * len(topology.src)},
+    }  # fmt: skip
+    with pytest.raises(WitnessError, match="here is none"):
+        check_refutation(question, {"kind": "bound", "bound": bound})

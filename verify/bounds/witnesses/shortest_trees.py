@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.budget import spend
+from certree.models.common.budget import PYTHON, spend
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.verify.bounds.classes import assumes, no_coding
@@ -37,13 +37,16 @@ def steiner(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fracti
     Proof. Take one chunk of an all-reduce that makes the sum of all contributions at one node r only. What carries contributions to
     r joins all members and r, and so does what carries the sum from r to them. No message does both: one carries the whole sum, the
     other less. So the messages of the chunk cover the length of two trees or more, and one round offers the sum of
-    capacity · length. O(3^members · nodes + nodes³) time.
+    capacity · length. It bounds schedules that are at hand, never what other schedules can do: of an instance without one it is
+    refused. O(3^members · nodes + 2^members · nodes² + nodes³) time.
     """
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise WitnessError("witness-foreign", f"a steiner witness bounds an all-reduce, not an {instance.collective.kind}")
     only_fields("steiner", witness, ["length"])
     if not covers(instance):
         raise WitnessError("witness-foreign", "a steiner witness is for few members: trees among these are too many to compare")
+    if instance.adds is None or isinstance(instance.adds, str):
+        raise WitnessError("witness-foreign", "a steiner witness bounds a schedule that makes each sum at one node; here is none")
     if not instance.makes_sums_once:
         raise WitnessError(
             "witness-foreign",
@@ -70,7 +73,8 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
     Dreyfus and Wagner's recursion: a tree is a path to a node where trees of two parts of the set meet.
     """
     nodes, others = len(topology.kind), len(members) - 1
-    spend(nodes * (3**others + nodes * nodes), f"shortest trees among {len(members)} members of {nodes} nodes")
+    work = nodes * (3**others + (nodes << others) + nodes * nodes) + PYTHON * 3**others // 2
+    spend(work, f"shortest trees among {len(members)} members of {nodes} nodes")
     far = np.full((nodes, nodes), FAR >> 2, np.int64)
     for tail, head in ((topology.src, topology.dst), (topology.dst, topology.src)):
         np.minimum.at(far, (tail, head), length)
