@@ -3,8 +3,8 @@
 A run in which nothing takes time at the endpoints can end later than another: messages that come earlier may go in another order.
 So `ideal` is the fastest of several runs. One is its own. On lanes there is one more for each other system: it keeps the order in
 which lanes carried messages there, and in that order nothing can happen later than there, since each time is the largest of times
-that are no later. Through routers, whose flits take turns, a run of another system bounds itself: endpoints at which nothing takes
-time can hand every message over, and take it in, when those did.
+that are no later. Through routers, whose flits take turns, and where routers would add something to the run in that order, a run of
+another system bounds itself: endpoints at which nothing takes time can hand every message over, and take it in, when those did.
 """
 
 from collections.abc import Iterator
@@ -39,10 +39,11 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
     assert isinstance(model, TableEndpoints)
     if model.system.runs is not Runs.IDEAL:
         return _run(source, options)
-    untraced = replace(options, trace=None, trace_flits=None)
+    engine = options.engine if options.trace_flits is None else Engine.FLIT.value  # the run that counts has flits to be traced
+    untraced = replace(options, trace=None, trace_flits=None, engine=engine)
     best, kept = _run(source, untraced), options
     for found, again in in_other_orders(source, untraced, model):
-        if found.cycles < best.cycles and not found.deadlock:
+        if not found.deadlock and (best.deadlock or found.cycles < best.cycles):
             best, kept = found, replace(again, trace=options.trace, trace_flits=options.trace_flits)
     if options.trace is not None or options.trace_flits is not None:
         _run(source, kept)
@@ -83,8 +84,11 @@ def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal:
             yield _without_endpoints(other, ideal), of_system
             continue
         kept = TableEndpoints(ideal.endpoint, ideal.system, ideal.computing, keeps=recording.order, of=system.name)
-        again = replace(options, endpoint=kept, engine=Engine.FAST.value, without_routers=True)
-        yield _run(source, again), again
+        again = replace(options, endpoint=kept, engine=Engine.FAST.value)
+        try:
+            yield _run(source, again), again
+        except UnsupportedError:  # routers may add something to it
+            yield _without_endpoints(other, ideal), of_system
 
 
 def _without_endpoints(other: Run, ideal: TableEndpoints) -> Run:

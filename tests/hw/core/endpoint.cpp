@@ -49,6 +49,21 @@ TEST(a_server_waits_for_the_request_its_last_byte_and_the_gap) {
   CHECK(server.busy_cycles() == 2 + 5 + 2 + 30 + 1);
 }
 
+TEST(a_run_that_ends_within_a_gap_counts_it_up_to_its_end) {
+  Server server({16, 1});
+  server.reserve({10}, 32, 100);
+  CHECK(server.busy_cycles() == 102 && server.busy_cycles({15}) == 5 && server.busy_cycles({200}) == 102);
+}
+
+TEST(computing_that_asks_for_next_to_nothing_asks_once) {
+  Parameters slow;
+  slow.memory.rate = {1, 1};
+  slow.computing = {{1, std::uint64_t{1} << 60U}, 1024};
+  SharedMemory memory(slow);
+  memory.settle({std::uint64_t{1} << 40U});
+  CHECK(memory.computed({std::uint64_t{1} << 40U}) == 1024);
+}
+
 TEST(more_ticks_than_64_bits_hold_are_an_error) {
   Server fast({1U << 20U, 1}), slow({1, 1U << 20U});
   CHECK_THROWS(std::overflow_error, "too many ticks", fast.reserve({std::uint64_t{1} << 45U}, 1));

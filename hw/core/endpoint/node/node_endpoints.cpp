@@ -37,8 +37,8 @@ NodeCounters NodeEndpoints::counters(Cycle now) {
     sum.memory_cycles += node->memory().busy_cycles(now);
     sum.memory_bytes += node->memory().bus().bytes();
     sum.computing_bytes += node->memory().computed(now);
-    sum.to_interface_cycles += node->to_interface().busy_cycles();
-    sum.to_accelerator_cycles += node->to_accelerator().busy_cycles();
+    sum.to_interface_cycles += node->to_interface().busy_cycles(now);
+    sum.to_accelerator_cycles += node->to_accelerator().busy_cycles(now);
     sum.adder_cycles += node->adder().busy_cycles();
   }
   for (const EngineEndpoint* engine : engines_) {

@@ -45,6 +45,7 @@ class Bus {
   const Tally& moved() const { return moved_; }    // cycles from there until they had arrived
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t busy_cycles() const { return server_.busy_cycles(); }
+  std::uint64_t busy_cycles(Cycle now) const { return server_.busy_cycles(now); }
 
  private:
   BusParameters parameters_;

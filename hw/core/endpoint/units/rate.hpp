@@ -39,12 +39,18 @@ class Server {
   }
 
   // Rounded up.
-  std::uint64_t busy_cycles() const { return (busy_ + rate_.bytes - 1) / rate_.bytes; }
+  std::uint64_t busy_cycles() const { return cycles_of(busy_); }
+  // The same without what the last request takes after a cycle.
+  std::uint64_t busy_cycles(Cycle now) const {
+    const std::uint64_t until = now.value > last_ ? free_at_ : std::min(free_at_, now.value * rate_.bytes);
+    return cycles_of(busy_ - (free_at_ - until));
+  }
 
  private:
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 61U;  // ticks: three such terms make a sum below 2^63
 
-  Cycle rounded_up(std::uint64_t ticks) const { return {(ticks + rate_.bytes - 1) / rate_.bytes}; }
+  std::uint64_t cycles_of(std::uint64_t ticks) const { return (ticks + rate_.bytes - 1) / rate_.bytes; }
+  Cycle rounded_up(std::uint64_t ticks) const { return {cycles_of(ticks)}; }
 
   Rate rate_;
   std::uint64_t last_;     // cycle, and

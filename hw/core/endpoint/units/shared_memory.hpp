@@ -1,6 +1,8 @@
 // The memory of a node, which computing shares with the DMAs.
 #pragma once
 
+#include <limits>
+
 #include "endpoint/units/parameters.hpp"
 
 namespace certree::endpoint {
@@ -26,13 +28,14 @@ class SharedMemory {
       last_ = bus_.occupy(next_, computing_.block_bytes);
       __extension__ using Wide = unsigned __int128;
       const Wide due = Wide{++blocks_} * computing_.block_bytes * computing_.rate.cycles / computing_.rate.bytes;
-      next_ = std::max(Cycle{static_cast<std::uint64_t>(due)}, Cycle{last_.value - 1});
+      constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+      next_ = std::max(Cycle{due > kNever ? kNever : static_cast<std::uint64_t>(due)}, Cycle{last_.value - 1});
     }
   }
   // The bytes that computing has had by a time up to which all is settled.
   std::uint64_t computed(Cycle now) const { return (blocks_ - (blocks_ > 0 && last_ > now)) * computing_.block_bytes; }
   // Cycles in which the bus has been busy by then.
-  std::uint64_t busy_cycles(Cycle now) const { return bus_.busy_cycles() - (last_ > now ? last_ - now : 0); }
+  std::uint64_t busy_cycles(Cycle now) const { return bus_.busy_cycles(now); }
   const Bus& bus() const { return bus_; }
 
  private:

@@ -278,3 +278,41 @@ def test_the_specification_of_interfaces_has_no_endpoints(tmp_path: Path) -> Non
     on(tables, "ideal", without_routers=True, mode="slotted", trace=tmp_path / "t.jsonl")
     with pytest.raises(ct.InputError, match=r"line 1: the run had endpoints, and the specification of interfaces has none"):
         check_trace(tables, tmp_path / "t.jsonl")
+
+
+def test_traces_of_flits_are_of_the_run_that_is_reported(tmp_path: Path) -> None:
+    """Where the order of another system is the fastest on lanes, a run whose flits are traced goes through routers."""
+    tables = tables_of("ring-2d", "mesh:2x2", 1 << 18, collective="reduce-scatter")
+    plain = ct.simulate(tables, run="paced", endpoint="ideal")
+    traced = ct.simulate(tables, run="paced", endpoint="ideal", trace_flits=tmp_path / "flits.ndjson")
+    assert (tmp_path / "flits.ndjson").exists()
+    assert (plain.engine, traced.engine) == ("fast", "flit")
+
+
+def test_ideal_runs_through_routers_where_they_add_something() -> None:
+    """The order of another system, kept on lanes, may meet messages that routers would delay: not with engine auto."""
+    buses = replace(ACE.buses, memory_bytes_per_second=Fraction(2 * 10**9), latency_cycles=0, overhead_cycles=0, gap_cycles=0)
+    tables = tables_of("multitree", "switch:5", 1 << 14, collective="reduce-scatter")
+
+    def cycles(engine: str) -> int:
+        slow = replace(ACE, buses=buses)
+        return ct.simulate(tables, run="paced", flow="packet", endpoint="ideal", endpoint_params=slow, engine=engine).cycles
+
+    assert cycles("auto") == cycles("flit")
+
+
+def test_ideal_ends_where_another_system_does() -> None:
+    """An own run that deadlocks early is not the fastest."""
+    few = replace(
+        MULTITREE,
+        link_latency_cycles=0,
+        vc_count=1,
+        vc_buffer_flits=20,
+        router=replace(MULTITREE.router, datelines=False, flow_control="wormhole"),
+    )
+    tables = lower(tree_schedule("ring:6,far", CollectiveKind.ALL_GATHER, 4, delay=1, repeats=1, seed=18), 1 << 15, few)
+    deadlocks = {
+        system: bool(ct.simulate(tables, run="paced", engine="flit", endpoint=system, allow_deadlock=True).deadlock)
+        for system in ("baseline", "ace", "ideal")
+    }
+    assert deadlocks == {"baseline": False, "ace": True, "ideal": False}
