@@ -13,13 +13,14 @@ from certree.hw.formats.bit_layout import Widths
 from certree.hw.golden import trace_files
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.tables.table_columns import LOCKSTEP, SLOTTED
 from certree.models.tables.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.deadlock.deadlock_verdicts import verdict_on_machine
+from certree.verify.order.agreement import race_of_tables
 from certree.verify.tables.table_checker import verify_tables
 
 
@@ -60,7 +61,10 @@ def export(
         raise InvalidScheduleError(schedule, verdict)
     lowered = lower(written_out(schedule), used.message_bytes, used.machine)
     lowered = replace(lowered if control == LOCKSTEP else with_additions(lowered), epoch=epoch, control=control)
-    export_tables(lowered, Path(folder), format, force, trace_files(lowered, format))
+    files = trace_files(lowered, format)  # of lockstep, this refuses rows that do not wait for what they send
+    if control == LOCKSTEP and (race := race_of_tables(lowered)) is not None:
+        raise UnsupportedError(f"control {control}: only slots keep transfers of chunk {race.chunk} at node {race.node} in order")
+    export_tables(lowered, Path(folder), format, force, files)
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)
     if not verdict.valid:

@@ -28,13 +28,14 @@ from certree.models.tables.table_columns import LOCKSTEP
 from certree.models.tables.tables import Tables
 
 COLUMNS = ("cycle", "node", "event", "number", "iteration")
+_MOST_BUFFER = (1 << 30) - 1  # flits, of a constant of 32 bits
 _KINDS = ("fire", "first", "last", "count", "done")
 
 
 def golden_trace(tables: Tables, clocks: Clocks | None = None) -> bytes:
     """The CSV of a run on lanes, slotted or paced as the control of the tables says. Errors as LaneEngine; NotPacedError for
-    lockstep where rows do not wait for all that their cell ever gets, or messages pass through other nodes. O(messages · log) time
-    and memory."""
+    lockstep where rows do not wait for all that their cell ever gets, or for what the interface does not do (`_check_lockstep`).
+    O(messages · log) time and memory."""
     return golden_run(tables, clocks)[0]
 
 
@@ -46,11 +47,28 @@ def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int
     options = Options(mode=mode, engine=Engine.FAST, without_routers=True, clocks=clocks, observer=lambda _: None)
     engine = LaneEngine(tables, options, first_cells(tables))
     statistics = engine.run(None)
+    if tables.control == LOCKSTEP:
+        _check_lockstep(tables)
     lines = [",".join(COLUMNS)]
     for cycle, node, kind, _, number, iteration in sorted(_events(tables, engine)):
         shown = ("", "") if kind == _KINDS.index("done") else (number, "" if iteration < 0 else iteration)
         lines.append(f"{cycle},{node},{_KINDS[kind]},{shown[0]},{shown[1]}")
     return ("\n".join(lines) + "\n").encode(), statistics["late"]
+
+
+def _check_lockstep(tables: Tables) -> None:
+    """NotPacedError for what the interface with a timestep counter does not keep right, or not in the cycle of the simulator."""
+    refused = {
+        "iterations whose cells count several arrivals: the interface does not tell those of one iteration from the next": (
+            tables.is_counted and tables.repeats > tables.in_flight and int(tables.arrival_count.max(initial=1)) > 1
+        ),
+        "fine slots in several iterations": tables.fine_slots and tables.repeats > 1,
+        "messages of several sizes over parallel lanes": tables.has_sizes and int(tables.topology.capacity.max()) > 1,
+        f"injection buffers of {_MOST_BUFFER + 1:,} flits and more": tables.machine.ni_buffer_flits > _MOST_BUFFER,
+    }
+    for what, is_so in refused.items():
+        if is_so:
+            raise NotPacedError(f"lockstep is not for {what}")
 
 
 def _check_passing(tables: Tables) -> None:

@@ -86,6 +86,8 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
     manifest = check_manifest(parse_json(files[MANIFEST], where), where)
     formats = load_formats()
     encoding = manifest.text("encoding", known=formats)
+    if "control" in manifest and not formats[encoding].has_trace:
+        manifest.refuse(f"control is stated; tables of format {encoding} describe no interface that it could be of")
     files = _checked_files(files, directory, manifest.table_of("files"))
     header = header_fields(manifest)
     widths = manifest.table_of("widths").read(Widths)

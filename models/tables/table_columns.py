@@ -161,6 +161,8 @@ class TableColumns(Shown):
         """An interface without slots has no moment at which it could change over to other tables."""
         if self.control not in CONTROLS:
             raise TableFormatError(f"control is {short(self.control)}; allowed: {', '.join(CONTROLS)}")
+        if self.control == LOCKSTEP and self.additions is not None:
+            raise TableFormatError(f"additions are stated; with control {LOCKSTEP} tables have none: no slot fixes their order")
         if self.control == LOCKSTEP and self.epoch is not None:
             raise TableFormatError(
                 f"epoch is {self.epoch}; with control {LOCKSTEP} tables have none: no slot tells interfaces when to change over"

@@ -20,13 +20,15 @@ from certree.hw.golden import golden_trace, trace_files
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
-from certree.models.common.errors import InputError, TableFormatError
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.models.tables.table_columns import LOCKSTEP, SLOTTED
 from certree.models.tables.tables import Tables
 from tests.hw.counted import exchanges
 from tests.hw.tables.test_forged_tables import remanifest, rewrite
 from tests.hw.trees import MULTITREE, tree_schedule
+from tests.verify.build import build
 
 
 def trees(network: str = "mesh:2x2", repeats: int = 3, size: int = 3000) -> Tables:
@@ -99,7 +101,7 @@ def test_constants_by_hand() -> None:
     """Messages of 33 flits in buffers of 318: nine full ones and the rest of a tenth can be left when a step begins."""
     sizes = sizes_of(trees(), Widths.of(trees()))
     assert (sizes["MESSAGE_FLITS"], sizes["SLOT_CYCLES"], sizes["NI_BUFFER_FLITS"], sizes["BOUNDARY"]) == (33, 33, 318, 0)
-    assert [lane_queue(318, 33), lane_queue(318, 317), lane_queue(318, 318), lane_queue(0, 5)] == [10, 2, 1, 1]
+    assert [lane_queue(318, 33), lane_queue(318, 317), lane_queue(318, 318), lane_queue(0, 5)] == [10, 2, 2, 1]
     long = sizes_of(trees(size=200_000), Widths.of(trees(size=200_000)))
     assert long["SLOT_CYCLES"] == long["MESSAGE_FLITS"] - 318
 
@@ -134,3 +136,32 @@ def test_windows_that_would_be_too_large_have_no_interface(tmp_path: Path) -> No
     tables = replace(trees(repeats=40), machine=MULTITREE)
     sizes = sizes_of(tables, Widths.of(tables))
     assert lockstep_rows(tables, sizes.rows, 2, MOST_LOCKSTEP_ROWS, 33) is None
+
+
+def summed_up(members: tuple[int, ...], rows: str) -> Schedule:
+    """A reduce among some nodes of a mesh into node 4."""
+    return build("mesh:2x3", Collective(CollectiveKind.REDUCE, 4, members), rows, roots=[4])
+
+
+def test_a_copy_that_a_sum_may_overtake_is_refused(tmp_path: Path) -> None:
+    """Nodes 0 and 2 send into node 1, which sends on what it holds then: late, the copy of 0 would destroy the sum."""
+    raced = summed_up((0, 2, 4), "0>1; 2+1; 1+4")
+    with pytest.raises(UnsupportedError, match="only slots keep transfers of chunk 0 at node 1 in order"):
+        ct.export(raced, "systemverilog", tmp_path / "t", size=3000, control=LOCKSTEP)
+    assert not (tmp_path / "t").exists()
+
+
+def test_iterations_whose_cells_count_several_arrivals_are_refused() -> None:
+    summed = replace(summed_up((0, 1, 2, 4), "0+1 2+1; 1+4"), period=2, repeats=3)
+    tables = replace(lower(summed, 3000, MULTITREE), control=LOCKSTEP)
+    assert tables.repeats > tables.in_flight
+    with pytest.raises(NotPacedError, match="iterations whose cells count several arrivals"):
+        golden_trace(tables)
+
+
+def test_lockstep_states_no_order_and_only_systemverilog_takes_it(tmp_path: Path) -> None:
+    with pytest.raises(TableFormatError, match="additions are stated; with control lockstep tables have none"):
+        replace(trees(), control=LOCKSTEP, additions="((0,1),(2,3))")
+    export_tables(replace(trees(), control=LOCKSTEP), tmp_path / "t", "json")
+    with pytest.raises(TableFormatError, match="control is stated; tables of format json describe no interface"):
+        read_tables(tmp_path / "t")

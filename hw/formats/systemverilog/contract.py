@@ -58,7 +58,7 @@ def _slots(sizes: Sizes) -> str:
   serves iteration `q - stage`, and is disabled unless that is 0 to {sizes["REPEATS"] - 1}.
 - A chunk at address a is at `a + i * {sizes["STRIDE"]}` in iteration i if a is below {sizes["WORK_BASE"]}, and at
   `a + (i mod {sizes["IN_FLIGHT"]}) * {sizes["WORK_STRIDE"]}` otherwise. A node needs {sizes["MEMORY_GRANULES"]} granules, and the
-  reference interface two chunks more for each incoming lane.
+  reference interface {1 << sizes["STAGED_CHUNK_BITS"]} chunks more for each incoming lane.
 - Memories: {sizes["ROWS"]} rows, {sizes["ARRIVALS"]} expected arrivals, {sizes["ROUTES"]} routes at most at a node.
 """
 
@@ -176,8 +176,8 @@ _PINS = """
 - Set `LANE_PEER`, `SKEW` and `NODE`. With an epoch write `LOAD`; then the words of the header (`EPOCH` to `BOUNDARY`), the
   entries of `ROWS`, `ARRIVALS` and `ROUTES` in order, and with an epoch `CRC`: `slots_header_*.hex` has these words, and
   `certree_tables.h` the numbers of each node. A word of an image that is checked takes 8 cycles (wait states). Write `ARM`; when
-  the first rows are read, at most `(WINDOW_ROWS + 1) * (ARRIVALS + 4) + 2 * ROWS` cycles later, write `START` at all nodes in the
-  same cycle. The next cycle is time 0.
+  the first rows are read, at most `(WINDOW_ROWS + 1) * (ARRIVALS + 4) + 2 * ROWS * STAGES` cycles later, write `START` at all nodes
+  in the same cycle. The next cycle is time 0.
 - While tables run the next image is loaded in the same way, into the bank that is not open. `ARM` makes it open at the boundary
   (B4), without reset. Its first rows are read when all rows of the open bank have fired. An image that is not whole, or of
   another epoch than the next, is not armed (`IMAGE`); one that is armed too late, or while rows are left at the boundary, does

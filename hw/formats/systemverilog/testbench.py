@@ -137,7 +137,7 @@ def network_of(sizes: Sizes) -> dict[str, int | Iterable[int]]:
         "RESULT_GRANULES": sizes["WORK_BASE"],
         "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
         "HAS_EPOCH": int(tables.epoch is not None),
-        "ARM_CYCLES": 4 + (sizes["WINDOW_ROWS"] + 1) * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
+        "ARM_CYCLES": 4 + (sizes["WINDOW_ROWS"] + 1) * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"] * sizes["STAGES"],
         "HAS_ROUTES": int(bool(tables.routes)),
         "ROUTES_USED": len(tables.routes),
         "NODE_OF": nodes,

@@ -24,8 +24,8 @@ def window_rows(tables: Tables, rows: SlotRows) -> int | None:
 
 def lane_queue(buffer_flits: int, least_flits: int) -> int:
     """In lockstep, messages that a lane can have left when a step begins, with at most `buffer_flits` flits (E7); each has at least
-    `least_flits`, but for the one that is being sent."""
-    return 1 + max(0, buffer_flits - 1) // least_flits
+    `least_flits`, but for the one of which the last flit may be being sent."""
+    return 1 + buffer_flits // least_flits
 
 
 def lockstep_rows(tables: Tables, rows: SlotRows, lanes: int, queue: int, least_flits: int) -> int | None:
