@@ -10,6 +10,7 @@
 #include "endpoint/units/dma.hpp"
 #include "endpoint/units/load_order.hpp"
 #include "endpoint/units/port.hpp"
+#include "endpoint/units/shared_memory.hpp"
 #include "endpoint/units/sram.hpp"
 #include "endpoint/units/state_machine.hpp"
 #include "endpoint/units/wire.hpp"
@@ -58,7 +59,7 @@ TEST(a_run_that_ends_within_a_gap_counts_it_up_to_its_end) {
 TEST(computing_that_asks_for_next_to_nothing_asks_once) {
   Parameters slow;
   slow.memory.rate = {1, 1};
-  slow.computing = {{1, std::uint64_t{1} << 60U}, 1024};
+  slow.computing = {1024, {1, std::uint64_t{1} << 60U}};
   SharedMemory memory(slow);
   memory.settle({std::uint64_t{1} << 40U});
   CHECK(memory.computed({std::uint64_t{1} << 40U}) == 1024);
