@@ -25,20 +25,24 @@ from certree.verify.order.wanted import WantedOrder
 
 MOST_ENDPOINTS = 128
 _NEAR, _STEPS = 1.005, 1200  # of a program: when it ends
+_FINE_NEAR, _FINE_STEPS = 1.02, 240  # where slots are fine, and the time says how good a schedule is
 _LOOK = 120  # steps of each program that are compared where certree chooses the order
 
 
-def best_rates(wanted: WantedOrder, topology: Topology, collective: Collective, monitor: Monitor) -> tuple[Pricing, Rates]:
-    """The program of the order, or of the best of those that it may be. UnsupportedError for more than MOST_ENDPOINTS members."""
+def best_rates(
+    wanted: WantedOrder, topology: Topology, collective: Collective, monitor: Monitor, near: float = _NEAR, most: int = _STEPS
+) -> tuple[Pricing, Rates]:
+    """The program of the order, or of the best of those that it may be: within `near` times its bound, or after `most` steps.
+    UnsupportedError for more than MOST_ENDPOINTS members."""
     members = collective.members_of(topology)
     if len(members) > MOST_ENDPOINTS:
         raise UnsupportedError(f"order {wanted.name}: programs are for up to {MOST_ENDPOINTS} endpoints; here are {len(members)}")
     shares = shares_of(topology, collective)
     pricings = [Pricing(topology, collective, one) for one in candidates(wanted, topology, collective)]
-    searches = [RateSearch(one, shares, _NEAR, monitor) for one in pricings]
+    searches = [RateSearch(one, shares, near, monitor) for one in pricings]
     looks = [one.rates(_LOOK) for one in searches] if len(searches) > 1 else []
     best = searches[min(range(len(searches)), key=lambda one: looks[one].bound + looks[one].value if looks else 0)]
-    return best.pricing, best.rates(_STEPS)
+    return best.pricing, best.rates(most)
 
 
 def shares_of(topology: Topology, collective: Collective) -> dict[int, Fraction]:
@@ -76,5 +80,6 @@ def with_order_bound(schedule: AnySchedule, monitor: Monitor) -> AnySchedule:
     expression = read_expression(instance.order, ranks)
     if is_for_sums_made_once(instance) and not instance.makes_sums_once:
         return schedule
-    _, rates = best_rates(WantedOrder("stated", expression), schedule.topology, schedule.collective, monitor)
+    ends = (_FINE_NEAR, _FINE_STEPS) if schedule.has_fine_slots else (_NEAR, _STEPS)
+    _, rates = best_rates(WantedOrder("stated", expression), schedule.topology, schedule.collective, monitor, *ends)
     return schedule.with_certificate(make_certificate(schedule, [bound_of(instance, expression, rates.length)]))
