@@ -110,8 +110,8 @@ def relayed(
     `relay`: the endpoints through which members may pass data: "all" of the network, "members" alone, or also those of a list of
     ids. Without the others the network has another name, and bounds are those of that network.
 
-    Raises InputError for what is no list of endpoints, and where all take part; TopologyError where members cannot reach each
-    other.
+    Raises InputError for a list that does not name endpoints, and where all take part; TopologyError where members cannot reach
+    each other.
 
     >>> import certree.api as ct
     >>> ct.relayed("dgx1", ct.collective("all-reduce", members=[0, 1, 4]), relay="members")[0].name

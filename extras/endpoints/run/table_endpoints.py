@@ -39,7 +39,7 @@ class TableEndpoints(EndpointModel):
 
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
     `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
-    a run of engine `fast`, whoever comes earlier, and `of`, whose it is.
+    a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is.
     """
 
     endpoint: Endpoint
