@@ -21,7 +21,7 @@ from certree.verify.bounds.classes import OF_SUMS, is_general
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, WitnessError, check_bound, make_bound
-from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_claims, proved_of_order
+from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_claims, proved_of_sums
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Findings, Verdict
@@ -43,7 +43,7 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True, enough: Fract
     verdict = verify_schedule(bare)
     if not verdict.valid:
         return schedule, verdict
-    proved, ordered = proved_claims(schedule), proved_of_order(schedule)
+    proved, ordered = proved_claims(schedule), proved_of_sums(schedule)
     quick = _quick_bounds(bare, verdict, enough) if search and enough is not None and isinstance(bare, Schedule) else None
     is_simple = isinstance(bare, SymmetricSchedule) and not bare.collective.has_targets
     bounds = [*ordered, *(found_bounds(bare) if search and quick is None and not is_simple else [])]

@@ -47,6 +47,7 @@ class Quality:
 
     bandwidth_time: Fraction
     bandwidth_bound: Fraction
+    any_sums: Fraction
     latency_steps: int | None
     latency_bound: int | None
     optimal_in: tuple[str, ...]
@@ -58,7 +59,6 @@ class Quality:
     scale: int = 1
     time: "ProvedTime | None" = None
     any_shares: Mapping[str, Any] | None = None
-    any_sums: Fraction | None = None
 
     @property
     def bandwidth_witnesses(self) -> tuple[Mapping[str, Any], ...]:

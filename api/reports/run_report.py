@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from certree.api.reports.text import bandwidths, clock_times, clock_words, one_line, size_words
+from certree.api.reports.text import clock_words, one_line, run_times, size_words
 from certree.hw.engines.router_transparency import MET_IN_NETWORK
 from certree.hw.engines.runs import Engine, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -38,7 +38,6 @@ def left_out(result: Run) -> bool:
 
 def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[str, Any]:
     """The JSON document of `simulate`."""
-    times = clock_times(result.cycles, source.message_bytes, source.machine)
     return {
         "topology": source.topology.name,
         "collective": str(source.collective.kind),
@@ -46,8 +45,7 @@ def simulation_report(result: Run, source: Tables | SimulatedSchedule) -> dict[s
         "run": result.mode,
         "engine": result.engine,
         "cycles": result.cycles,
-        **times,
-        **bandwidths(times, source.collective, source.topology),
+        **run_times(result.cycles, source.message_bytes, source.machine, source.collective, source.topology),
         "closed_form_cycles": result.closed_form_cycles,
         "contention_cycles": result.contention_cycles,
         **({"planned_cycles": planned_cycles(source.schedule)} if source.schedule.plans_waits else {}),

@@ -9,8 +9,6 @@ from certree.api.reports.order_report import order_of, order_words
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
-    bandwidths,
-    clock_times,
     clock_words,
     collective_words,
     counted,
@@ -19,6 +17,7 @@ from certree.api.reports.text import (
     one_line,
     rounded_of,
     rounded_words,
+    run_times,
     size_words,
 )
 from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
@@ -51,9 +50,13 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
         if slot_cycles is not None and not run.schedule.has_fine_slots:
             document["least_slot_cycles"] = run.slot_cycles
             cycles = run.cycles_in(slot_cycles)
-        return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **tolerance}
+        return document | {"time_cycles": cycles, **_times(schedule, cycles, message_bytes, machine), **tolerance}
     except InputError as error:
-        return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
+        return document | {"time_cycles": None, **_times(schedule, None, message_bytes, machine), "time_unknown": str(error)}
+
+
+def _times(schedule: AnySchedule, cycles: int | None, message_bytes: int, machine: Machine) -> dict[str, str | None]:
+    return run_times(cycles, message_bytes, machine, schedule.collective, schedule.topology)
 
 
 def _tolerance(schedule: Schedule) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def schedule_report(
         **(
             closed_form(schedule, message_bytes, machine, slot_cycles)
             if verdict.valid
-            else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
+            else {"time_cycles": None, **_times(schedule, None, message_bytes, machine)}
         ),
         **time_bound(schedule, verdict.quality, message_bytes, machine),
         "router_effect": effect,
@@ -103,7 +106,7 @@ def schedule_report(
         "machine": machine.name,
         **(order_of(schedule, effect) if verdict.valid else {}),
     }
-    document |= over_bounds(document["time_cycles"], document) | bandwidths(document, schedule.collective, schedule.topology)
+    document |= over_bounds(document["time_cycles"], document)
     if not verdict.valid:
         document["violations"] = [
             {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations

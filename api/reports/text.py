@@ -69,12 +69,15 @@ def clock_times(cycles: int | None, message_bytes: int, machine: Machine) -> dic
     return {"seconds": str(seconds), "bytes_per_second": str(message_bytes / seconds)}
 
 
-def bandwidths(times: Mapping[str, Any], collective: Collective, topology: Topology) -> dict[str, str | None]:
-    """`algbw` and `busbw` of a time, in bytes per second as exact texts, as nccl-tests defines them: the message over the time, and
-    that times the share of the message that the busiest port of a member carries (`Collective.bus_share`). Null without a time;
-    `busbw` also with a demand. `times`: that of `clock_times`."""
-    rate, share = times["bytes_per_second"], collective.bus_share(len(collective.members_of(topology)))
-    return {"algbw": rate, "busbw": None if rate is None or share is None else str(share * Fraction(rate))}
+def run_times(
+    cycles: int | None, message_bytes: int, machine: Machine, collective: Collective, topology: Topology
+) -> dict[str, str | None]:
+    """`clock_times` of a collective, with `algbw` and `busbw` as nccl-tests defines them, in bytes per second as exact texts: the
+    message over the time, and that times the share of the message that the busiest port of a member carries
+    (`Collective.bus_share`). Null without cycles; `busbw` also with a demand."""
+    times, share = clock_times(cycles, message_bytes, machine), collective.bus_share(len(collective.members_of(topology)))
+    rate = times["bytes_per_second"]
+    return times | {"algbw": rate, "busbw": None if rate is None or share is None else str(share * Fraction(rate))}
 
 
 def seconds_words(seconds: str | Fraction) -> str:

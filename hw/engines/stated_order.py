@@ -49,7 +49,7 @@ class StatedOrder:
         names = ("route", "dst", "src", "chunk", "op", "step")  # as in a schedule, the last one first
         order = np.lexsort((*buffers, *(sent[name] for name in names)))
         comes = np.empty(len(order), np.int64)
-        comes[order] = times.fire + times.latency + times.length
+        comes[order] = times.arrival
         return comes
 
     def words(self, message: int, iteration: int, later_turn: int) -> str:

@@ -153,7 +153,7 @@ def _last_before(cell: Int64, step: Int32, writes: Int64, sent: Int32, landing: 
 
 def _latest(times: FineTimes, skew: int) -> Int64:
     """By row: the cycle by which what it carries has landed at the latest."""
-    schedule, arrived = times.schedule, times.fire + times.latency + times.length
+    schedule, arrived = times.schedule, times.arrival
     landing = arrived + np.where(schedule.src == schedule.dst, 0, skew)
     rows = np.flatnonzero(schedule.op == Op.REDUCE)
     if not len(rows):

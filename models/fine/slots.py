@@ -144,6 +144,11 @@ class FineTimes:
         return np.where(local, 0, latency + self.machine.interface_cycles + self.machine.router_cycles)
 
     @cached_property
+    def arrival(self) -> Int64:
+        """By row: the cycle in which all of its message has come to its node; sums then wait for the reduction unit."""
+        return self.fire + self.latency + self.length
+
+    @cached_property
     def work(self) -> Int64:
         """By node id: cycles in which its reduction unit is busy with one iteration."""
         reduces = self.schedule.dst[self.schedule.op == Op.REDUCE]
@@ -154,7 +159,7 @@ class FineTimes:
         """By row: the cycle from which on what it carries is in its cell; of a reduce where the unit serves arrivals in their
         order, each after all that arrive in the same cycle. Where a unit gets more work than it can do (`work`) the times mean
         nothing. O(rows log rows)."""
-        landing = self.fire + self.latency + self.length
+        landing = self.arrival.copy()
         rows = np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
             ready = landing[rows] + self.machine.reduce_start_cycles
@@ -207,7 +212,7 @@ class FineTimes:
         """
         if not self.schedule.transfers:
             return 0
-        arrived = self.fire + self.latency + self.length
+        arrived = self.arrival
         last, rows = int(arrived.max()), np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
             ready = arrived[rows] + self.machine.reduce_start_cycles

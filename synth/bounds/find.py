@@ -41,9 +41,9 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
         # the tight partition bounds an all-reduce: rounds / K >= 1 / strength
         bounds.append(make_bound(instance, "partition", {"part": network_of(topology).tight_partition.tolist()}))
-    further = [*weighted_lengths(instance), *_relayed_lengths(instance)]
-    if not bounds and (by_lengths := best_lengths(instance, further)) is not None:
-        bounds.append(by_lengths)
+    if not bounds:
+        by_lengths = best_lengths(instance, [*weighted_lengths(instance), *_relayed_lengths(instance)])
+        bounds += [] if by_lengths is None else [by_lengths]
     if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
         bounds.append(by_tolls)
     if (whatever := shares_bound(topology, collective)) is not None:

@@ -142,7 +142,7 @@ class ReducingNetwork:
 
     def _family(self, collective: Collective, laid: list[Tree], period: int) -> TreeFamily:
         up, down, up_route, down_route = np.full((4, len(laid), len(self.topology.kind)), NONE, np.int32)
-        roots, cables = np.zeros(len(laid), np.int32), _Cables(self.topology, period)
+        roots, cables = np.zeros(len(laid), np.int32), ParallelLinks(self.topology, period)
         for row, tree in enumerate(laid):
             roots[row], order = _centred({node: path[-1] for node, path in tree.items()})
             for node, parent in order.items():
@@ -156,7 +156,7 @@ class ReducingNetwork:
         return TreeFamily(self.topology, collective, roots, up, down, origin, up_route, down_route, routes)
 
 
-class _Cables:
+class ParallelLinks:
     """The choice among parallel links of a path: each as often as it can carry trees in a period."""
 
     def __init__(self, topology: Topology, period: int) -> None:
@@ -167,7 +167,7 @@ class _Cables:
             self._free.setdefault((u, v), []).extend([link] * (capacity * period))
         self.routes: dict[tuple[int, ...], int] = {}
 
-    def route(self, path: tuple[int, ...]) -> int:
+    def route(self, path: Sequence[int]) -> int:
         """The number of a route along these nodes, DIRECT between neighbours."""
         if len(path) == 2:
             return DIRECT

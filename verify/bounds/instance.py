@@ -77,8 +77,9 @@ class Instance:
 
     @cached_property
     def makes_sums_once(self) -> bool:
-        """Whether the schedule makes each sum at one node; true where the instance is of none."""
-        return self.adds is None or isinstance(self.adds, str) or makes_sums_once(self.adds)
+        """Whether the schedule makes each sum at one node, or has a stated order, whose bounds say so; False where the instance is
+        of none."""
+        return self.adds is not None and (isinstance(self.adds, str) or makes_sums_once(self.adds))
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:

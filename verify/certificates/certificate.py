@@ -173,7 +173,7 @@ def proved_claims(schedule: AnySchedule) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def proved_of_order(schedule: AnySchedule) -> list[Bound]:
+def proved_of_sums(schedule: AnySchedule) -> list[Bound]:
     """The bounds in a schedule's certificate on those that add as it does, each proved for it."""
     instance, found = Instance.of(schedule), []
     for bound in (schedule.certificate or {}).get("bounds", []):

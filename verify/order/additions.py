@@ -138,7 +138,7 @@ def _landing(plan: Schedule, leaving: Int64) -> tuple[Int64, Int64, Int64]:
     if not plan.has_fine_slots:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), leaving
     times = fine_times(plan)
-    lands, comes = times.landing_slot, times.fire + times.latency + times.length
+    lands, comes = times.landing_slot, times.arrival
     return lands, comes, np.lexsort((np.arange(plan.transfers), comes, lands))
 
 

@@ -11,12 +11,11 @@ from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import (
     QUANTITIES,
     UNITS,
-    bandwidths,
-    clock_times,
     clock_words,
     collective_words,
     counted,
     one_line,
+    run_times,
     size_words,
 )
 from certree.api.reports.time_bounds import in_cycles_and_seconds
@@ -76,10 +75,9 @@ def _time_report(found: Bounds) -> dict[str, Any]:
     if found.made_for is None:
         return {}
     size, machine = found.made_for.message_bytes, found.made_for.machine
-    times = clock_times(found.time_cycles, size, machine)
+    times = run_times(found.time_cycles, size, machine, found.collective, found.topology)
     any_shares = {} if found.any_shares is None else {"time_bound_cycles_any_shares": found.time_cycles_any_shares}
     bound = in_cycles_and_seconds(found.time_cycles, size, machine)
-    times |= bandwidths(times, found.collective, found.topology)
     known = {**bound, **any_shares, **times, "message_bytes": size, "machine": machine.name}
     return known | {"time_bounds": list(found.time_bounds)}
 

@@ -2,24 +2,23 @@
 
 An endpoint that takes no part starts empty and may hold, add and copy. So it does for a group what a reducing switch does for a
 network: a chunk is reduced up a tree and copied down again, and each edge is used once in each direction. In collectives of one
-phase, trees have the given roots, and arcs are used in one direction only. The search is that of
-`certree.synth.packing.steiner`, in C++ (`synth/native/packing/steiner_packing.cpp`).
+phase, trees have the given roots, and arcs are used in one direction only. The search is like
+that of `certree.synth.packing.steiner`, on directed networks and from given roots too (`synth/native/packing/steiner_packing.cpp`).
 """
 
 from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.groups.make.relayed_family import RelayedFamily
-from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.models.schedule.collective import Collective
 from certree.synth import _native
+from certree.synth.packing.steiner import ParallelLinks
 from certree.synth.packing.trees import NONE
 
 TURNS = 60  # of laying trees again
@@ -120,7 +119,7 @@ class RelayedNetwork:
 
     def _family(self, trees: list[list[_Path]], starts: list[int], period: int) -> RelayedFamily:
         up, down, up_route, down_route = np.full((4, len(trees), len(self.topology.kind)), NONE, np.int32)
-        roots, cables = np.zeros(len(trees), np.int32), _Cables(self.topology, period)
+        roots, cables = np.zeros(len(trees), np.int32), ParallelLinks(self.topology, period)
         for row, (edges, start) in enumerate(zip(trees, starts, strict=True)):
             roots[row] = _centre(edges) if start == NONE else start
             for path in _outward(edges, int(roots[row])):
@@ -132,24 +131,6 @@ class RelayedNetwork:
         origin = {"trees": "over relays", "packed": f"{len(trees)}/{period}"}
         tables = (up_route, down_route, tuple(cables.routes)) if cables.routes else ()
         return RelayedFamily(self.topology, self.collective, roots, up, down, origin, *tables)
-
-
-class _Cables:
-    """The choice among parallel links of a path: each as often as it can carry trees in a period."""
-
-    def __init__(self, topology: Topology, period: int) -> None:
-        self._free: dict[tuple[int, int], list[int]] = {}
-        columns = (topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist())
-        for link, (u, v, capacity) in enumerate(zip(*columns, strict=True)):
-            self._free.setdefault((u, v), []).extend([link] * (capacity * period))
-        self.routes: dict[tuple[int, ...], int] = {}
-
-    def route(self, path: _Path) -> int:
-        """The number of a route along these nodes, DIRECT between neighbours."""
-        if len(path) == 2:
-            return DIRECT
-        links = tuple(self._free[u, v].pop() for u, v in pairwise(path))
-        return self.routes.setdefault(links, len(self.routes))
 
 
 def _outward(edges: list[_Path], root: int) -> list[_Path]:

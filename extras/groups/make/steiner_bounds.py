@@ -16,7 +16,7 @@ from certree.models.network.topology import Topology
 from certree.synth.graphs.lengths import classes_of_links, roundings
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
-from certree.verify.bounds.witnesses.shortest_trees import covers, tree_lengths
+from certree.verify.bounds.witnesses.shortest_trees import covers, parts_of, tree_lengths
 
 MOST_ITERATIONS = 250
 MOST_WORK = 1 << 26  # of all iterations: nodes times pairs of disjoint sets of members, and the cube of nodes
@@ -123,11 +123,8 @@ def shortest_tree(topology: Topology, length: Int64, members: NDArray[np.int32])
         if chosen & (chosen - 1) == 0:
             walk(node, int(members[chosen.bit_length() - 1]))
             continue
-        lowest, best = chosen & -chosen, None
-        part = rest = chosen ^ lowest
-        while part:
-            part = (part - 1) & rest
-            one = part | lowest
+        best = None
+        for one in parts_of(chosen):
             met = tree[one] + tree[chosen ^ one] + far[node]
             place = int(met.argmin())
             if best is None or met[place] < best[0]:

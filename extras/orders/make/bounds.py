@@ -19,7 +19,7 @@ from certree.synth.monitor import Monitor
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 from certree.verify.bounds.witnesses.ordered import is_for_sums_made_once
-from certree.verify.certificates.certificate import make_certificate, proved_of_order
+from certree.verify.certificates.certificate import make_certificate, proved_of_sums
 from certree.verify.order.expressions import Expression, read_expression
 from certree.verify.order.wanted import WantedOrder
 
@@ -75,7 +75,7 @@ def with_order_bound(schedule: AnySchedule, monitor: Monitor) -> AnySchedule:
     the bound is for schedules that make each sum once, and this one makes some at several nodes."""
     instance = Instance.of(schedule)
     ranks = schedule.collective.ranks_of(schedule.topology)
-    if proved_of_order(schedule) or len(ranks) > MOST_ENDPOINTS or instance.order is None:
+    if any(bound["kind"] == "order" for bound in proved_of_sums(schedule)) or len(ranks) > MOST_ENDPOINTS or instance.order is None:
         return schedule
     expression = read_expression(instance.order, ranks)
     if is_for_sums_made_once(instance) and not instance.makes_sums_once:

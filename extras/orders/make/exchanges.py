@@ -114,9 +114,10 @@ def exchanges(request: Request) -> Iterator[tuple[str, Program]]:
                 break
             continue
         bounded = nsmallest(BOUNDED, programs, key=lambda one: least_cycles(one[1], costs_of(request, one[1])))
-        for choice, program in nsmallest(BOOKED, bounded, key=lambda one: booked_end(request, one[1])):
+        booked = [(booked_end(request, program), choice, program) for choice, program in bounded]
+        for end, choice, program in nsmallest(BOOKED, booked, key=lambda one: one[0]):
             found += [(booked_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
-            found += [one for one in [_in_more_pieces(request, choice, program)] if one is not None]
+            found += _in_more_pieces(request, choice, end)
     if not found:
         chunks = "" if request.chunks is None else f" and {request.chunks} chunks"
         raise UnsupportedError(f"no exchange along dimensions of {request.topology.name} has this order{chunks}")
@@ -131,20 +132,19 @@ def _programs(request: Request, layout: Layout) -> Iterator[tuple[_Choice, Progr
                 yield choice, choice.program(request)
 
 
-def _in_more_pieces(request: Request, choice: _Choice, program: Program) -> tuple[int, str, Program] | None:
-    """(end, label, program) of a choice in twice as many pieces, again and again, as long as it ends earlier then: of exchanges
-    between two, in the order that they have by themselves. None where more pieces than were looked at do not."""
-    found = None
+def _in_more_pieces(request: Request, choice: _Choice, end: int) -> list[tuple[int, str, Program]]:
+    """(end, label, program) of a choice, which ends in `end`, in twice as many pieces, again and again, as long as it ends earlier
+    then: of exchanges between two, in the order that they have by themselves. Empty where more pieces than these do not."""
+    found: list[tuple[int, str, Program]] = []
     if request.chunks is not None or not choice.is_paired or not _is_free(request):
-        return None
-    end = booked_end(request, program)
+        return found
     while (choice := choice.cut()).rows(request) <= MOST_CUT and not request.monitor.expired:
         program = choice.program(request)
         before, end = end, booked_end(request, program)
         if end >= before:
             break
         if len(choice.pieces) > PIECES[-1] or choice.rows(request) > MOST_ROWS:
-            found = end, str(choice), replace(program, in_order=True)
+            found = [(end, str(choice), replace(program, in_order=True))]
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.slots import fine_times
+from certree.models.fine.slots import fine_times, landing_steps
 from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
@@ -109,7 +109,15 @@ def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
     """(rank, when, duty) of every transfer of every iteration."""
     rank, switches = schedule.topology.rank.copy(), reducing_switches(schedule)
     rank[switches] = len(schedule.topology.endpoints) + np.arange(len(switches))
-    names = [schedule.step, *_landing(schedule), schedule.op, schedule.chunk, rank[schedule.src], rank[schedule.dst]]
+    names = [
+        schedule.step,
+        landing_steps(schedule),
+        _coming(schedule),
+        schedule.op,
+        schedule.chunk,
+        rank[schedule.src],
+        rank[schedule.dst],
+    ]
     none = np.zeros(schedule.transfers, np.int64)
     names += [none if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer)]
     rows = np.stack([np.asarray(column, np.int64) for column in names], axis=1).tolist()
@@ -126,13 +134,10 @@ def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
                 yield dst, (start + lands, Act.RECEIVE, comes), Duty(Act.RECEIVE, src, number, adds, *places)
 
 
-def _landing(schedule: Schedule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """By row: the step in which what it carries can be used, and the cycle in which it comes, which orders what can be used in one
-    step; all 0 in slots of one length, where operands of one step are added in the order of rows."""
-    if not schedule.has_fine_slots:
-        return schedule.step.astype(np.int64) + schedule.delay, np.zeros(schedule.transfers, np.int64)
-    times = fine_times(schedule)
-    return times.landing_slot, times.fire + times.latency + times.length
+def _coming(schedule: Schedule) -> NDArray[np.int64]:
+    """By row: the cycle in which its message comes, which orders what can be used in one step; all 0 in slots of one length, where
+    operands of one step are added in the order of rows."""
+    return fine_times(schedule).arrival if schedule.has_fine_slots else np.zeros(schedule.transfers, np.int64)
 
 
 def _holders(schedule: Schedule) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:

@@ -12,7 +12,7 @@ from certree.api.artefacts import Asked, opened_kind
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.schedule_report import closed_form, schedule_report
-from certree.api.reports.text import bandwidths, clock_times, size_words
+from certree.api.reports.text import clock_times, size_words
 from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time
@@ -215,11 +215,10 @@ class Comparison:
         times = closed_form(schedule, size, self.machine)
         cell |= {key: report[key] for key in (*KEPT, *KEPT_OF_SHARED) if key in report} | times
         assert quality is not None
-        assert quality.any_sums is not None
         bound = bandwidth_bound_cycles(quality.any_sums * quality.scale, size, self.machine)
         cell["bound_cycles"] = str(bound)
         cell |= time_bound(schedule, quality, size, self.machine)
-        cell |= over_bounds(times["time_cycles"], cell) | bandwidths(times, self.collective, self.topology)
+        cell |= over_bounds(times["time_cycles"], cell)
         return cell | self._simulation(schedule, size)
 
     def _check(self, name: str, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:

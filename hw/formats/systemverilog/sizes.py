@@ -70,15 +70,16 @@ def sizes_of(tables: Tables, widths: Widths) -> Sizes:
     writes = receive + local
     bundle = max(1, *tables.topology.pair_capacity[np.isin(tables.topology.pair_src, tables.topology.endpoints)].tolist())
     is_lockstep, buffer = tables.control == LOCKSTEP, int(machine.ni_buffer_flits * tables.topology.scale)
-    queue, window = LANE_QUEUE, window_rows(tables, rows) if not is_lockstep else None
     slot_cycles = estimated_step_cycles(flits, buffer) if is_lockstep else tables.slot_cycles
     least = int(tables.size.min(initial=size)) if tables.has_sizes else size
     least = serialization_cycles(least * machine.flit_bytes, machine, tables.topology.scale)
     staged = staged_chunk_bits(tables, writes, chunk_cycles, least)
     if is_lockstep:
-        queue = lane_queue(buffer, least)
-        window = lockstep_rows(tables, rows, transmit, queue, least)
-        queue = max(LANE_QUEUE, min(queue, most_rows * tables.repeats))
+        left = lane_queue(buffer, least)
+        window = lockstep_rows(tables, rows, transmit, left, least)
+        queue = max(LANE_QUEUE, min(left, most_rows * tables.repeats))
+    else:
+        window, queue = window_rows(tables, rows), LANE_QUEUE
     cells = memory.work_base + memory.in_flight * memory.work_stride
     words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
     boundary = (

@@ -85,7 +85,7 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
     for number, member in enumerate(members[:-1].tolist()):
         tree[1 << number] = far[member]
     for chosen in range(1, 1 << others):
-        parts = np.array(_parts(chosen), np.int64)
+        parts = np.array(parts_of(chosen), np.int64)
         if len(parts):
             met = (tree[parts] + tree[chosen ^ parts]).min(axis=0)
             tree[chosen] = (met[:, None] + far).min(axis=0)
@@ -94,7 +94,7 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
     return np.concatenate((tree, last)), far
 
 
-def _parts(chosen: int) -> list[int]:
+def parts_of(chosen: int) -> list[int]:
     """The subsets of a set that have its lowest element and not all, as bits."""
     lowest = chosen & -chosen
     rest = chosen ^ lowest
