@@ -37,6 +37,7 @@ from certree.api.table_export import import_tables as import_tables
 from certree.api.table_export import row_bits as row_bits
 from certree.api.workers import Workers as Workers
 from certree.extras.aggregation.api import *
+from certree.extras.algorithms.api import *
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
 from certree.extras.endpoints.api import *

@@ -2,6 +2,7 @@
 
 In this order:
 
+- `algorithms`: a builder of schedules, and Python functions as methods
 - `workers`: processes of this computer and of clusters, and searches that are spread over them
 - `tla`: the TLA+ models, and tables, traces and proofs checked with them
 - `aggregation`: all-reduces in switches, packet by packet, with windows and loss

@@ -41,6 +41,10 @@ class Registry(Generic[T]):
 
         return add
 
+    def discard(self, name: str) -> None:
+        """Take an entry out, if there is one: functions of a notebook are registered again."""
+        self._entries.pop(name, None)
+
     def __getitem__(self, name: str) -> T:
         try:
             return self._entries[name]

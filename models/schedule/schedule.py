@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.columns import is_sorted, json_pieces
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.extras import provided
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
@@ -182,6 +183,16 @@ class Schedule(ScheduleColumns):
         """Whether a transfer starts or ends at a switch."""
         rank = self.topology.rank
         return bool((rank[self.src] < 0).any() or (rank[self.dst] < 0).any())
+
+    @classmethod
+    def from_dataframe(cls, frame: Any, network: Any, collective: Any = "all-reduce", **fields: Any) -> "Schedule":
+        """The checked schedule of a data frame, as `certree.api.from_dataframe` describes it."""
+        made: Schedule = provided("schedules of data frames")(frame, network, collective, **fields)
+        return made
+
+    def to_dataframe(self, library: str = "pandas") -> Any:
+        """Its transfers as a data frame of pandas or polars (`certree.api.to_dataframe`)."""
+        return provided("data frames")(self, library)
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
         """The same transfers with another certificate; what has been computed of them stays known."""

@@ -1,0 +1,7 @@
+"""What algorithms in Python add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    provides={"schedules of data frames": "make.data_frames:from_dataframe", "data frames": "make.data_frames:to_dataframe"},
+)

@@ -1,0 +1,99 @@
+"""Schedules as data frames of pandas or polars, a row for each transfer."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from certree.api.parsing import Network
+from certree.api.parsing import collective as parsed_collective
+from certree.api.parsing import topology as parsed_topology
+from certree.extras.algorithms.make.builder import Builder
+from certree.models.common.errors import InputError, ScheduleFormatError, ToolMissingError, unknown_name
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, Op
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+
+LIBRARIES = ("pandas", "polars")
+_NEEDED = ("chunk", "op", "src", "dst", "step")
+_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
+
+
+def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
+    """The transfers of one iteration: `chunk`, `op` ("reduce", "copy"), `src`, `dst`, `step`, `route`.
+
+    `route` has the nodes joined by ">", or nothing between neighbours; with several buffers `src_buffer` and `dst_buffer` follow.
+    `library`: pandas or polars, which must be installed (ToolMissingError). O(rows + hops).
+
+    >>> import certree.api as ct
+    >>> ct.to_dataframe(ct.synthesize("ring:3", method="ring"))["op"].value_counts().to_dict()
+    {'reduce': 6, 'copy': 6}
+    """
+    if library not in LIBRARIES:
+        raise InputError(unknown_name("library", library, LIBRARIES))
+    try:
+        frames = import_module(library)
+    except ModuleNotFoundError:
+        raise ToolMissingError(f"{library} is not installed; pip install {library}") from None
+    rows = written_out(schedule)
+    paths = ["", *(_path(rows, route) for route in rows.routes)]
+    columns: dict[str, Any] = {
+        "chunk": rows.chunk,
+        "op": [("reduce", "copy")[op] for op in rows.op.tolist()],
+        "src": rows.src,
+        "dst": rows.dst,
+        "step": rows.step,
+        "route": [paths[0 if number == DIRECT else number + 1] for number in rows.route.tolist()],
+    }
+    if rows.buffers > 1:
+        columns |= {name: getattr(rows, name) for name in BUFFER_COLUMNS}
+    return frames.DataFrame(columns)
+
+
+def from_dataframe(
+    frame: Any, network: Network, collective: str | Collective = "all-reduce", *, root: int | None = None, **fields: Any
+) -> Schedule:
+    """The schedule of a data frame with the columns that `to_dataframe` writes, checked.
+
+    `frame`: of pandas, polars or another library whose columns numpy reads; `route` and the buffers may be missing, as may the
+    route of a row. `fields`: `chunks`, `delay`, `period`, `repeats`, `roots`, `targets` of `Builder`. ScheduleFormatError names a
+    missing column or the row that is wrong, InvalidAlgorithmError the row that makes the schedule invalid.
+
+    >>> import certree.api as ct
+    >>> ring = ct.synthesize("ring:3", method="ring")
+    >>> ct.from_dataframe(ct.to_dataframe(ring), "ring:3").digest == ring.digest
+    True
+    """
+    names = [str(name) for name in frame.columns]
+    missing = [name for name in _NEEDED if name not in names]
+    if missing:
+        raise ScheduleFormatError(f"data frame: no column {missing[0]}; needed: {', '.join(_NEEDED)}")
+    topology = parsed_topology(network)
+    builder = Builder(topology, parsed_collective(collective, root), **fields)
+    taken = [name for name in (*_NEEDED, "route", *BUFFER_COLUMNS) if name in names]
+    columns = [np.asarray(frame[name]).tolist() for name in taken]
+    for number, cells in enumerate(zip(*columns, strict=True)):
+        row = dict(zip(taken, cells, strict=True))
+        op = row.pop("op")
+        if op not in _OPS:
+            raise ScheduleFormatError(f"data frame: row {number}: op {op!r}; allowed: {', '.join(_OPS)}")
+        row["route"] = _nodes(row.get("route"), number)
+        (builder.reduce if _OPS[op] is Op.REDUCE else builder.copy)(**row)
+    return builder.schedule()
+
+
+def _path(schedule: Schedule, route: tuple[int, ...]) -> str:
+    topology = schedule.topology
+    return ">".join(map(str, [int(topology.src[route[0]]), *topology.dst[list(route)].tolist()]))
+
+
+def _nodes(route: object, number: int) -> list[int] | None:
+    """The nodes of a route; None where the cell is empty."""
+    if route is None or route == "" or isinstance(route, float):  # pandas has a float for a missing text
+        return None
+    nodes = str(route).split(">")
+    if not all(node.isascii() and node.isdigit() and len(node) < 10 for node in nodes):
+        raise ScheduleFormatError(f"data frame: row {number}: route {route!r}; allowed: nodes joined by >, such as 0>4>1")
+    return [int(node) for node in nodes]

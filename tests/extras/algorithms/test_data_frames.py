@@ -1,0 +1,44 @@
+"""Data frames: schedules come back as they were, and a wrong cell is named."""
+
+from typing import Any
+
+import pytest
+
+import certree.api as ct
+from certree.models.common.errors import InputError, ScheduleFormatError, ToolMissingError
+
+pandas: Any = pytest.importorskip("pandas")
+
+
+@pytest.mark.parametrize(
+    ("network", "collective", "method"),
+    [("fattree:2x3", "all-reduce", "ring"), ("mesh:2x3", "all-to-all", "ring-all-to-all"), ("switch:4", "all-reduce", "cps")],
+)
+def test_a_schedule_comes_back(network: str, collective: str, method: str) -> None:
+    made = ct.synthesize(network, collective, method=method, size="64KiB")
+    assert ct.Schedule.from_dataframe(made.to_dataframe(), network, collective).digest == made.digest
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [("op", "add", "row 0: op 'add'"), ("route", "0-1", "row 0: route '0-1'"), ("dst", 7, "dst is 7; allowed")],
+)
+def test_a_wrong_cell_is_named(column: str, value: object, message: str) -> None:
+    frame = ct.to_dataframe(ct.synthesize("ring:3", method="ring"))
+    frame.loc[0, column] = value
+    with pytest.raises(ScheduleFormatError, match=message):
+        ct.from_dataframe(frame, "ring:3")
+
+
+def test_missing_columns_and_unknown_libraries() -> None:
+    schedule = ct.synthesize("ring:3", method="ring")
+    with pytest.raises(ScheduleFormatError, match="no column step; needed: chunk, op, src, dst, step"):
+        ct.from_dataframe(ct.to_dataframe(schedule).drop(columns="step"), "ring:3")
+    with pytest.raises(InputError, match="unknown library 'numpy'"):
+        ct.to_dataframe(schedule, "numpy")
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(ToolMissingError, match="polars is not installed"):
+        ct.to_dataframe(ct.synthesize("ring:3", method="ring"), "polars")
