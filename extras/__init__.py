@@ -7,6 +7,7 @@ In this order:
 - `tla`: the TLA+ models, and tables, traces and proofs checked with them
 - `aggregation`: all-reduces in switches, packet by packet, with windows and loss
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines
+- `flits`: flits of the MultiTree paper as bits, and sizes of tables
 - `groups`: collectives of some endpoints, whose data others relay
 - `orders`: schedules whose chunks are all added in one order, and bounds on them
 - `improvement`: a faster schedule from a valid one

@@ -152,7 +152,7 @@ def _run_whole(source: Tables | SimulatedSchedule, options: Options) -> Run:
     if options.trace is not None:
         engine.write_trace(options.trace, force=options.force)
     if options.trace_flits is not None and isinstance(engine, FlitEngine):
-        write_flit_trace(options.trace_flits, engine.network, engine.core, force=options.force)
+        write_flit_trace(options.trace_flits, engine.network, engine.core, chunks=engine.rows.sent["chunk"], force=options.force)
     if options.observer is not None:
         options.observer(engine)
     shown = _shown(engine.source, options, [ended])

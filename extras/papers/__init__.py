@@ -2,5 +2,5 @@
 
 - `target`: TOML configurations, in `targets`; `experiment`: tasks and cells; `experiments`: one file per kind
 - `reproduction`: the cells of a target on worker processes; `gallery`, `examples`: worked examples
-- `authors`: the simulator of the MultiTree authors; `flit_format`: the bits of their flits; `command`: reproduce, gallery
+- `authors`: the simulator of the MultiTree authors; `command`: reproduce, gallery
 """

@@ -5,6 +5,7 @@ NB_MODULE(_core, module) {
   certree::bind_node_endpoints(module);
   certree::bind_lanes(module);
   certree::bind_routers(module);
+  certree::bind_flits(module);
   certree::bind_reducing(module);
   certree::bind_endpoints(module);
 }

@@ -47,7 +47,10 @@ class FlitEngine(RowEngine):
         lengths = packet_lengths(source, options.framing)
         lengths = [max(lengths)] if is_whole else lengths
         self.network = RouterNetwork(
-            source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
+            source.topology,
+            machine,
+            _classes(self.source, lengths, others, is_whole=is_whole),
+            issue_cycles=machine.ni_issue_cycles,
         )
         routes, layers, plan = self._plan()
         order = np.argsort(others.start, kind="stable")
@@ -142,7 +145,7 @@ class FlitEngine(RowEngine):
         return [None if number == DIRECT else int(stated[number]) for number in route.tolist()]
 
 
-def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Packets) -> list[TrafficClass]:
+def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Packets, *, is_whole: bool) -> list[TrafficClass]:
     """Virtual channels of the collective and of other packets; without other packets the collective has all channels."""
     machine, router = source.machine, source.machine.router
     cut_through = router.flow_control == "cut-through"
@@ -159,6 +162,6 @@ def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Pac
             )
     collective, other = class_vcs(machine, layers=layer_count(source.schedule.virtual_channel), others=bool(len(others.id)))
     return [
-        TrafficClass(collective, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
+        TrafficClass(collective, unit if cut_through else 1, router.sub_message_flits if is_whole else 0),
         TrafficClass(other, WHOLE_PACKET if cut_through else 1),
     ]

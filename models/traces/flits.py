@@ -3,8 +3,9 @@ happened.
 
 The first line states `format`, `version`, the routers' `vcs` (virtual channels of each channel), `buffer_flits`, `flow_control` and
 `vc_reuse`; `channels`, for each the nodes [from, to], -1 for a network interface; and `packets`, in the order in which they came to
-their interfaces, for each [from, to, flits]. Numbers of channels and packets are their places in these lists. Every other line is a
-step at time `cycle`:
+their interfaces, for each [from, to, flits]. Numbers of channels and packets are their places in these lists. Of a collective it
+also has `chunks`, the chunk of each packet, and `sub_message_flits`, 0 where messages travel as packets. Every other line is a step
+at time `cycle`:
 
     {"event": "take", "channel", "vc", "packet"}             a packet takes a virtual channel, from its head until its tail has left
     {"event": "send", "channel", "vc", "packet", "flit"}     one of its flits, counted from 0, goes into the channel
@@ -35,7 +36,8 @@ MOST_VCS = 64
 @dataclass(frozen=True)
 class TracedFlits:
     """A run through routers: their sizes, the ends of each channel, source, destination and length of each packet, the lines of
-    the steps with their numbers in the file, and the credits that are left in the end by (channel, virtual channel)."""
+    the steps with their numbers in the file, and the credits that are left in the end by (channel, virtual channel). Of a
+    collective also the chunk of each packet, and the flits of a sub-message."""
 
     vcs: int
     buffer_flits: int
@@ -45,6 +47,8 @@ class TracedFlits:
     packets: tuple[tuple[int, int, int], ...]
     steps: list[tuple[int, Mapping[str, Any]]]
     left: dict[tuple[int, int], int]
+    chunks: tuple[int, ...] | None = None
+    sub_message_flits: int = 0
 
 
 def is_flit_trace(path: Path) -> bool:
@@ -64,7 +68,11 @@ def load_flit_trace(path: Path) -> TracedFlits:
         packets=tuple((entry[0], entry[1], entry[2]) for entry in _lists(head, "packets", 3, 0)),
         steps=[],
         left={},
+        chunks=head.wholes("chunks", 0, MAX_NUMBER) if "chunks" in head else None,
+        sub_message_flits=head.whole("sub_message_flits", 0, MAX_NUMBER, default=0),
     )
+    if traced.chunks is not None and len(traced.chunks) != len(traced.packets):
+        head.refuse(f"chunks has {len(traced.chunks)} entries for {len(traced.packets)} packets")
     for index, (_, _, flits) in enumerate(traced.packets):
         if flits < 1:
             head.refuse(f"packet {index} has no flits")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.extras.papers.flit_format import FlitType
+from certree.extras.flits.model.flit_format import FlitType
 from certree.hw.engines.core_program import first_cells
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.router_transparency import MET_IN_NETWORK, router_effect

@@ -82,6 +82,14 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> traced_pack
   return rows;
 }
 
+// The message of each of these packets, by its number among those that rows send in an iteration.
+std::vector<std::uint32_t> traced_messages(FlitEngine& engine) {
+  std::vector<std::uint32_t> messages;
+  if (!engine.network().flit_trace()) return messages;
+  for (const Packet& packet : engine.network().flit_trace()->packets()) messages.push_back(engine.message_indices()[packet.number]);
+  return messages;
+}
+
 // (cycle, step as in FlitStep, channel, VC, packet, flit) of every step of flits and credits.
 std::vector<std::tuple<std::uint64_t, std::uint8_t, std::uint32_t, std::uint8_t, std::uint32_t, std::uint32_t>> flit_events(
     const FlitNetwork& network) {
@@ -251,6 +259,9 @@ void bind_routers(nb::module_& module) {
       .def(
           "trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
+      .def(
+          "traced_messages", [](FlitRun& run) { return traced_messages(run.engine()); },
+          "The message of every packet of `traced_packets`, by its number among those that rows send in an iteration.")
       .def(
           "fetches", [](FlitRun& run) { return fetch_rows(run.engine().fetches()); },
           "(message, cycle in which its payload was at its interface) of a traced run with endpoints.")

@@ -67,6 +67,10 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   packet.traffic_class = kCollectiveClass;
   packet.owner = id.value;
   packet.number = ledger_.messages[id].number;
+  if (network_.flit_trace()) {
+    indices_.resize(std::max<std::size_t>(indices_.size(), packet.number + 1));
+    indices_[packet.number] = index;
+  }
   packet.release = network_.now();
   const std::uint32_t flits = plan_.message_flits[index], most = plan_.packet_flits == 0 ? flits : plan_.packet_flits;
   for (; packet.before < flits; packet.before += packet.flits) {

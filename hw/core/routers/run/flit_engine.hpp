@@ -37,6 +37,7 @@ class RouterTransport : public Transport {
   Cycle next_settled() const { return settling_.empty() ? kNever : settling_.top().first; }
   // The node of a port whose flits fit its buffer by now; none when there is no other.
   std::optional<NodeId> take_settled(Cycle now);
+  const std::vector<std::uint32_t>& message_indices() const { return indices_; }
 
  private:
   const Program& program_;
@@ -48,6 +49,7 @@ class RouterTransport : public Transport {
   using Settling = std::pair<Cycle, NodeId>;
   std::priority_queue<Settling, std::vector<Settling>, std::greater<>> settling_;
   bool is_paced_;
+  std::vector<std::uint32_t> indices_;
 };
 
 // A cycle: what was in flight arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
@@ -67,6 +69,8 @@ class FlitEngine {
 
   bool is_deadlocked() const { return is_deadlocked_; }
   FlitNetwork& network() { return network_; }
+  // Of a run whose flits are traced: by number of a message its `Message::index`.
+  const std::vector<std::uint32_t>& message_indices() const { return transport_.message_indices(); }
   const Statistics& statistics() const { return ledger_.statistics; }
   const AdditionOrder& order() const { return ledger_.order; }
   const std::vector<TraceRecord>& trace() const { return ledger_.trace; }

@@ -1,0 +1,5 @@
+"""What flits add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(plug_ins={"documents": ("documents",)})

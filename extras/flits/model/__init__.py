@@ -1,0 +1,1 @@
+"""Fields of flits, their widths and their bits."""
