@@ -41,6 +41,7 @@ from certree.extras.algorithms.api import *
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
 from certree.extras.endpoints.api import *
+from certree.extras.flits.api import *
 from certree.extras.frontiers.api import *
 from certree.extras.improvement.api import *
 from certree.extras.papers.api import *

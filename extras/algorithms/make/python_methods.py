@@ -62,7 +62,7 @@ def method(name: str, collectives: Sequence[str], **fields: Any) -> Callable[[_F
     ...     b.copy(chunk=0, src=root, dst=[node for node in b.ranks if node != root], step=0)
     ...     return b.schedule()
     >>> ct.synthesize("switch:4", "broadcast", method="star", root=0)
-    <Schedule broadcast on switch:4: chunks 1, steps 1, repeats 1, transfers 3>
+    <Schedule broadcast from node 0 on switch:4: chunks 1, steps 1, repeats 1, transfers 3>
     """
     kinds = [_kind(name, one) for one in collectives]
     if not kinds or not name.replace("-", "").isalnum() or name != name.lower() or not name.isascii():
