@@ -3,6 +3,12 @@
 import certree.api as ct
 
 
+def require_power_of_two(ranks):
+    """An error that says that the algorithm does not cover a network: it is left out of comparisons there."""
+    if len(ranks) & (len(ranks) - 1):
+        raise ct.UnsupportedError(f"a power of two of ranks is needed; there are {len(ranks)}")
+
+
 @ct.method("own-ring", collectives=["all-reduce"])
 def ring(net, *, chunks, **options):
     """Chunks travel round a ring, first added up and then copied (Patarasuk and Yuan 2009)."""
@@ -34,6 +40,7 @@ def ring_both_ways(net, **options):
 def recursive_doubling(net, **options):
     """Partners at distance 1, 2, 4, ... exchange whole vectors (Thakur, Rabenseifner and Gropp 2005)."""
     b = ct.Builder(net, "all-reduce")
+    require_power_of_two(b.ranks)
     for step in range(len(b.ranks).bit_length() - 1):
         b.reduce(chunk=0, src=b.ranks, dst=[rank ^ 1 << step for rank in b.ranks], step=step)
     return b.schedule()
@@ -43,6 +50,7 @@ def recursive_doubling(net, **options):
 def doubling_gather(net, **options):
     """Partners at distance 1, 2, 4, ... exchange all that they hold (Thakur, Rabenseifner and Gropp 2005)."""
     b = ct.Builder(net, "all-gather")
+    require_power_of_two(b.ranks)
     for step in range(len(b.ranks).bit_length() - 1):
         for rank in b.ranks:
             held = [chunk for chunk in b.ranks if chunk >> step == rank >> step]
@@ -54,6 +62,7 @@ def doubling_gather(net, **options):
 def halving_doubling(net, **options):
     """Partners exchange half of what is left, then a quarter, and back (Thakur, Rabenseifner and Gropp 2005)."""
     b = ct.Builder(net, "all-reduce")
+    require_power_of_two(b.ranks)
     bits = len(b.ranks).bit_length() - 1
     for bit in range(bits):
         for rank in b.ranks:

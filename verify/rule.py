@@ -14,6 +14,7 @@ Every check runs on every schedule whose structure is right, and what it reports
 default. Where a rule of STRUCTURAL is broken, only the checks of the first stages run (`run_checks`).
 """
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -121,7 +122,9 @@ def checks(about: Subject, *stages: Stage) -> list[Check]:
     """The checks of the given stages (all by default), in order; within a stage by module, then by position."""
     for part in ("rules",) if about is Subject.SCHEDULES else ("tables", "deadlock"):
         import_folder(f"certree.verify.{part}")
-    found = [entry for entry in _CHECKS if entry.about is about and entry.stage in (stages or Stage)]
+    import_plug_ins("rules")
+    kept = [entry for entry in _CHECKS if entry.run.__module__ in sys.modules]  # without those of plug-ins that are switched off
+    found = [entry for entry in kept if entry.about is about and entry.stage in (stages or Stage)]
     return sorted(found, key=lambda entry: (entry.stage, entry.run.__module__))
 
 

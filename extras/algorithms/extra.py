@@ -1,7 +1,10 @@
-"""What algorithms in Python add to the kernel."""
+"""What algorithms in Python, and plug-ins, add to the kernel."""
 
 from certree.models.common.extras import Extra
 
 EXTRA = Extra(
-    provides={"schedules of data frames": "make.data_frames:from_dataframe", "data frames": "make.data_frames:to_dataframe"},
+    provides={
+        "schedules of data frames": "make.data_frames:from_dataframe",
+        "data frames": "make.data_frames:to_dataframe",
+    },
 )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from certree.hw.formats.bit_layout import Widths
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.registry import Registry, import_folder
 from certree.models.tables.tables import Tables
 
@@ -42,4 +43,5 @@ FORMATS: Registry[type[TableFormat]] = Registry("table format")
 def load_formats() -> Registry[type[TableFormat]]:
     """The registry, with every module of this folder imported."""
     import_folder(__name__)
+    import_plug_ins("table formats")
     return FORMATS

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.installed import import_installed
 from certree.models.common.registry import import_folder
 
 #: by name of what is added, the place `module:object`, the module relative to the extra
@@ -24,8 +25,8 @@ class Extra:
 
     `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
     that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
-    "network files", "topology families", "artefacts", "documents", "forms", "traces") the modules or folders whose import
-    registers entries of the kernel's registries.
+    "network files", "topology families", "table formats", "cost models", "artefacts", "documents", "forms", "traces") the modules
+    or folders whose import registers entries of the kernel's registries.
     """
 
     provides: Places = field(default_factory=dict)
@@ -70,9 +71,10 @@ def provided(name: str) -> Any:
 
 @cache
 def import_plug_ins(kind: str) -> None:
-    """Import the modules and folders in which extras register entries of this kind."""
+    """Import the modules and folders in which extras, and plug-ins of other distributions, register entries of this kind."""
     for extra, stated in extras().items():
         for name in stated.plug_ins.get(kind, ()):
             module = importlib.import_module(f"certree.extras.{extra}.{name}")
             if hasattr(module, "__path__"):
                 import_folder(module.__name__)
+    import_installed(kind)

@@ -5,11 +5,22 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from certree.models.common.errors import InputError, unknown_name
 
 T = TypeVar("T")
+_REGISTERED: list[tuple["Registry[Any]", str]] = []
+
+
+def entries_so_far() -> int:
+    """How many entries have been registered, in all registries."""
+    return len(_REGISTERED)
+
+
+def entries_since(count: int) -> list[tuple["Registry[Any]", str]]:
+    """The (registry, name) of those that were registered after the first `count`."""
+    return _REGISTERED[count:]
 
 
 @cache
@@ -37,6 +48,7 @@ class Registry(Generic[T]):
             if not (entry.__doc__ or "").strip():
                 raise ValueError(f"the {self.kind} {name!r} needs a docstring")
             self._entries[name], self._examples[name] = entry, examples
+            _REGISTERED.append((self, name))
             return entry
 
         return add

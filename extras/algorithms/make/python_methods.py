@@ -12,6 +12,12 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.method import METHODS, Option, Options, Request, choice, flag, load_methods, require_shape, whole_number
 from certree.synth.method import method as kernel_method
 
+
+class FaultyMethodError(UnsupportedError):
+    """A function that is a method and does not do what one must: it raised, or returned something else than asked for. `auto` and
+    comparisons go on without it."""
+
+
 _Function = TypeVar("_Function", bound=Callable[..., Schedule])
 #: what a function may ask for by the names of its parameters
 _OF_REQUEST: Mapping[str, Callable[[Request], Any]] = {
@@ -126,21 +132,23 @@ def _option(name: str, parameter: inspect.Parameter) -> Option:
 
 
 def _called(name: str, function: Callable[..., Schedule], request: Request, options: Options) -> Schedule:
-    """What the function makes of a request. UnsupportedError names the function where it fails or returns something else."""
+    """What the function makes of a request. Its own UnsupportedError is passed on; FaultyMethodError says what else it did."""
     first, *others = _parameters(function)
     values: dict[str, Any] = {key: read(request) for key, read in _OF_REQUEST.items()} | options
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in others)
     taken = values if takes_all else {parameter.name: values[parameter.name] for parameter in others}
     try:
         made = function(**{first.name: request.topology}, **taken)
-    except CertreeError as error:
+    except UnsupportedError as error:
         raise UnsupportedError(f"{name}: {error}") from error
+    except CertreeError as error:
+        raise FaultyMethodError(f"{name}: {error}") from error
     except Exception as error:
-        raise UnsupportedError(f"{name}: {_place(function, error)} raised {type(error).__name__}: {error}") from error
+        raise FaultyMethodError(f"{name}: {_place(function, error)} raised {type(error).__name__}: {error}") from error
     if not isinstance(made, Schedule):
-        raise UnsupportedError(f"{name}: {function.__name__} returned {type(made).__name__}; allowed: a Schedule")
+        raise FaultyMethodError(f"{name}: {function.__name__} returned {type(made).__name__}; allowed: a Schedule")
     if made.topology.digest != request.topology.digest or made.collective != request.collective:
-        raise UnsupportedError(
+        raise FaultyMethodError(
             f"{name}: {function.__name__} returned {made.collective.words} on {made.topology.name}; asked for was "
             f"{request.collective.words} on {request.topology.name}"
         )

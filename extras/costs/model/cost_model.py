@@ -6,6 +6,7 @@ from typing import Protocol
 
 from certree.extras.costs.model.counting import Counts
 from certree.models.common.errors import InputError
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.fields import Fields
 from certree.models.common.presets import Presets
 from certree.models.common.registry import Registry, import_folder
@@ -53,6 +54,7 @@ COST_MODELS: Registry[type[CostModel]] = Registry("cost model")
 def load_models() -> Registry[type[CostModel]]:
     """The registry, with every module of `certree.extras.costs.model.formulas` imported."""
     import_folder("certree.extras.costs.model.formulas")
+    import_plug_ins("cost models")
     return COST_MODELS
 
 
