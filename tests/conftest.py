@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from certree.hw import run as runs
+from certree.models.common.registry import entries_since, entries_so_far
 from tests.time_bounds import least_cycles
 
 settings.register_profile("certree", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -44,3 +45,13 @@ def _no_run_undercuts_the_time_bound() -> Iterator[None]:
     runs._shown = compared
     yield
     runs._shown = shown
+
+
+@pytest.fixture(autouse=True)
+def _methods_of_a_test_do_not_stay() -> Iterator[None]:
+    """Python functions that a test, an example or a page has made methods are taken out again."""
+    before = entries_so_far()
+    yield
+    for registry, name in entries_since(before):
+        if name in registry and hasattr(getattr(registry[name], "make", None), "written_in"):
+            registry.discard(name)

@@ -39,8 +39,8 @@ def method(name: str, collectives: Sequence[str], **fields: Any) -> Callable[[_F
     Parameters
     ----------
     name
-        Small letters, digits and hyphens. The name of a method that certree or another file has is refused; a function of the same
-        file replaces the one before it, as when a cell of a notebook is run again.
+        Small letters, digits and hyphens. The name of a method that certree or another module has is refused; a function of the
+        same module replaces the one before it, as when a cell of a notebook is run again.
     collectives
         Names such as "all-reduce"; others are refused before the function is called.
     fields
@@ -78,15 +78,15 @@ def method(name: str, collectives: Sequence[str], **fields: Any) -> Callable[[_F
 
     def register(function: _Function) -> _Function:
         load_methods()
-        file = inspect.getsourcefile(function) or "<unknown>"
+        file, module = function.__code__.co_filename, function.__module__
         described = f"{inspect.getdoc(function) or 'An algorithm written in Python.'}\n\nFrom {Path(file).name}."
-        if name in METHODS and getattr(METHODS[name].make, "written_in", None) != file:
+        if name in METHODS and getattr(METHODS[name].make, "written_in", None) != module:
             raise InputError(f"method {name!r}, of {Path(file).name}: there is a method of this name; allowed: another name")
 
         def make(request: Request, options: Options) -> Schedule:
             return _called(name, function, request, options)
 
-        make.__doc__, make.written_in = described, file  # type: ignore[attr-defined]
+        make.__doc__, make.written_in = described, module  # type: ignore[attr-defined]
         METHODS.discard(name)
         kernel_method(name, kinds, options=_options(name, function), **{"order": 90, **fields})(make)
         return function
@@ -158,7 +158,7 @@ def _called(name: str, function: Callable[..., Schedule], request: Request, opti
 
 def _place(function: Callable[..., Any], error: Exception) -> str:
     """`FILE:LINE` in the file of the function at which an error was raised, the innermost one."""
-    file, place, trace = inspect.getsourcefile(function), f"{function.__name__}", error.__traceback__
+    file, place, trace = function.__code__.co_filename, function.__name__, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
             place = f"{Path(file).name}:{trace.tb_lineno}"

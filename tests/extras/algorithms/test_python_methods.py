@@ -1,6 +1,6 @@
 """Python functions as methods: what they are given, what is refused, and that a faulty one is named."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,16 +8,8 @@ import pytest
 import certree.api as ct
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS
 
 NAME = "of-a-test"
-
-
-@pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """Methods of a test do not stay."""
-    yield
-    METHODS.discard(NAME)
 
 
 def star(net: Any, *, server: int = 0, **_: Any) -> Schedule:
