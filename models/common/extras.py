@@ -1,22 +1,34 @@
 """Extras: what each folder of `certree.extras` adds to the kernel, as stated by its module `extra`.
 
-The kernel imports no extra by name. It asks here, and what an extra has stated is imported when it is used.
+The kernel imports no extra by name. It asks here, and what an extra has stated is imported when it is used. So are plug-ins: what
+other installed distributions add to the registries, found by their entry points.
 """
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from typing import Any
 
-from certree.models.common.errors import UnsupportedError
-from certree.models.common.installed import import_installed
-from certree.models.common.registry import import_folder
+from certree.models.common.errors import UnsupportedError, printable
+from certree.models.common.registry import entries_since, entries_so_far, import_folder
 
 #: by name of what is added, the place `module:object`, the module relative to the extra
 Places = Mapping[str, str]
+#: by kind of entry the group of entry points whose modules register such entries
+GROUPS = {
+    "methods": "certree.methods",
+    "topology families": "certree.topologies",
+    "network files": "certree.importers",
+    "table formats": "certree.formats",
+    "rules": "certree.rules",
+    "cost models": "certree.costs",
+}
+_ASKED: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -77,4 +89,36 @@ def import_plug_ins(kind: str) -> None:
             module = importlib.import_module(f"certree.extras.{extra}.{name}")
             if hasattr(module, "__path__"):
                 import_folder(module.__name__)
-    import_installed(kind)
+    _import_installed(kind)
+
+
+def _import_installed(kind: str) -> None:
+    """Import the plug-ins of a kind, once. One that raises is switched off: what it registered is taken out, a line on standard
+    error names it, and everything else goes on."""
+    if kind not in GROUPS or kind in _ASKED:
+        return
+    _ASKED.add(kind)  # first of all: what is imported asks for the same registry
+    for point in sorted(_points().select(group=GROUPS[kind]), key=lambda point: (point.name, point.value)):
+        _import(point)
+
+
+@cache
+def _points() -> Any:
+    """The entry points of this environment, read once: a few milliseconds for a hundred distributions. Their class differs between
+    versions of Python."""
+    return entry_points()
+
+
+def _import(point: EntryPoint) -> None:
+    before = entries_so_far()
+    try:
+        point.load()
+    except Exception as error:
+        for registry, name in entries_since(before):
+            registry.discard(name)
+        package = point.module.partition(".")[0]
+        for module in [name for name in sys.modules if name.partition(".")[0] == package]:
+            del sys.modules[module]  # checks of modules that are not imported do not run
+        whose = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        sys.stderr.write(printable(f"warning: plug-in {point.name}{whose} ({point.group}) is switched off: {reason}\n"))

@@ -41,7 +41,9 @@ def test_names_of_files_are_unique_in_the_kernel() -> None:
     assert not {name for name, count in names.items() if count > 1 and name != "__init__.py"}
 
 
-PACKAGES = sorted({path.parent for path in tracked() if path.name == "__init__.py" and path.parts[0] not in ("tests", "build")})
+PACKAGES = sorted(
+    {path.parent for path in tracked() if path.name == "__init__.py" and path.parts[0] not in ("tests", "build", "examples")}
+)
 
 
 @pytest.mark.parametrize("folder", PACKAGES, ids=str)

@@ -36,7 +36,8 @@ def kills() -> None:
 
 @specs.command()
 @click.argument("names", nargs=-1, metavar="[MODULE]...")
-def edits(names: tuple[str, ...]) -> int:
+@click.option("--guards", is_flag=True, help="All edits that drop a conjunct of a guard or leave an update out.")
+def edits(names: tuple[str, ...], *, guards: bool) -> int:
     """Change one operator, number or name of a module at a time, and check its models (tens of minutes; by default all modules).
 
     Survivors must be in specs/edits.toml, with the argument why they make no difference or what would find them. Exit code 1 when
@@ -48,7 +49,7 @@ def edits(names: tuple[str, ...]) -> int:
     unexplained = 0
     with working("single edits") as report:
         for name in names or EDITED:
-            count = counted(name, survey(name, report=report))
+            count = counted(name, survey(name, report=report, guards=guards))
             click.echo(count.words)
             unexplained += len(count.unexplained)
     return 1 if unexplained else 0

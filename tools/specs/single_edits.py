@@ -79,13 +79,20 @@ def _each_kind_in_turn(candidates: Sequence[Edit], picks: random.Random) -> list
 
 
 def _candidates(module: Module, definition: Definition) -> Iterator[Edit]:
-    body = definition.body
     for kind, start, end, text in _replacements(module, definition):
-        changed = body[:start] + text + body[end:]
-        old, new = body.splitlines(), changed.splitlines()
-        at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
-        if at is not None:
-            yield Edit(module.name, definition.name, kind, " ".join(old[at].split()), " ".join(new[at].split()), changed)
+        if edit := edit_of(module.name, definition, kind, start, end, text):
+            yield edit
+
+
+def edit_of(module: str, definition: Definition, kind: str, start: int, end: int, text: str) -> Edit | None:
+    """The edit that puts a text in the place of a part of a definition's body; None where that changes nothing."""
+    body = definition.body
+    changed = body[:start] + text + body[end:]
+    old, new = body.splitlines(), changed.splitlines()
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
+    if at is None:
+        return None
+    return Edit(module, definition.name, kind, " ".join(old[at].split()), " ".join(new[at].split()), changed)
 
 
 def _replacements(module: Module, definition: Definition) -> Iterator[tuple[str, int, int, str]]:

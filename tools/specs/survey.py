@@ -18,6 +18,7 @@ from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
 from tools.specs.definitions import Module, module_of, reached_from
+from tools.specs.guard_edits import actions_of, guard_edits_of
 from tools.specs.mutants import source_of
 from tools.specs.single_edits import PER_DEFINITION, Edit, edits_of
 from tools.specs.together import (
@@ -84,9 +85,12 @@ def models_for(module: str) -> list[Model]:
     return sorted(small, key=lambda model: model.expected.total_states)
 
 
-def survey(module: str, most: int | None = None, report: Callable[[str], None] | None = None) -> Iterator[Outcome]:
+def survey(
+    module: str, most: int | None = None, report: Callable[[str], None] | None = None, *, guards: bool = False
+) -> Iterator[Outcome]:
     """What becomes of the edits of a module, at most `most` of each definition (by default two, one in the parts of `NILockstep`).
 
+    `guards`: of all edits of `guard_edits` in what steps use, instead; fairness, which is no part of a step, is not among them.
     Takes minutes."""
     tell = report or (lambda text: None)
     most = most or (1 if module in _PARTS else PER_DEFINITION)
@@ -94,7 +98,8 @@ def survey(module: str, most: int | None = None, report: Callable[[str], None] |
     edited, whole = parts[module], parts[_with(module)[-1]]
     first = asked_of(models_for(module)[0], whole)
     steps = reached_from(parts, {first.spec}) - {first.spec, first.variables}
-    edits = edits_of(edited, steps & edited.definitions.keys(), most)
+    chosen = steps & edited.definitions.keys()
+    edits = guard_edits_of(edited, chosen, actions_of(parts.values()), {}) if guards else edits_of(edited, chosen, most)
     fixed = _constant(parts, module)
     together = {number: edit for number, edit in enumerate(edits, 1) if edit.definition not in fixed}
     together = with_meaning(edited, together)

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def of_importer(registry: Registry[Any], name: str) -> Faults:
     """Foreign bytes are not taken, damaged files are errors of one line, and what is written is read back."""
     format_ = registry[name]
     for start in (b"", b"\x00\xff" * 40, b'{"format": "certree-topology"}'):
-        if _quietly(lambda start=start: format_.matches(start)) is not False:
+        if _quietly(partial(format_.matches, start)) is not False:
             yield f"matches: takes {start[:30]!r}; allowed: what this format begins with"
     network = ct.topology("mesh:2x3")
     try:
