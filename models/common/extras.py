@@ -110,14 +110,14 @@ def _points() -> Any:
 
 
 def _import(point: EntryPoint) -> None:
-    before = entries_so_far()
+    before, loaded = entries_so_far(), set(sys.modules)
     try:
         point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         for registry, name in entries_since(before):
             registry.discard(name)
         package = point.module.partition(".")[0]
-        for module in [name for name in sys.modules if name.partition(".")[0] == package]:
+        for module in [name for name in sys.modules if name.partition(".")[0] == package and name not in loaded]:
             del sys.modules[module]  # checks of modules that are not imported do not run
         whose = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
