@@ -19,8 +19,10 @@ from certree.models.common.files import new_folder, write_atomically
 from certree.models.common.progress import Counted
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.paths import nodes_along
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
@@ -120,8 +122,8 @@ def _rows(schedule: Schedule) -> list[list[str]]:
     names = ("chunk", "op", "src", "dst", "step", "route")
     rows = []
     for chunk, op, src, dst, step, route in zip(*(getattr(schedule, name).tolist() for name in names), strict=True):
-        inner = [] if route < 0 else [int(schedule.topology.dst[link]) for link in schedule.routes[route]][:-1]
-        rows.append([str(chunk), Op(op).name.lower(), str(src), str(dst), str(step), ">".join(map(str, [src, *inner, dst]))])
+        nodes = [src, dst] if route == DIRECT else nodes_along(schedule.topology, schedule.routes[route])
+        rows.append([str(chunk), Op(op).name.lower(), str(src), str(dst), str(step), ">".join(map(str, nodes))])
     return rows
 
 

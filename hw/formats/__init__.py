@@ -41,7 +41,7 @@ FORMATS: Registry[type[TableFormat]] = Registry("table format")
 
 
 def load_formats() -> Registry[type[TableFormat]]:
-    """The registry, with every module of this folder imported."""
+    """The registry, with every module of this folder, and those of plug-ins, imported."""
     import_folder(__name__)
     import_plug_ins("table formats")
     return FORMATS

@@ -1,12 +1,14 @@
 """The links that transfers pass, and the cycles that messages take over them."""
 
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import flat, ranges
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.routing import DIRECT
@@ -14,6 +16,20 @@ from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
+
+
+def links_along(nodes: Sequence[int], link: Mapping[tuple[int, int], int], what: str) -> tuple[int, ...]:
+    """The links that lead from each of these nodes to the next. `link`: their numbers by their ends. ScheduleFormatError, which
+    begins with `what`, where there is none."""
+    for tail, head in pairwise(nodes):
+        if (tail, head) not in link:
+            raise ScheduleFormatError(f"{what}: the network has no link {tail}>{head}")
+    return tuple(link[hop] for hop in pairwise(nodes))
+
+
+def nodes_along(topology: Topology, links: Sequence[int]) -> list[int]:
+    """The nodes of a route, from its source to its destination."""
+    return [int(topology.src[links[0]]), *topology.dst[list(links)].tolist()]
 
 
 def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:

@@ -38,6 +38,10 @@ class Op(IntEnum):
     COPY = 1  # replace the stored value
 
 
+#: the operations by the words that files and commands have for them
+OPS = {op.name.lower(): op for op in Op}
+
+
 class Slots(StrEnum):
     """The form of the steps of a schedule.
 

@@ -1,7 +1,6 @@
 """Schedules in CSV files, written by hand."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,13 @@ from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.paths import links_along
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_BUFFERS, MAX_CHUNKS, Op
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, MAX_BUFFERS, MAX_CHUNKS, OPS
 
 CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
 _CSV_PATHS = ("path", "route")  # names of a column that may follow, in front of those of the buffers
 CSV_ROUTINGS = ("shortest", "dimension-order")
-_CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
 def load_schedule_csv(path: Path | Opened, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
@@ -101,9 +100,9 @@ def _csv_row(names: list[str], cells: list[str], nodes: int, where: str) -> list
     row = []
     for name, cell in zip(names, (cell.strip() for cell in cells), strict=True):
         if name == "op":
-            if cell not in _CSV_OPS:
+            if cell not in OPS:
                 raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
-            row.append(int(_CSV_OPS[cell]))
+            row.append(int(OPS[cell]))
         else:
             high = limits.get(name, MAX_CHUNKS) - 1
             if not (cell.isascii() and cell.isdigit() and len(cell) < 10 and int(cell) <= high):
@@ -123,8 +122,4 @@ def _csv_route(cells: list[str], ends: tuple[int, int], link: dict[tuple[int, in
     nodes = [int(name) for name in names]
     if (nodes[0], nodes[-1]) != ends:
         raise ScheduleFormatError(f"{where}: path {text!r} does not lead from {ends[0]} to {ends[1]}")
-    hops = list(pairwise(nodes))
-    for tail, head in hops:
-        if (tail, head) not in link and len(hops) > 1:
-            raise ScheduleFormatError(f"{where}: path {text!r}: the network has no link {tail}>{head}")
-    return tuple(link[hop] for hop in hops) if len(hops) > 1 else ()
+    return links_along(nodes, link, f"{where}: path {text!r}") if len(nodes) > 2 else ()

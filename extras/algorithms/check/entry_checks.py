@@ -10,12 +10,11 @@ import certree.api as ct
 from certree.extras.algorithms.make.python_methods import FaultyMethodError
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.common.registry import Registry
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.method import Method
 
 NETWORKS = ("ring:4", "ring:5", "mesh:2x3", "torus:3x3", "hypercube:3", "switch:4", "fattree:2x3")
-ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE, CollectiveKind.GATHER, CollectiveKind.SCATTER)
 SIZE = 64 << 10
 Faults = Iterator[str]
 
@@ -24,12 +23,13 @@ def of_method(registry: Registry[Method], name: str) -> Faults:
     """Each collective on each network: a valid schedule, the same twice, that files and tables keep; or UnsupportedError. At least
     one schedule for each collective."""
     for kind in registry[name].collectives:
-        made = []
+        made, reason = [], ""
         for network in NETWORKS:
             where = f"{kind} on {network}"
             try:
                 found = [_synthesized(name, network, kind) for _ in range(2)]
             except CertreeError as error:
+                reason = reason or str(error)
                 if not isinstance(error, UnsupportedError) or isinstance(error, FaultyMethodError):
                     yield f"{where}: {error}"
                 continue
@@ -42,7 +42,7 @@ def of_method(registry: Registry[Method], name: str) -> Faults:
             elif (kept := _kept(found[0])) is not None:
                 yield f"{where}: {kept}"
         if not made:
-            yield f"{kind}: no schedule on any of {', '.join(NETWORKS)}: {_reason(name, kind)}"
+            yield f"{kind}: no schedule on any of {', '.join(NETWORKS)}: {reason}"
 
 
 def of_family(registry: Registry[Any], name: str) -> Faults:
@@ -94,7 +94,7 @@ def of_importer(registry: Registry[Any], name: str) -> Faults:
 
 
 def of_format(_: Registry[Any], name: str) -> Faults:
-    """Tables of three schedules are read back and are valid; a changed file is refused."""
+    """Tables of three schedules are read back and are valid."""
     for network, method in (("ring:4", "ring"), ("switch:4", "cps"), ("fattree:2x3", "halving-doubling")):
         try:
             schedule = ct.synthesize(network, method=method, size=SIZE)
@@ -126,7 +126,7 @@ def of_rule(registry: Registry[Any], name: str) -> Faults:
 
 
 def of_cost(registry: Registry[Any], name: str) -> Faults:
-    """It has a method `cost`, and a docstring that says whose model it is."""
+    """It has a method `cost`."""
     if not callable(getattr(registry[name], "cost", None)):
         yield "no method cost(counts, message_bytes)"
 
@@ -142,7 +142,7 @@ CHECKS: dict[str, Callable[[Registry[Any], str], Faults]] = {
 
 
 def _synthesized(name: str, network: str, kind: CollectiveKind) -> AnySchedule:
-    return ct.synthesize(network, kind, root=0 if kind in ROOTED else None, method=name, size=SIZE)
+    return ct.synthesize(network, kind, root=0 if kind in WITH_ONE_ROOT else None, method=name, size=SIZE)
 
 
 def _kept(schedule: AnySchedule) -> str | None:
@@ -157,14 +157,6 @@ def _kept(schedule: AnySchedule) -> str | None:
         except InputError:
             return None
         return None if ct.verify(Path(folder) / "tables").valid else "its tables are invalid"
-
-
-def _reason(name: str, kind: CollectiveKind) -> str:
-    try:
-        _synthesized(name, NETWORKS[0], kind)
-    except CertreeError as error:
-        return str(error)
-    return "none"
 
 
 def _refuses(call: Callable[[], object], what: str) -> Faults:

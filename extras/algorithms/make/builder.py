@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from certree.models.common.errors import InputError, ScheduleFormatError, locate
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.paths import links_along
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import MAX_BUFFERS, MAX_CHUNKS, MAX_STEPS, Op
 from certree.synth.ranks.route_choice import spread_routes
@@ -56,8 +56,7 @@ class Builder:
     collective
         Its name, or a Collective, which may have members. Demands are refused: chunks have one size here.
     chunks
-        K, the chunks of the message of one iteration; None: one more than the largest that a transfer names, and in an all-gather,
-        reduce-scatter, all-to-all, gather or scatter at least one for each block.
+        K, the chunks of the message of one iteration; None: one more than the largest that a transfer names.
     root
         Of a broadcast, reduce, gather or scatter.
     delay
@@ -248,12 +247,8 @@ class Builder:
         if self._links is None:
             joined = zip(self.topology.src.tolist(), self.topology.dst.tolist(), strict=True)
             self._links = {pair: number for number, pair in reversed([*enumerate(joined)])}
-        for hop in pairwise(nodes):
-            if hop not in self._links:
-                raise ScheduleFormatError(f"route {route}: the network has no link {hop[0]}>{hop[1]}")
-        if len(nodes) == 2:
-            return DIRECT
-        return self._routes.setdefault(tuple(self._links[hop] for hop in pairwise(nodes)), len(self._routes))
+        links = links_along(nodes, self._links, f"route {route}")
+        return DIRECT if len(links) == 1 else self._routes.setdefault(links, len(self._routes))
 
     def _routed(self, columns: dict[str, Int64]) -> tuple[Int64, tuple[tuple[int, ...], ...]]:
         """The column of routes and the routes, with shortest ones for rows that have none and whose ends are no neighbours."""

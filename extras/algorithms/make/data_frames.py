@@ -6,19 +6,17 @@ from typing import Any
 import numpy as np
 
 from certree.api.parsing import Network
-from certree.api.parsing import collective as parsed_collective
-from certree.api.parsing import topology as parsed_topology
 from certree.extras.algorithms.make.builder import Builder
 from certree.models.common.errors import InputError, ScheduleFormatError, ToolMissingError, unknown_name
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.paths import nodes_along
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, Op
+from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, OPS, Op
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
 LIBRARIES = ("pandas", "polars")
 _NEEDED = ("chunk", "op", "src", "dst", "step")
-_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
 def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
@@ -38,10 +36,10 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     except ModuleNotFoundError:
         raise ToolMissingError(f"{library} is not installed; pip install {library}") from None
     rows = written_out(schedule)
-    paths = ["", *(_path(rows, route) for route in rows.routes)]
+    paths = ["", *(">".join(map(str, nodes_along(rows.topology, route))) for route in rows.routes)]
     columns: dict[str, Any] = {
         "chunk": rows.chunk,
-        "op": [("reduce", "copy")[op] for op in rows.op.tolist()],
+        "op": [Op(op).name.lower() for op in rows.op.tolist()],
         "src": rows.src,
         "dst": rows.dst,
         "step": rows.step,
@@ -70,23 +68,17 @@ def from_dataframe(
     missing = [name for name in _NEEDED if name not in names]
     if missing:
         raise ScheduleFormatError(f"data frame: no column {missing[0]}; needed: {', '.join(_NEEDED)}")
-    topology = parsed_topology(network)
-    builder = Builder(topology, parsed_collective(collective, root), **fields)
+    builder = Builder(network, collective, root=root, **fields)
     taken = [name for name in (*_NEEDED, "route", *BUFFER_COLUMNS) if name in names]
     columns = [np.asarray(frame[name]).tolist() for name in taken]
     for number, cells in enumerate(zip(*columns, strict=True)):
         row = dict(zip(taken, cells, strict=True))
         op = row.pop("op")
-        if op not in _OPS:
-            raise ScheduleFormatError(f"data frame: row {number}: op {op!r}; allowed: {', '.join(_OPS)}")
+        if op not in OPS:
+            raise ScheduleFormatError(f"data frame: row {number}: op {op!r}; allowed: {', '.join(OPS)}")
         row["route"] = _nodes(row.get("route"), number)
-        (builder.reduce if _OPS[op] is Op.REDUCE else builder.copy)(**row)
+        (builder.reduce if OPS[op] is Op.REDUCE else builder.copy)(**row)
     return builder.schedule()
-
-
-def _path(schedule: Schedule, route: tuple[int, ...]) -> str:
-    topology = schedule.topology
-    return ">".join(map(str, [int(topology.src[route[0]]), *topology.dst[list(route)].tolist()]))
 
 
 def _nodes(route: object, number: int) -> list[int] | None:

@@ -1,6 +1,7 @@
 """Transfers as an algorithm writes them: columns, and for each row the line of Python that wrote it."""
 
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,16 +60,16 @@ class WrittenRows:
     def __init__(self) -> None:
         self._blocks: list[dict[str, Int64]] = []
         self._places: list[tuple[str, int]] = []
-        self._lengths: list[int] = []
+        self._ends: list[int] = []  # by block the number of rows up to its end
 
     def __len__(self) -> int:
-        return sum(self._lengths)
+        return self._ends[-1] if self._ends else 0
 
     def add(self, block: Mapping[str, Int64], place: tuple[str, int]) -> None:
         """One block: a flat column for each of `names`, equally long."""
+        self._ends.append(len(self) + len(block["chunk"]))
         self._blocks.append(dict(block))
         self._places.append(place)
-        self._lengths.append(len(block["chunk"]))
 
     @property
     def columns(self) -> dict[str, Int64]:
@@ -77,8 +78,7 @@ class WrittenRows:
 
     def place(self, row: int) -> str:
         """`FILE:LINE` of the statement that wrote a row."""
-        block = int(np.searchsorted(np.cumsum(self._lengths), row, side="right"))
-        file, line = self._places[block]
+        file, line = self._places[bisect_right(self._ends, row)]
         return f"{Path(file).name}:{line}"
 
 

@@ -52,7 +52,7 @@ COST_MODELS: Registry[type[CostModel]] = Registry("cost model")
 
 
 def load_models() -> Registry[type[CostModel]]:
-    """The registry, with every module of `certree.extras.costs.model.formulas` imported."""
+    """The registry, with every module of `certree.extras.costs.model.formulas`, and those of plug-ins, imported."""
     import_folder("certree.extras.costs.model.formulas")
     import_plug_ins("cost models")
     return COST_MODELS

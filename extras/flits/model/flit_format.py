@@ -70,11 +70,9 @@ class FlitFormat:
     data: int
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("vc", 1, MAX_NUMBER_BITS), ("node", 1, MAX_NUMBER_BITS), ("tree", 1, MAX_NUMBER_BITS),
-        ):  # fmt: skip
-            if not low <= getattr(self, name) <= high:
-                raise InputError(f"flit format: {name} has {getattr(self, name)} bits; allowed: {low} to {high}")
+        for name in ("vc", "node", "tree"):
+            if not 1 <= getattr(self, name) <= MAX_NUMBER_BITS:
+                raise InputError(f"flit format: {name} has {getattr(self, name)} bits; allowed: 1 to {MAX_NUMBER_BITS}")
         for name in ("ports", "hops"):
             if getattr(self, name) < 1:
                 raise InputError(f"flit format: {name} is {getattr(self, name)}; allowed: 1 or more")

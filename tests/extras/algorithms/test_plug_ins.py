@@ -171,9 +171,8 @@ PLANTED = {
     "unchecked": (method("b = ct.Builder(net); b.reduce(0, b.ranks[1:], 0); return b.unchecked()"), "all-reduce on ring:4: "),
     "random": (
         method(
-            f"b = ct.Builder(net); {STAR}; import time; b.collective; "
-            "b2 = ct.Builder(net); planted.n = getattr(planted, 'n', 0) + 1; s = planted.n; "
-            "b2.reduce(0, b2.ranks[1:], 0, step=s); b2.copy(0, 0, b2.ranks[1:], step=s + 1); return b2.schedule()"
+            "b = ct.Builder(net); planted.n = getattr(planted, 'n', 0) + 1; "
+            "b.reduce(0, b.ranks[1:], 0, step=planted.n); b.copy(0, 0, b.ranks[1:], step=planted.n + 1); return b.schedule()"
         ),
         "two calls gave two schedules",
     ),
