@@ -34,7 +34,9 @@ _LARGEST = 1 << 31
 
 
 def method(name: str, collectives: Sequence[str], **fields: Any) -> Callable[[_Function], _Function]:
-    """Register the decorated function as a method, under a name that `certree list` and every command then know.
+    """Register the decorated function as a method, under a name that all functions and commands of this process then know.
+
+    Those of every process know it where a plug-in has the function (docs/how-to/own-algorithm.md).
 
     Parameters
     ----------
