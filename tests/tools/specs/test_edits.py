@@ -199,7 +199,7 @@ def test_survivors_that_are_not_explained_fail(monkeypatch):
         "Schedule: 3 edits; 1 found by a property, 1 stop TLC, 0 without end; 0 equivalent, 0 open, 1 unexplained",
         "  Move: a -> b",
     ]
-    monkeypatch.setattr("tools.specs.__main__.survey", lambda name, report: outcomes)
+    monkeypatch.setattr("tools.specs.__main__.survey", lambda name, report, guards: outcomes)
     assert edited("Schedule").code == 1
     known = {edit.key: edits.Survivor(equivalent=False, why="a model with three")}
     monkeypatch.setattr(edits, "known_survivors", lambda: known)
