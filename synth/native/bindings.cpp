@@ -120,9 +120,9 @@ Turns checked(int32_t turns) {
 
 // (tree, step, src, dst, path, path offset): see tree_growth.hpp. A pending signal, such as Ctrl-C, is raised between two steps.
 auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair, Column<int32_t> tail, Column<int32_t> head,
-          Column<int64_t> capacity, Column<int32_t> roots, int32_t turns, Column<int32_t> priority) {
+          Column<int64_t> capacity, Column<int32_t> roots, int32_t turns, Column<int32_t> priority, int32_t arity) {
   const GrowthNetwork network{copy(endpoint), copy(offset), copy(pair), copy(tail), copy(head), copy(capacity)};
-  const auto growth = grow_trees(network, copy(roots), checked(turns), copy(priority), [] {
+  const auto growth = grow_trees(network, copy(roots), checked(turns), copy(priority), arity, [] {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   });
   const auto column = [](const std::vector<int32_t>& values) { return to_numpy(values, {values.size()}); };
@@ -229,7 +229,8 @@ NB_MODULE(_native, module) {
              "successor"_a, "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a,
              "seed"_a, "turn"_a, "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
   module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
-             "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
+             "turns"_a, "priority"_a, "arity"_a,
+             "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
   module.def("route_pairs", &certree::route, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "size"_a,
              "sweeps"_a, "goal"_a, "seed"_a, "length"_a,
              "Paths that load classes of arcs evenly: (offset, arc, rounds that the fullest class takes).");

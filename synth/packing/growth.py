@@ -9,7 +9,8 @@ from enum import IntEnum
 import numpy as np
 
 from certree.models.common.columns import numbered, ranges
-from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
 from certree.synth import _native
 from certree.synth.phases import Phase
 
@@ -22,7 +23,7 @@ class Turns(IntEnum):
     AUTHORS = 2  #: the released program: see `grow_trees`
 
 
-def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING) -> Phase:
+def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING, members: Int32 | None = None, arity: int | None = None) -> Phase:
     """The all-gather of Algorithm 1: transfers p -> c of tree (chunk) number = rank of its root, steps from 0.
 
     As printed: in every step the link graph is fresh; trees take turns; in its turn a tree adds one node. The p that joined in
@@ -35,21 +36,34 @@ def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING) -> Phase:
     step ends when the last tree of a round adds nothing, though others might have. Priorities are `corner_priority` on meshes,
     else 0.
 
+    `members`: the endpoints that take part (Sections III-C1 and VII-B); each has a tree of them alone, and the others pass messages
+    on as switches do. `arity`: the k of Section VII-A. With 1 a node has one child at most, so that trees are unary; with k > 1 it
+    adds k - 1 in a step at most, so that a tree of n nodes takes log_k n steps at least. UnsupportedError for trees that get
+    stuck.
+
     Time O(steps · N · (nodes + links)) at worst; memory O(N · nodes + N² · hops).
     """
+    roots = topology.endpoints if members is None else members
+    takes_part = np.zeros(len(topology.kind), np.uint8)
+    takes_part[roots] = 1
     out = _pairs_in_link_order(topology)
+    out = out[topology.forwards[topology.pair_src[out]] | (takes_part[topology.pair_src[out]] == 1)]
     tree, step, src, dst, pairs, offset = _native.grow_trees(
-        endpoint=(topology.kind == NodeKind.ENDPOINT).astype(np.uint8),
+        endpoint=takes_part,
         offset=np.searchsorted(topology.pair_src[out], np.arange(len(topology.kind) + 1)).astype(np.int32),
         pair=out,
         tail=topology.pair_src.astype(np.int32),
         head=topology.pair_dst.astype(np.int32),
         capacity=topology.pair_capacity,
-        roots=topology.endpoints,
+        roots=roots,
         turns=turns,
-        priority=corner_priority(topology),
+        priority=corner_priority(topology)[topology.rank[roots]],
+        arity=arity or 0,
     )
-    path = None if topology.is_direct else _links(topology, step, pairs, offset)
+    if len(tree) < len(roots) * (len(roots) - 1):
+        why = "no member has a free path to one" if arity is None else f"with k={arity} no member that may have a child has a path to one"
+        raise UnsupportedError(f"trees of {topology.name} get stuck before they have all members: {why}")
+    path = None if topology.is_direct and len(roots) == len(topology.kind) else _links(topology, step, pairs, offset)
     return Phase(chunk=tree, step=step, src=src, dst=dst, path=path)
 
 

@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import Option, Options, Request, Tier, Variant, choice, method, require_shape
+from certree.synth.method import Option, Options, Request, Tier, Variant, choice, method, require_shape, whole_number
 from certree.synth.packing.growth import Turns, grow_trees
 from certree.synth.phases import by_reversal, compose
 
+MOST_K = 1024
 #: options of the methods that grow these trees
 ORDERS: Mapping[str, Option] = {"order": choice("paper", "authors"), "priority": choice("root", "remaining-height")}
 
@@ -26,9 +27,10 @@ ORDERS: Mapping[str, Option] = {"order": choice("paper", "authors"), "priority":
 @method(
     "multitree",
     SYMMETRIC_KINDS,
-    options=ORDERS,
+    options={**ORDERS, "k": whole_number(None, 1, MOST_K)},
     tier=Tier.ALWAYS,
     order=61,
+    takes_members=True,
     variants=[Variant({"order": "authors"}), Variant({"priority": "remaining-height"}, in_auto=False)],
 )
 def multitree(request: Request, options: Options) -> Schedule:
@@ -36,11 +38,15 @@ def multitree(request: Request, options: Options) -> Schedule:
 
     One chunk per endpoint, rooted there; all-reduce takes twice the steps of one phase. No link is shared in a step, on routes
     through switches either. order=authors follows the released program. priority=remaining-height lets the trees go first that
-    are farthest from their farthest missing node, for irregular networks (order=paper only).
+    are farthest from their farthest missing node, for irregular networks (order=paper only). Where some endpoints take part, they
+    alone have trees and are in them, and the others pass messages on as switches do. k=1 makes unary trees, as the ring algorithm
+    has; k=2 trees that at most double in a step, as those of halving-doubling; k=3, 4, ... trees that grow to k times their size.
     """
-    turns = turns_of("multitree", options)
-    reduce, gather = by_reversal(request, lambda topology: grow_trees(topology, turns))
-    schedule = compose(request, request.topology.endpoints, reduce, gather, request.provenance("multitree", options))
+    turns, arity = turns_of("multitree", options), options["k"]
+    members = None if request.collective.members is None else request.members
+    reduce, gather = by_reversal(request, lambda topology: grow_trees(topology, turns, members, arity))
+    given = {name: value for name, value in options.items() if value is not None}
+    schedule = compose(request, request.members, reduce, gather, request.provenance("multitree", given))
     require_shape(request, "multitree", schedule.chunks, schedule.steps)
     return request.offer(schedule)
 

@@ -10,6 +10,7 @@ namespace {
 struct Tree {
   std::vector<int32_t> members;  // in the order of joining
   std::vector<uint8_t> inside;   // by node
+  std::vector<int32_t> taken;    // by place among the members: children that count against the limit
   size_t parents = 1;            // members of earlier steps
   int32_t missing = 0;
   // What fails once fails again until the era ends, since room only shrinks and trees only grow:
@@ -20,13 +21,19 @@ struct Tree {
 
 class Grower {
  public:
-  Grower(const GrowthNetwork& network, const std::vector<int32_t>& roots)
-      : network_(network), ports_(network.nodes(), 0), seen_(network.nodes(), 0), from_(network.nodes()), trees_(roots.size()) {
+  Grower(const GrowthNetwork& network, const std::vector<int32_t>& roots, int32_t arity)
+      : network_(network),
+        arity_(arity),
+        ports_(network.nodes(), 0),
+        seen_(network.nodes(), 0),
+        from_(network.nodes()),
+        trees_(roots.size()) {
     for (size_t pair = 0; pair < network.head.size(); ++pair) ports_[network.tail[pair]] += network.endpoint[network.head[pair]];
     const auto endpoints = static_cast<int32_t>(std::count(network.endpoint.begin(), network.endpoint.end(), 1));
     const auto passed = endpoints < network.nodes() ? network.nodes() : 0;
     for (size_t t = 0; t < roots.size(); ++t) {
       trees_[t].members = {roots[t]};
+      trees_[t].taken = {0};
       trees_[t].inside.assign(network.nodes(), 0);
       trees_[t].inside[roots[t]] = 1;
       trees_[t].missing = endpoints - 1;
@@ -39,8 +46,19 @@ class Grower {
     ++era_;
     room_ = network_.capacity;
     open_ports_ = ports_;
-    for (auto& tree : trees_) tree.parents = tree.members.size();
+    passes_all_ = false;
+    for (auto& tree : trees_) {
+      tree.parents = tree.members.size();
+      if (arity_ > 1) std::fill(tree.taken.begin(), tree.taken.end(), 0);
+    }
   }
+
+  // For the rest of the step, paths may pass switches with room towards endpoints, too.
+  void pass_all() {
+    passes_all_ = true;
+    ++era_;
+  }
+  size_t added() const { return growth_.tree.size(); }
 
   bool complete(size_t t) const { return trees_[t].missing == 0; }
   bool all_complete() const {
@@ -56,7 +74,9 @@ class Grower {
       tree.position = 0;
     }
     for (; tree.position < tree.parents; ++tree.position) {
+      if (arity_ > 0 && tree.taken[tree.position] == std::max(1, arity_ - 1)) continue;
       if (search(tree, tree.members[tree.position])) {
+        ++tree.taken[tree.position];
         record(tree, static_cast<int32_t>(t), tree.members[tree.position]);
         return true;
       }
@@ -99,7 +119,7 @@ class Grower {
     size_t own = 1;  // the parent's own switches end here in the queue
     for (size_t next = 0; next < queue_.size(); ++next) {
       const int32_t node = queue_[next];
-      const bool passable = next < own || open_ports_[node] == 0;
+      const bool passable = next < own || passes_all_ || open_ports_[node] == 0;
       for (int32_t i = network_.offset[node]; i < network_.offset[node + 1]; ++i) {
         const int32_t pair = network_.pair[i], head = network_.head[pair];
         if (room_[pair] == 0 || !network_.endpoint[head] || tree.inside[head]) continue;
@@ -136,6 +156,7 @@ class Grower {
     }
     tree.inside[child] = 1;
     tree.members.push_back(child);
+    tree.taken.push_back(0);
     --tree.missing;
     growth_.tree.push_back(t);
     growth_.step.push_back(step_);
@@ -146,6 +167,8 @@ class Grower {
   }
 
   const GrowthNetwork& network_;
+  int32_t arity_;
+  bool passes_all_ = false;
   std::vector<int64_t> room_;        // by pair, in this step
   std::vector<int32_t> ports_;       // by node: pairs to endpoints
   std::vector<int32_t> open_ports_;  // those with room in this step
@@ -178,8 +201,8 @@ void run_authors_rounds(Grower& grower, std::vector<size_t>& order, const std::v
 }  // namespace
 
 Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns,
-                  const std::vector<int32_t>& priority, const std::function<void()>& each_step) {
-  Grower grower(network, roots);
+                  const std::vector<int32_t>& priority, int32_t arity, const std::function<void()>& each_step) {
+  Grower grower(network, roots, arity);
   std::vector<size_t> ascending(roots.size());
   std::iota(ascending.begin(), ascending.end(), 0);
   auto order = ascending, later = ascending;
@@ -189,17 +212,22 @@ Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& root
   for (int32_t step = 0; !grower.all_complete(); ++step) {
     each_step();
     grower.open_step(step);
+    const size_t before = grower.added();
     if (turns == Turns::authors) {
       run_authors_rounds(grower, order, later);
-      continue;
+    } else {
+      order = ascending;
+      if (turns == Turns::remaining_height) {
+        std::vector<int32_t> height(roots.size());
+        for (size_t t = 0; t < roots.size(); ++t) height[t] = grower.remaining_height(t);
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return height[a] > height[b]; });
+      }
+      run_rounds(grower, order);
     }
-    order = ascending;
-    if (turns == Turns::remaining_height) {
-      std::vector<int32_t> height(roots.size());
-      for (size_t t = 0; t < roots.size(); ++t) height[t] = grower.remaining_height(t);
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return height[a] > height[b]; });
-    }
-    run_rounds(grower, order);
+    if (grower.added() > before) continue;
+    grower.pass_all();
+    run_rounds(grower, ascending);
+    if (grower.added() == before) break;
   }
   return grower.take();
 }

@@ -35,9 +35,11 @@ struct Growth {
 // Grows one tree from each root. In its turn a tree adds one node: its members of earlier steps, in the order of their joining,
 // look breadth first, in link order, over pairs with room for the nearest endpoint that is not in the tree; the path to it loses
 // room for this step. A path passes a switch that is not the member's own only when that has no room left towards endpoints.
-// `priority`: by tree, for Turns::authors. `each_step` is called before every step, and may throw. Time O(steps · trees · (nodes +
-// pairs)) at worst, memory O(trees · nodes + transfers · hops).
+// In a step in which nothing can be added so, it may pass any. `arity` 0: any number of children; 1: a member has one child at
+// most; k: it adds k - 1 in a step at most, so that a tree grows to k times its size. Trees that can grow no more (with an arity of
+// 1) stay incomplete. `priority`: by tree, for Turns::authors. `each_step` is called before every step, and may throw. Time O(steps
+// · trees · (nodes + pairs)) at worst, memory O(trees · nodes + transfers · hops).
 Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns,
-                  const std::vector<int32_t>& priority, const std::function<void()>& each_step);
+                  const std::vector<int32_t>& priority, int32_t arity, const std::function<void()>& each_step);
 
 }  // namespace certree

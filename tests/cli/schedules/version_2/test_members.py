@@ -51,7 +51,7 @@ def test_synthesize(tmp_path):
         (("--members", "0"), "1 member(s); allowed: 2 or more"),
         (("--members", "0,9"), "member 9 is not an endpoint of ring:6; endpoints are in 0 to 5"),
         (("--members", "0;1"), "members '0;1': '0;1'; allowed: ids and ranges of ids, such as 0,2,4-7"),
-        (("--members", "0,1", "--method", "multitree"), "method multitree: not supported for collectives of some endpoints only"),
+        (("--members", "0,1", "--method", "ring-2d"), "method ring-2d: not supported for collectives of some endpoints only"),
         (("--members", "0,1", "--collective", "broadcast", "--root", "2"), "root 2 is not a member; members are nodes 0, 1"),
         (("--members", "0,2", "--relay", "members"), "ring:6,only=0+2: disconnected: no path from 0 to 2; every endpoint must"),
         (("--members", "0,2", "--relay", "1,6"), "relay 6 is not an endpoint of ring:6; endpoints are in 0 to 5"),
