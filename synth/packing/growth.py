@@ -61,7 +61,11 @@ def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING, members: Int3
         arity=arity or 0,
     )
     if len(tree) < len(roots) * (len(roots) - 1):
-        why = "no member has a free path to one" if arity is None else f"with k={arity} no member that may have a child has a path to one"
+        why = (
+            "no member has a free path to one"
+            if arity is None
+            else f"with k={arity} no member that may have a child has a path to one"
+        )
         raise UnsupportedError(f"trees of {topology.name} get stuck before they have all members: {why}")
     path = None if topology.is_direct and len(roots) == len(topology.kind) else _links(topology, step, pairs, offset)
     return Phase(chunk=tree, step=step, src=src, dst=dst, path=path)
