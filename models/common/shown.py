@@ -1,6 +1,7 @@
 """Display of objects of the data model: a short `repr`, and a table or a picture in notebooks."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from html import escape
 from typing import Any, ClassVar
 
@@ -15,11 +16,12 @@ __all__ = ["Shown", "printable"]
 class Shown:
     """Base of objects displayed by a title and some facts. `shown`: label -> attribute, arrays by their length.
 
-    `picture`: the module and function that draw it, by name to avoid an import circle.
+    `picture`: what draws it, and `notebook`: what makes its table, both by the name under which an extra provides it.
     """
 
     shown: ClassVar[Mapping[str, str]] = {}
     picture: ClassVar[str | None] = None
+    notebook: ClassVar[str | None] = None
 
     def title(self) -> str:
         """Its name, or the collective and the network that it is for."""
@@ -41,6 +43,9 @@ class Shown:
         """For notebooks: a table, where there is no picture."""
         if self._repr_svg_() is not None:
             return None
+        if self.notebook is not None:
+            with suppress(CertreeError):
+                return str(provided(self.notebook)(self))
         body = "".join(f"<tr><td>{escape(name)}</td><td>{escape(str(fact))}</td></tr>" for name, fact in self.facts().items())
         return f"<table><caption>{escape(f'{type(self).__name__}: {self.title()}')}</caption>{body}</table>"
 

@@ -48,6 +48,7 @@ class Schedule(ScheduleColumns):
     """
 
     shown: ClassVar = {"chunks": "chunks", "steps": "steps", "period": "period", "repeats": "repeats", "transfers": "transfers"}
+    notebook: ClassVar = "table of a schedule"
 
     @cached_property
     def pair(self) -> Int32:

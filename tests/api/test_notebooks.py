@@ -30,8 +30,20 @@ def shown(tmp_path_factory):
 
 
 TABLES = {
-    "Schedule": ["all-reduce on ring:4", "chunks", "24", "steps", "18", "transfers", "144"],
-    "SymmetricSchedule": ["all-reduce on torus:4x4", "chunks"],
+    "Schedule": [
+        "all-reduce on ring:4",
+        "chunks",
+        "24",
+        "steps",
+        "18",
+        "transfers",
+        "144",
+        "valid",
+        "algbw",
+        "busbw",
+        "gap in bandwidth",
+    ],
+    "SymmetricSchedule": ["all-reduce on torus:4x4", "chunks", "time / time bound"],
     "Verdict": ["valid", "bandwidth time", "3/4 M/B (bound 3/4)"],
     "invalid": ["Verdict: invalid", "causality", "first"],
     "Tables": ["all-reduce on ring:4", "slot cycles", "2732", "message bytes", "1048576"],
@@ -77,3 +89,19 @@ def test_names_from_files_cannot_be_markup(shown):
     assert "<script>" not in named._repr_html_()
     assert "&lt;script&gt;" in named._repr_html_()
     assert "<script>" not in named.topology._repr_svg_()
+
+
+def test_a_schedule_has_a_picture_and_its_verdict(shown):
+    """The picture of a small schedule is its own, that of a large one its network's; an invalid one says what is wrong."""
+    small, large = shown["Schedule"]._repr_html_(), shown["SymmetricSchedule"]._repr_html_()
+    assert all(page.count("<svg") == 1 for page in (small, large))
+    assert large[large.index("<svg") : large.index("</svg>")] in shown["SymmetricSchedule"].topology._repr_svg_()
+    assert small[small.index("<svg") : small.index("</svg>")] not in shown["Schedule"].topology._repr_svg_()
+    late = replace(shown["Schedule"], step=shown["Schedule"].step * 0)
+    assert "<td>verdict</td><td>invalid: step 0:" in late._repr_html_()
+
+
+def test_without_reports_a_schedule_is_a_table(shown, monkeypatch):
+    monkeypatch.setattr(type(shown["Schedule"]), "notebook", "nothing of this name")
+    assert "verdict" not in shown["Schedule"]._repr_html_()
+    assert "<td>transfers</td><td>144</td>" in shown["Schedule"]._repr_html_()

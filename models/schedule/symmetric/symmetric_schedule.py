@@ -52,6 +52,7 @@ class SymmetricSchedule(Shown):
     """
 
     shown: ClassVar = {"chunks": "chunks", "steps": "steps", "transfers": "transfers"}
+    notebook: ClassVar = "table of a schedule"
 
     base: Schedule
     action: Action
