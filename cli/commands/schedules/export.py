@@ -23,9 +23,11 @@ from certree.hw.formats.banks import HEADER_BITS
 from certree.models.common.errors import InputError
 from certree.models.common.extras import provided
 from certree.models.common.files import write_atomically
+from certree.models.fine.fine_tolerance import skew_tolerance
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.symmetric.symmetric_file import save_any_schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.models.tables.table_columns import CONTROLS, MAX_EPOCH, SLOTTED
 from certree.models.tables.table_memory import message_chunks
 from certree.verify.order.agreement import agreement_of_tables
@@ -87,6 +89,10 @@ def export_command(
     effect = agreement_of_tables(tables)
     if effect is not None:
         note(f"the slots leave out what routers may add, which `certree simulate` shows: {effect}")
+    if control == SLOTTED and source.has_fine_slots and skew_tolerance(written_out(source)) == 0:
+        note(
+            "right only where the counters of all nodes start in the same cycle; `certree synthesize --skew N` makes guards for N cycles"
+        )
     document = {
         "encoding": format_name,
         "nodes": len(tables.topology.endpoints),
