@@ -90,9 +90,7 @@ def export_command(
     if effect is not None:
         note(f"the slots leave out what routers may add, which `certree simulate` shows: {effect}")
     if control == SLOTTED and source.has_fine_slots and skew_tolerance(written_out(source)) == 0:
-        note(
-            "right only where the counters of all nodes start in the same cycle; `certree synthesize --skew N` makes guards for N cycles"
-        )
+        note("right only where the counters of all nodes start in the same cycle; `certree synthesize --skew N` makes guards for N")
     document = {
         "encoding": format_name,
         "nodes": len(tables.topology.endpoints),
