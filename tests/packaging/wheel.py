@@ -1,14 +1,14 @@
 """`python -m tests.packaging.wheel`: the wheel, in an environment of its own and away from the checkout, does what certree does.
 
-The libraries that certree needs are those of the environment that runs this; of certree nothing is taken from there.
+The libraries there are the oldest that certree allows: the lower bound of each dependency, installed anew.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -84,14 +84,18 @@ def missing(wheel: Path) -> list[str]:
     return [name for name in listed if not name.endswith(NOT_SHIPPED) and f"certree/{name}" not in shipped]
 
 
+def oldest() -> list[str]:
+    """The dependencies of certree, each pinned to its lower bound."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return [one.replace(">=", "==") for one in stated]
+
+
 def install(wheel: Path, folder: Path) -> Path:
-    """The programs of a new environment that has the wheel, and sees the libraries of this one."""
+    """The programs of a new environment that has the wheel and the oldest libraries."""
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*pip, wheel], check=True)
-    (packages,) = folder.glob("lib/python3*/site-packages")
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")  # after its own; .pth files there do not count
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, wheel, *oldest()], check=True)
     return python.parent
 
 
@@ -115,7 +119,7 @@ def main() -> None:
         for arguments, answer in COMMANDS:
             ask(f"certree {arguments}", [programs / "certree", *arguments.split()], work, answer)
         ask("certree.api", [programs / "python", "-c", API], work, f"{name}/env/lib")
-    print(f"{wheel.name}: {len(COMMANDS) + 1} passed, 0 failed")
+    print(f"{wheel.name}: {len(COMMANDS) + 1} passed, 0 failed, with {', '.join(oldest())}")
 
 
 if __name__ == "__main__":
