@@ -3,6 +3,7 @@
 from certree.models.common.extras import Extra
 
 EXTRA = Extra(
+    is_preview=True,
     provides={
         "schedules of data frames": "make.data_frames:from_dataframe",
         "data frames": "make.data_frames:to_dataframe",

@@ -2,4 +2,4 @@
 
 from certree.models.common.extras import Extra
 
-EXTRA = Extra(plug_ins={"documents": ("documents",)})
+EXTRA = Extra(is_preview=True, plug_ins={"documents": ("documents",)})

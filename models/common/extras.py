@@ -38,13 +38,14 @@ class Extra:
     `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
     that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
     "network files", "topology families", "table formats", "cost models", "artefacts", "documents", "forms", "traces") the modules
-    or folders whose import registers entries of the kernel's registries.
+    or folders whose import registers entries of the kernel's registries. `is_preview`: its names may change in a minor version.
     """
 
     provides: Places = field(default_factory=dict)
     registries: Places = field(default_factory=dict)
     presets: Places = field(default_factory=dict)
     plug_ins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_preview: bool = False
 
 
 @cache
