@@ -11,6 +11,7 @@ DOCUMENTS |= {
         members?: [count]
         name? protocol?: text
         min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
+        permutes? steps? stretches? iterations? device_rows? rows_sent? rows_used?: count
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
         states_data?: bool
         order?: order?

@@ -10,13 +10,13 @@ from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
 from certree.extras.runtimes.formats.program_format import (
-    AnyVerdict,
     CheckedProgram,
     ProgramFormat,
     Sizes,
     load_program_formats,
     require_roles,
 )
+from certree.extras.runtimes.reports import AnyVerdict
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.common.files import Opened, check_writable, new_folder, read_json, write_atomically

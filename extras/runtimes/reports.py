@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from certree.api.reports.order_report import order_words
 from certree.api.reports.text import counted, one_line
@@ -10,29 +10,71 @@ from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
 from certree.extras.runtimes.check.checker import ProgramVerdict
 from certree.extras.runtimes.check.plan_checker import PlanVerdict
 from certree.extras.runtimes.check.sums import SUMS
+from certree.extras.runtimes.make.registers import Run
 from certree.extras.runtimes.model.algorithm import Algorithm
 from certree.extras.runtimes.model.chakra import NodeType
+from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
 from certree.extras.runtimes.model.plan import Plan
 from certree.extras.runtimes.model.program import Program
 from certree.models.schedule.collective import ALLTOALLV, parse_collective
+from certree.verify.order.additions import Additions
+from certree.verify.verdict import Verdict
 
+
+@runtime_checkable
+class OtherVerdict(Protocol):
+    """The verdict on a program of a format of another extra."""
+
+    @property
+    def layout(self) -> Layout:
+        """Where its data are."""
+        ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """The rules that it breaks."""
+        ...
+
+    @property
+    def additions(self) -> Additions | None:
+        """Of a valid one that adds, in which order."""
+        ...
+
+    @property
+    def valid(self) -> bool:
+        """Whether no rule is broken."""
+        ...
+
+    def run(self) -> Run:
+        """One execution, for what it moves."""
+        ...
+
+    def sizes(self) -> dict[str, Any]:
+        """The sizes of the program, for its report."""
+        ...
+
+
+#: the verdict on a program of any format
+AnyVerdict = ProgramVerdict | PlanVerdict | AlgorithmVerdict | OtherVerdict
 _STEP = re.compile(r"rank ([0-9]+), thread block ([0-9]+), step ([0-9]+)")  # as `execution.step_words` writes it
 
 
-def program_report(checked: ProgramVerdict | PlanVerdict | AlgorithmVerdict, kind: str) -> dict[str, Any]:
+def program_report(checked: AnyVerdict, kind: str) -> dict[str, Any]:
     """A JSON document: the format `kind` and the size of the program, and violations where there are any."""
     verdict, layout = checked.verdict, checked.layout
     name = ALLTOALLV if layout.roles.blocks else str(layout.kind)
     report: dict[str, Any] = {"valid": verdict.valid, "collective": name, "root": layout.root, "kind": kind}
     report |= {} if layout.roles.members is None else {"members": list(layout.roles.members)}
-    if isinstance(checked, PlanVerdict):
+    if isinstance(checked, OtherVerdict):
+        report |= checked.sizes()
+    elif isinstance(checked, PlanVerdict):
         report |= _plan_sizes(checked.plan)
     elif isinstance(checked, AlgorithmVerdict):
         report |= _algorithm_sizes(checked.algorithm)
     else:
         report |= _program_sizes(checked.program)
-    if not isinstance(checked, AlgorithmVerdict):
+    if isinstance(checked, ProgramVerdict | PlanVerdict):
         report["limits"] = {name: len(found) for name, found in checked.limits.items()}
         report["first_limits"] = {name: found[0] for name, found in checked.limits.items() if found}
     if checked.additions is not None:
@@ -126,6 +168,12 @@ def _words(report: dict[str, Any]) -> str:
         places = [f" (line {one['line']})" if "line" in one else "" for one in report["violations"]]
         lines = [f"  {one['rule']}: {one_line(one['message'])}{at}" for one, at in zip(report["violations"], places, strict=True)]
         return "\n".join([f"invalid: {head}: {counts}", *lines])
+    if "permutes" in report:
+        permutes = f"{counted(report['permutes'], 'permutes')} in {counted(report['steps'], 'steps')}"
+        rows = f"{counted(report['device_rows'], 'rows')} of data per device"
+        sent = f"up to {counted(report['rows_sent'], 'rows')} sent by a device, used are {report['rows_used']:,}"
+        loops = f"{counted(report['stretches'], 'loops')}, {counted(report['iterations'], 'iterations')}"
+        return f"valid: {head}\n  {permutes} · {loops} · {rows}\n  {sent}"
     calls = " and ".join(name for flag, name in (("in_place", "in place"), ("out_of_place", "out of place")) if report[flag])
     if report["kind"] == "chakra":
         data = f"{counted(report['chunks'], 'chunks')} · " if report["states_data"] else ""

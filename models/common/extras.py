@@ -37,8 +37,9 @@ class Extra:
 
     `provides`: what the kernel uses by the names on the left, such as the pictures of networks. `registries` and `presets`: kinds
     that `certree list` shows; functions that return a `Registry`, or a line for each name. `plug_ins`: by kind ("methods", "rules",
-    "network files", "topology families", "table formats", "cost models", "artefacts", "documents", "forms", "traces") the modules
-    or folders whose import registers entries of the kernel's registries. `is_preview`: its names may change in a minor version.
+    "network files", "topology families", "table formats", "cost models", "artefacts", "documents", "forms", "traces", "program
+    formats", "executors") the modules or folders whose import registers entries of the kernel's registries. `is_preview`: its names
+    may change in a minor version.
     """
 
     provides: Places = field(default_factory=dict)

@@ -8,13 +8,11 @@ from certree.api import parsing
 from certree.api.api_errors import DisagreementError, InvalidProgramError
 from certree.api.artefacts import NO_TRUST, Artefact, Asked, Checked, artefact
 from certree.api.checks.verdicts import schedule_outcome
-from certree.extras.runtimes.check.algorithm_checker import AlgorithmVerdict
-from certree.extras.runtimes.check.checker import ProgramVerdict
-from certree.extras.runtimes.check.plan_checker import PlanVerdict
 from certree.extras.runtimes.make.raising import schedule_of_program
 from certree.extras.runtimes.model.roles import members_of_ranks
-from certree.extras.runtimes.reports import program_report, program_words
+from certree.extras.runtimes.reports import AnyVerdict, program_report, program_words
 from certree.models.common.errors import InputError, UnsupportedError, located
+from certree.models.common.extras import import_plug_ins
 from certree.models.common.files import Opened
 from certree.models.common.registry import Registry, import_folder
 from certree.models.common.shown import Shown
@@ -28,8 +26,6 @@ from certree.verify.verdict import Verdict
 
 #: the smallest and the largest message, in bytes
 Sizes = tuple[int, int]
-#: the verdict on a program of any format
-AnyVerdict = ProgramVerdict | PlanVerdict | AlgorithmVerdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,6 +194,7 @@ def program_format(name: str) -> Callable[[type[ProgramFormat]], type[ProgramFor
 
 
 def load_program_formats() -> Registry[ProgramFormat]:
-    """The registry, with every format imported."""
+    """The registry, with every format imported, those of other extras, too (plug-ins "program formats")."""
     import_folder("certree.extras.runtimes.formats")
+    import_plug_ins("program formats")
     return PROGRAM_FORMATS

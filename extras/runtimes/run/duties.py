@@ -88,7 +88,7 @@ def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties
     for owner, when, duty in _duties(schedule):
         found[owner].append((when, duty))
     unit = -(-message_bytes // (schedule.message_chunks * schedule.repeats * item_bytes))
-    owners, due = _holders(schedule)
+    owners, due = holders(schedule)
     return Duties(
         ranks=ranks,
         of=tuple(tuple(duty for _, duty in sorted(rows, key=lambda row: (*row[0], row[1].number))) for rows in found),
@@ -112,7 +112,7 @@ def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
     names = [
         schedule.step,
         landing_steps(schedule),
-        _coming(schedule),
+        coming_cycles(schedule),
         schedule.op,
         schedule.chunk,
         rank[schedule.src],
@@ -134,13 +134,13 @@ def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
                 yield dst, (start + lands, Act.RECEIVE, comes), Duty(Act.RECEIVE, src, number, adds, *places)
 
 
-def _coming(schedule: Schedule) -> NDArray[np.int64]:
+def coming_cycles(schedule: Schedule) -> NDArray[np.int64]:
     """By row: the cycle in which its message comes, which orders what can be used in one step; all 0 in slots of one length, where
     operands of one step are added in the order of rows."""
     return fine_times(schedule).arrival if schedule.has_fine_slots else np.zeros(schedule.transfers, np.int64)
 
 
-def _holders(schedule: Schedule) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+def holders(schedule: Schedule) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
     """For each chunk the ranks that have a contribution, and those that need the result."""
     collective, rank = schedule.collective, schedule.topology.rank
     everyone = tuple(rank[collective.members_of(schedule.topology)].tolist())

@@ -177,6 +177,7 @@ def systemverilog(case: Case) -> Cell:
 command("msccl-xml", "`export --format msccl-xml`", "export", "FILE", "--format", "msccl-xml", "-o", "OUT/p.xml")
 command("mscclpp", "`export --format mscclpp`", "export", "FILE", "--format", "mscclpp", "-o", "OUT/p.json")
 command("chakra", "`export --format chakra`", "export", "FILE", "--format", "chakra", "-o", "OUT/p")
+command("jax", "`export --format jax`", "export", "FILE", "--format", "jax", "-o", "OUT/p.py")
 
 
 @consumer("bundle", "`bundle`, without TLC")

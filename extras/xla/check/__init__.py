@@ -1,0 +1,1 @@
+"""What a permute program does: executed with contributions instead of numbers."""

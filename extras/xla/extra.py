@@ -1,0 +1,5 @@
+"""What XLA adds to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(plug_ins={"artefacts": ("formats",), "program formats": ("formats",)})

@@ -1,0 +1,1 @@
+"""The format jax of `certree export`."""

@@ -1,0 +1,1 @@
+"""Execution on devices of JAX."""

@@ -1,0 +1,37 @@
+"""Matchings of bipartite multigraphs: as few as the largest degree, drawn ones and full ones."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from certree.extras.xla.make.colouring import coloured, largest_degree
+from certree.extras.xla.make.stretches import outlines
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_as_few_as_the_largest_degree(seed: int) -> None:
+    drawn = np.random.default_rng(seed)
+    ends = int(drawn.integers(1, 9))
+    edges = [tuple(pair) for pair in drawn.integers(0, ends, (int(drawn.integers(1, 60)), 2)).tolist()]
+    colours = coloured(edges)
+    assert max(colours) + 1 == largest_degree(Counter(edges))
+    for side in (0, 1):
+        used = Counter((edge[side], colour) for edge, colour in zip(edges, colours, strict=True))
+        assert max(used.values()) == 1
+
+
+def test_steps_with_the_same_permutes_are_one_stretch() -> None:
+    clockwise, back = Counter({(0, 1): 1, (1, 2): 1, (2, 0): 1}), Counter({(1, 0): 1, (2, 1): 1, (0, 2): 1})
+    assert [(one.first, one.end, len(one.permutes)) for one in outlines([clockwise, clockwise, back])] == [(0, 2, 1), (2, 3, 1)]
+    # a step of its own needs one permute, together they need two: never more than the fewest
+    assert [(one.first, one.end) for one in outlines([clockwise, clockwise + back])] == [(0, 1), (1, 2)]
+
+
+def test_several_messages_of_a_link_are_stacked_where_no_more_is_sent() -> None:
+    (even,) = outlines([Counter({(0, 1): 2, (1, 0): 2})])
+    assert [permute.rows for permute in even.permutes] == [2]
+    (uneven,) = outlines([Counter({(0, 1): 2, (1, 2): 1, (2, 0): 1})])
+    # stacked, classes of one and of two messages would send three rows
+    assert [permute.rows for permute in uneven.permutes] == [1, 1]
+    assert sorted(uneven.rows[0, 1]) == [0, 1]
