@@ -50,6 +50,7 @@ from certree.extras.runtimes.api import *
 from certree.extras.sweeps.api import *
 from certree.extras.tla.api import *
 from certree.extras.training.api import *
+from certree.extras.xla.api import *
 from certree.hw.engines.runs import Run as Run
 from certree.hw.switching import Switched as Switched
 from certree.models.common.errors import CertreeError as CertreeError

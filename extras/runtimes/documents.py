@@ -33,5 +33,9 @@ DOCUMENTS |= {
         bus_bytes_per_second: number
         members?: [count]
         switches? blocks?: count
+        on? jax_version? platform?: text
+        permutes? stablehlo_bytes?: count
+        compile_seconds?: number
+        own_seconds?: [number]?
         """,
 }

@@ -7,6 +7,9 @@ EXTRA = Extra(
         "formats of programs": "formats.program_format:load_program_formats",
         "export of programs": "command.exporting:export_as_program",
     },
-    registries={"runtime formats": "formats.program_format:load_program_formats"},
+    registries={
+        "runtime formats": "formats.program_format:load_program_formats",
+        "executors": "run.executors:load_executors",
+    },
     plug_ins={"artefacts": ("formats",), "rules": ("check",), "documents": ("documents",)},
 )

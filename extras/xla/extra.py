@@ -2,4 +2,6 @@
 
 from certree.models.common.extras import Extra
 
-EXTRA = Extra(plug_ins={"artefacts": ("formats",), "program formats": ("formats",)})
+EXTRA = Extra(
+    plug_ins={"artefacts": ("formats",), "program formats": ("formats",), "executors": ("run.jax_executor",)},
+)

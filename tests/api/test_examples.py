@@ -27,4 +27,5 @@ def test_example(example, tmp_path, monkeypatch):
 def test_every_function_has_one():
     shown = {example.name.rpartition(".")[2] for example in EXAMPLES}
     public = {name for name in certree.api.__all__ if name[0].islower()}
-    assert public - shown == {"save_parameters"}  # its input would be measured times
+    # the input of the first would be measured times; the second needs devices: docs/how-to/jax.md has examples
+    assert public - shown == {"save_parameters", "jax"}

@@ -9,7 +9,7 @@ import click
 
 from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
-from certree.api.reports.text import collective_words, one_line, size_words
+from certree.api.reports.text import collective_words, counted, one_line, size_words
 from certree.api.settings import message_size, setting
 from certree.cli.words.parameters import DURATION, option_json, option_size
 from certree.cli.words.progress_bar import working
@@ -28,6 +28,8 @@ from certree.models.common.quantities import parse_duration
 @click.option(
     "--local", type=click.IntRange(2), metavar="N", help="N processes on this computer; by default as many as are needed."
 )
+@click.option("--on", metavar="NAME", help="Another executor than processes, such as jax; `certree list executors`.")
+@click.option("--devices", type=click.IntRange(1), metavar="N", help="With --on: N devices; by default one for each endpoint.")
 @click.option("--rank-map", metavar="LIST", help="With mpirun: the rank of each process, such as 2,0,1.")
 @option_size(recorded=True)
 @click.option("--type", "type_name", type=click.Choice(list(TYPES)), default="float32", show_default=True, help="Type of elements.")
@@ -38,6 +40,8 @@ from certree.models.common.quantities import parse_duration
 def execute_command(
     schedule: Path,
     local: int | None,
+    on: str | None,
+    devices: int | None,
     rank_map: str | None,
     size: int | None,
     type_name: str,
@@ -48,7 +52,8 @@ def execute_command(
 ) -> int:
     """Execute a schedule: a process for each endpoint and each switch that reduces, every transfer a message, real data.
 
-    The processes are started here and joined by sockets, or are those of `mpirun -n N certree execute SCHEDULE` (mpi4py).
+    The processes are started here and joined by sockets, or are those of `mpirun -n N certree execute SCHEDULE` (mpi4py). With
+    `--on jax` devices of JAX execute the module of `certree export --format jax`.
 
     Results are compared bit for bit with those of one process that adds in the order of the schedule, and with the expression of
     that order where slots fix one for all chunks. They are also compared with exact arithmetic.
@@ -65,7 +70,7 @@ def execute_command(
         "iterations": iterations,
         "time_limit": limit,
     }
-    with_mpi = local is None and started_by_mpi()
+    with_mpi = local is None and on is None and started_by_mpi()
     if mapped is not None and not with_mpi:
         raise InputError("--rank-map is for processes that mpirun starts")
     try:
@@ -73,12 +78,12 @@ def execute_command(
             if with_mpi:
                 found = execute_with_mpi(source, rank_map=mapped, fail=lambda fault: note(f"error: {fault}"), **fields)
             else:
-                found = execute(source, local=local, **fields)
+                found = execute(source, local=local, on=on, devices=devices, **fields)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
     if found is None:  # rank 0 of MPI has the results
         return 0
-    show(execute_report(found), execute_words, as_json=as_json)
+    show(execute_report(found), lambda report: execute_words(report, found.words), as_json=as_json)
     return 0 if found.right else 1
 
 
@@ -112,11 +117,12 @@ def execute_report(done: Executed) -> dict[str, Any]:
         "mpi_seconds": done.mpi_seconds,
         **({} if collective.members is None else {"members": list(collective.members)}),
         **({} if collective.demand is None else {"blocks": len(collective.demand.blocks)}),
+        **done.more,
     }
 
 
-def execute_words(report: dict[str, Any]) -> str:
-    """A report for people."""
+def execute_words(report: dict[str, Any], more: str = "") -> str:
+    """A report for people; `more`: what another executor than processes says of itself."""
     what = f"{collective_words(report)} on {one_line(report['topology'])}, made by {one_line(report['method'] or 'unknown')}"
     how = f"{report['type']}, {report['operation']}" if report["operation"] else report["type"]
     bits = "results have the bits of the reference" if report["exact"] else "results differ from the reference"
@@ -126,11 +132,11 @@ def execute_words(report: dict[str, Any]) -> str:
     error = "" if bound == 0 else f"; error / bound {'more than any' if bound is None else f'{bound:.2f}'}"
     seconds = report["seconds"]
     own = "" if report["mpi_seconds"] is None else f"; MPI's own all-reduce {1e3 * report['mpi_seconds']:.3g} ms"
-    processes = report["ranks"] + report.get("switches", 0)
+    processes = counted(report["ranks"] + report.get("switches", 0), "devices" if "on" in report else "processes")
     return (
         f"{'right' if report['right'] else 'wrong'}: {what}\n"
-        f"  {processes} processes · {report['messages']:,} messages · {size_words(report['message_bytes'])} of {how}\n"
+        f"  {processes} · {report['messages']:,} messages · {size_words(report['message_bytes'])} of {how}\n"
         f"  {bits}{error}\n"
         f"  time: {1e3 * min(seconds):.3g} ms at best, {1e3 * median(seconds):.3g} ms in the middle of {len(seconds)} iterations;"
-        f" bus bandwidth {report['bus_bytes_per_second'] / 1e9:.3g} GB/s at best{own}"
+        f" bus bandwidth {report['bus_bytes_per_second'] / 1e9:.3g} GB/s at best{own}" + (f"\n  {more}" if more else "")
     )

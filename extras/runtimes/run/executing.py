@@ -1,17 +1,18 @@
 """Execution of schedules by real processes with real data."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from certree.api import parsing
 from certree.api.api_errors import ExecutionError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
 from certree.extras.runtimes.run.duties import Duties, duties_of, reducing_switches
+from certree.extras.runtimes.run.executors import Task, load_executors
 from certree.extras.runtimes.run.local import MAX_RANKS, Outcome, Tamper, execute_locally
 from certree.extras.runtimes.run.numbers import OPERATIONS, TYPES
 from certree.extras.runtimes.run.reference import digest, error, in_order, results
@@ -35,8 +36,8 @@ class Executed:
     `exact`: every result has the bits of the reference, which adds in the order of the schedule. `error`: the largest difference
     from exact arithmetic, over the bound for any order of additions. `in_order`: whether every result has the bits of the one order
     in which the schedule adds, evaluated as an expression; None where its slots do not fix one. `mpi_seconds`: of MPI's own
-    all-reduce, where MPI executed one. `bus_bandwidth`: bytes per second over the busiest port of a
-    rank in the fastest iteration, as the tests of NCCL count them.
+    all-reduce, where MPI executed one. `more`, `words`: what another executor reports besides. `bus_bandwidth`: bytes per second
+    over the busiest port of a rank in the fastest iteration, as the tests of NCCL count them.
     """
 
     schedule: Schedule
@@ -48,6 +49,8 @@ class Executed:
     error: float
     mpi_seconds: float | None = None
     in_order: bool | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    words: str = ""
 
     @property
     def right(self) -> bool:
@@ -66,6 +69,8 @@ def execute(
     source: str | Path | AnySchedule,
     *,
     local: int | None = None,
+    on: str | None = None,
+    devices: int | None = None,
     size: int | str | None = None,
     type: str = "float32",
     operation: str = "sum",
@@ -78,7 +83,9 @@ def execute(
 
     `local`: the number of processes, by default that of all these; no other is allowed. `size`: of the message, by default what the
     schedule was made for; chunks are padded to whole elements. `type`: float32, float16, bfloat16 or int32; `operation`: sum, max
-    or min, where the collective reduces. One iteration before the `iterations` warms up. `tamper`: loses messages, for tests.
+    or min, where the collective reduces. `on`: an executor of `certree list executors`, such as jax, instead of processes;
+    `devices`: how many it makes, by default one for each endpoint. One iteration before the `iterations` warms up. `tamper`: loses
+    messages, for tests.
 
     Raises InvalidScheduleError for a schedule that breaks rules, ExecutionError, after at most the time limit and a few seconds,
     where a process ended or a message did not come: it has the error of every rank. Cost: all messages, `iterations` + 1 times; the
@@ -90,6 +97,12 @@ def execute(
     """
     prepared = _Prepared.of(source, size, type, operation, iterations)
     ranks = prepared.duties.ranks
+    if on is not None:
+        if local is not None or tamper is not None:
+            raise InputError(f"processes on this computer, and executor {on}: one of the two")
+        return prepared.executed_on(on, devices, iterations, float(parsing.seconds(time_limit)))
+    if devices is not None:
+        raise InputError(f"{devices} devices; they are for an executor: {', '.join(load_executors())}")
     if local not in (None, ranks):
         raise InputError(f"{local} processes; {prepared.who}, and each is a process")
     if ranks > MAX_RANKS:
@@ -177,6 +190,13 @@ class _Prepared:
         if self.duties.ranks > len(self.schedule.topology.endpoints):
             return False
         return self.schedule.collective == Collective(CollectiveKind.ALL_REDUCE) and self.operation == "sum"
+
+    def executed_on(self, name: str, devices: int | None, iterations: int, seconds: float) -> Executed:
+        """Execute with another executor than processes, and compare."""
+        executor = load_executors()[name]()
+        task = Task(self.schedule, self.duties, self.message_bytes, self.type, self.operation, iterations, seconds, devices)
+        found = executor.execute(task)
+        return replace(self.compared(found.outcomes), more=found.more, words=found.words)
 
     def compared(self, outcomes: Sequence[Outcome]) -> Executed:
         """Compare what the ranks reported with the reference."""

@@ -8,6 +8,7 @@ r-th endpoint in the order of ids.
 """
 
 import base64
+import math
 import zlib
 from functools import partial
 
@@ -30,6 +31,10 @@ STRETCHES = [
 BLOCKS = {"all-gather": (1, 0), "gather": (1, 0), "reduce-scatter": (0, 1), "scatter": (0, 1), "all-to-all": (0, 0)}
 SUMS = ("all-reduce", "reduce", "reduce-scatter")
 OPERATIONS = {"sum": jnp.add, "max": jnp.maximum, "min": jnp.minimum}
+
+
+class RefusedError(ValueError):
+    """A call that the collective does not take."""
 
 
 def table(value):
@@ -58,17 +63,17 @@ def all_reduce(x, axis_name, op="sum", cotangents="varying"):
     """
     x = jnp.asarray(x)
     if lax.axis_size(axis_name) != RANKS:
-        raise ValueError(f"{COLLECTIVE} is for {RANKS} devices; axis {axis_name} has {lax.axis_size(axis_name)}")
+        raise RefusedError(f"{COLLECTIVE} is for {RANKS} devices; axis {axis_name} has {lax.axis_size(axis_name)}")
     if COLLECTIVE in SUMS and not jnp.issubdtype(x.dtype, jnp.number):
-        raise TypeError(f"{COLLECTIVE} of {x.dtype}; elements must be numbers")
+        raise RefusedError(f"{COLLECTIVE} of {x.dtype}; elements must be numbers")
     if op not in OPERATIONS or (op != "sum" and jnp.issubdtype(x.dtype, jnp.complexfloating)):
-        raise ValueError(f"op is {op!r} for {x.dtype}; allowed: sum, and for real numbers max and min")
+        raise RefusedError(f"op is {op!r} for {x.dtype}; allowed: sum, and for real numbers max and min")
     replicated = ("all-reduce", "all-gather", "broadcast")
     if cotangents not in ("varying", "replicated") or (cotangents == "replicated" and COLLECTIVE not in replicated):
-        raise ValueError(f"cotangents is {cotangents!r}; allowed: varying, and for {', '.join(replicated)} replicated")
+        raise RefusedError(f"cotangents is {cotangents!r}; allowed: varying, and for {', '.join(replicated)} replicated")
     blocks = in_out_blocks()[0]
     if blocks is not None and (x.ndim == 0 or x.shape[0] != blocks):
-        raise ValueError(f"{COLLECTIVE} of shape {x.shape}; the first axis must have {blocks} blocks")
+        raise RefusedError(f"{COLLECTIVE} of shape {x.shape}; the first axis must have {blocks} blocks")
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         return execute(x, axis_name, op)
     return differentiable(axis_name, op, cotangents, x)
@@ -87,12 +92,13 @@ def execute(x, axis_name, op):
     """All iterations, one after the other, each on its part of every chunk."""
     blocks, results = in_out_blocks()
     shape = x.shape if blocks is None else x.shape[1:]
-    flat = x.reshape(1 if blocks is None else blocks, -1)
-    size = -(-flat.shape[1] // (CHUNKS * REPEATS))
-    padded = jnp.pad(flat, ((0, 0), (0, CHUNKS * REPEATS * size - flat.shape[1])))
-    parts = jnp.swapaxes(padded.reshape(-1, REPEATS, size), 0, 1)
+    elements = math.prod(shape)
+    size = -(-elements // (CHUNKS * REPEATS))
+    flat = x.reshape(1 if blocks is None else blocks, elements)
+    padded = jnp.pad(flat, ((0, 0), (0, CHUNKS * REPEATS * size - elements)))
+    parts = jnp.swapaxes(padded.reshape(flat.shape[0] * CHUNKS, REPEATS, size), 0, 1)
     found = lax.map(partial(iteration, axis_name=axis_name, op=op), parts)
-    found = jnp.swapaxes(found, 0, 1).reshape(results or 1, -1)[:, : flat.shape[1]]
+    found = jnp.swapaxes(found, 0, 1).reshape(results or 1, CHUNKS * REPEATS * size)[:, :elements]
     return found.reshape(shape if results is None else (results, *shape))
 
 
@@ -153,7 +159,7 @@ def forward(axis_name, op, cotangents, x):
 def backward(axis_name, op, cotangents, empty, cotangent):
     """The transposed collective."""
     if COLLECTIVE in SUMS and op != "sum":
-        raise TypeError(f"{COLLECTIVE} with op={op} is not linear: it has no gradient here")
+        raise RefusedError(f"{COLLECTIVE} with op={op} is not linear: it has no gradient here")
     if cotangents == "replicated":
         return (own_part(cotangent, axis_name),)
     if COLLECTIVE == "all-reduce":

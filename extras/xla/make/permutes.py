@@ -48,12 +48,17 @@ def lower_to_permutes(schedule: Schedule) -> PermuteProgram:
     ids. UnsupportedError names what no permute says (switches that reduce) and limits that are exceeded.
     O(transfers · log transfers), and as `outlines`.
     """
-    schedule = _TAKES.lowered(schedule)
+    schedule = placed(schedule)
     if len(switches := reducing_switches(schedule)):
         raise UnsupportedError(f"{WHAT}: node {switches[0]} is a switch that reduces; only devices add")
     if len(schedule.topology.endpoints) > MOST_RANKS:
         raise UnsupportedError(f"{WHAT}: {len(schedule.topology.endpoints)} devices; allowed: up to {MOST_RANKS}")
     return _Builder(schedule).program()
+
+
+def placed(schedule: Schedule) -> Schedule:
+    """The schedule in the form of which a permute program is made."""
+    return _TAKES.lowered(schedule)
 
 
 class _Builder:

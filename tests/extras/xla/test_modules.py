@@ -105,11 +105,11 @@ TEXT = written_module(lower_to_permutes(written_out(make("ring", "ring:2", "all-
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("mode == 2, value", "mode == 1, value", r"line 129 is ' +new = jnp.where\(mode == 1, value, old\)'"),
+        ("mode == 2, value", "mode == 1, value", r"line [0-9]+ is ' +new = jnp.where\(mode == 1, value, old\)'"),
         ("import jax\n", "import os\n", "the lines before the constants are not those"),
         ('"all-reduce", 2', '"all-reduce", 3', "tables of the input and output are for 2 and 2 devices, not 3"),
         ('"all-reduce", 2', '"sum", 2', "unknown collective"),
-        ('"all-reduce", 2', '"alltoallv", 2', "line 45 is 'def all_reduce"),
+        ('"all-reduce", 2', '"alltoallv", 2', "line 5[0-9] is 'def all_reduce"),
         ("(0, 1), (1, 0)", "(0, 1), (1, 1)", "a device receives twice"),
         ("(0, 1), (1, 0)", "(0, 1), (1, 2)", "or there is none"),
         ("LOAD = [[0, 1]", "LOAD = [[0, 2]", "a number of the input is 2; allowed: -1 to 1"),
@@ -121,7 +121,7 @@ TEXT = written_module(lower_to_permutes(written_out(make("ring", "ring:2", "all-
         ("LOAD = [[0, 1], [0, 1]]", "LOAD = ('u1', (2, 2), 'xx')", "LOAD: the text has other bytes than 4"),
         ("LOAD = [[0, 1], [0, 1]]", "LOAD = ('u8', (2, 2), '')", "expected u1, <i2, <i4"),
         ("# constants of the schedule\n", "", "it lacks the line '# constants"),
-        ("differentiable.defvjp(forward, backward)\n", "", "line 173 is ''"),
+        ("differentiable.defvjp(forward, backward)\n", "", "line [0-9]+ is ''"),
     ],
 )
 def test_other_texts_are_refused(old: str, new: str, words: str) -> None:
