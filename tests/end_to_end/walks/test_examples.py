@@ -13,6 +13,8 @@ FILES = sorted(path.name for path in FOLDER.glob("*.py"))
 
 @pytest.mark.parametrize("name", FILES)
 def test_it_runs(name: str, tmp_path: Path) -> None:
+    if name == "train_in_jax.py":
+        pytest.importorskip("jax", reason="JAX is not installed (certree[jax])")
     ended = subprocess.run([sys.executable, FOLDER / name], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout or list(tmp_path.iterdir())
