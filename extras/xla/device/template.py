@@ -30,6 +30,7 @@ STRETCHES = [
 # the code below is the same in every such module
 BLOCKS = {"all-gather": (1, 0), "gather": (1, 0), "reduce-scatter": (0, 1), "scatter": (0, 1), "all-to-all": (0, 0)}
 SUMS = ("all-reduce", "reduce", "reduce-scatter")
+LOOPS = 8
 OPERATIONS = {"sum": jnp.add, "max": jnp.maximum, "min": jnp.minimum}
 
 
@@ -108,23 +109,48 @@ def iteration(chunks, axis_name, op):
     state = rows_at(chunks, jnp.asarray(table(LOAD))[me])
     nothing = jnp.where(me < 0, state[:1], jnp.zeros_like(state[:1]))  # differs by device as far as JAX knows, as the rest does
     kept = jnp.repeat(nothing, WIDTH * (DEPTH - 1), 0)
-    for permutes, own, send, take, put in STRETCHES:
-        tables = tuple(jnp.asarray(table(one))[:, me] for one in (send, take, put))
-        filler = jnp.repeat(nothing, WIDTH - own - sum(rows for rows, _ in permutes), 0)
+    for kinds, which, *three in loops():
 
-        def step(carry, now, permutes=permutes, filler=filler):
+        def step(carry, now, kinds=kinds):
             state, kept = carry
-            send, take, put = now
-            leaving, came, at = state[send.astype(jnp.int32)], [], 0
-            for rows, pairs in permutes:
-                came.append(lax.ppermute(leaving[at : at + rows], axis_name, pairs))
-                at += rows
-            inbox = jnp.concatenate([*came, leaving[at:], filler, kept])
+            which, send, take, put = now
+            branches = [partial(exchange, permutes, own, nothing, axis_name) for permutes, own in kinds]
+            inbox = jnp.concatenate([lax.switch(which, branches, state[send.astype(jnp.int32)]), kept])
             state, _ = lax.scan(partial(apply, inbox, op), state, (take, put), unroll=8)
             return (state, inbox[: kept.shape[0]]), None
 
+        tables = (jnp.asarray(which), *(jnp.asarray(one)[:, me] for one in three))
         (state, kept), _ = lax.scan(step, (state, kept), tables)
     return rows_at(state, jnp.asarray(table(STORE))[me])
+
+
+def loops():
+    """The loops of an iteration: distinct permutes with the rows kept, and by step which of these, and the tables.
+
+    Up to LOOPS stretches are a loop each. More are one loop, in which every step chooses its permutes: all devices the same ones.
+    """
+    stretches = [
+        ((tuple((rows, tuple(pairs)) for rows, pairs in permutes), own), [table(one) for one in tables])
+        for permutes, own, *tables in STRETCHES
+    ]
+    if len(stretches) <= LOOPS:
+        return [([kind], np.zeros(len(tables[0]), np.int32), *tables) for kind, tables in stretches]
+    kinds = {kind: number for number, kind in enumerate(sorted({kind for kind, _ in stretches}))}
+    which = [np.full(len(tables[0]), kinds[kind], np.int32) for kind, tables in stretches]
+    joined = []
+    for parts in zip(*(tables for _, tables in stretches), strict=True):
+        width = max(one.shape[2] for one in parts)
+        joined.append(np.concatenate([np.pad(one, ((0, 0), (0, 0), (0, width - one.shape[2]))) for one in parts]))
+    return [(list(kinds), np.concatenate(which), *joined)]
+
+
+def exchange(permutes, own, nothing, axis_name, leaving):
+    """The rows that come to this device in a step, WIDTH of them: of each permute, then its own, then some of no use."""
+    came, at = [], 0
+    for rows, pairs in permutes:
+        came.append(lax.ppermute(leaving[at : at + rows], axis_name, pairs))
+        at += rows
+    return jnp.concatenate([*came, leaving[at : at + own], jnp.repeat(nothing, WIDTH - own - at, 0)])
 
 
 def apply(inbox, op, state, entry):

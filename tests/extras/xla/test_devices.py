@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import certree.api as ct
+from certree.extras.xla.make.permutes import lower_to_permutes
 from tests.cli.running import certree, json_of
 from tests.extras.xla.test_modules import ROOTED
 from tests.synth.execution import make
@@ -58,6 +59,15 @@ def test_execute(tmp_path: Path) -> None:
         refused = certree("execute", tmp_path / "s.json", "--size", "1000B", *words)
         assert refused.code == 2
         assert refused.err.splitlines()[-1] == f"error: {message}"
+
+
+def test_steps_that_choose_their_permutes() -> None:
+    """More stretches than a module has loops: fine slots, whose messages land several steps later."""
+    schedule = make("swing", "torus:2x4", "all-reduce")
+    program = lower_to_permutes(schedule)
+    assert len(program.stretches) > 8
+    assert program.depth > 1
+    assert ct.execute(schedule, on="jax", size=3000, iterations=1).right
 
 
 @pytest.mark.parametrize("type_name", ["float32", "float16", "bfloat16", "int32"])
