@@ -178,8 +178,8 @@ def differentiable(axis_name, op, cotangents, x):
 
 
 def forward(axis_name, op, cotangents, x):
-    """The result; nothing is kept but the shape."""
-    return execute(x, axis_name, op), jnp.zeros((0, *x.shape), x.dtype)
+    """The result; nothing is kept but the shape, and whether JAX takes x to differ by device."""
+    return execute(x, axis_name, op), x[None][:0]
 
 
 def backward(axis_name, op, cotangents, empty, cotangent):
@@ -190,7 +190,8 @@ def backward(axis_name, op, cotangents, empty, cotangent):
         return (own_part(cotangent, axis_name),)
     if COLLECTIVE == "all-reduce":
         return (execute(cotangent, axis_name, op),)
-    _, transposed = jax.vjp(partial(execute, axis_name=axis_name, op=op), jnp.zeros(empty.shape[1:], empty.dtype))
+    anywhere = jnp.pad(empty, ((0, 1), *((0, 0),) * (empty.ndim - 1)))[0]
+    _, transposed = jax.vjp(partial(execute, axis_name=axis_name, op=op), anywhere)
     return transposed(cotangent)
 
 

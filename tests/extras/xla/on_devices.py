@@ -183,6 +183,23 @@ def calls_of_the_api() -> None:
 
 
 @check
+def gradients_of_calls() -> None:
+    """Values that JAX knows to differ by device: the gradient of a linear map is its transpose."""
+    one, blocks = jnp.ones((8, 3)), jnp.ones((8, 8, 3))
+    rows, many = jnp.arange(24.0).reshape(8, 3), jnp.arange(192.0).reshape(8, 8, 3)
+    for kind, call, x, weights, due in (
+        ("all-reduce", ct.jax.all_reduce, one, rows, jnp.broadcast_to(rows.sum(0), (8, 3))),
+        ("all-gather", ct.jax.all_gather, one, many, many.sum(0)),
+        ("reduce-scatter", ct.jax.reduce_scatter, blocks, rows, jnp.broadcast_to(rows, (8, 8, 3))),
+        ("all-to-all", ct.jax.all_to_all, blocks, many, jnp.swapaxes(many, 0, 1)),
+    ):
+        schedule = make(METHODS.get(kind, "multitree"), "torus:2x4", kind)
+        same(jax.grad(lambda z, call=call, schedule=schedule, weights=weights: (call(schedule, z) * weights).sum())(x), due)
+    fine = make("swing", "torus:2x4", "all-reduce")  # its steps choose their permutes
+    same(jax.grad(lambda z: (ct.jax.all_reduce(fine, z) * rows).sum())(one), jnp.broadcast_to(rows.sum(0), (8, 3)))
+
+
+@check
 def refusals() -> None:
     x, reduce, scatter = drawn("all-reduce"), ours("all-reduce"), ours("reduce-scatter")
     wide = make("multitree", "ring:9", "all-reduce")
