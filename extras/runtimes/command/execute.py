@@ -28,7 +28,7 @@ from certree.models.common.quantities import parse_duration
 @click.option(
     "--local", type=click.IntRange(2), metavar="N", help="N processes on this computer; by default as many as are needed."
 )
-@click.option("--on", metavar="NAME", help="Another executor than processes, such as jax; `certree list executors`.")
+@click.option("--on", metavar="NAME", help="Another executor than processes, such as jax; `certree list` names them.")
 @click.option("--devices", type=click.IntRange(1), metavar="N", help="With --on: N devices; by default one for each endpoint.")
 @click.option("--rank-map", metavar="LIST", help="With mpirun: the rank of each process, such as 2,0,1.")
 @option_size(recorded=True)

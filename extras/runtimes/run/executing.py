@@ -83,7 +83,7 @@ def execute(
 
     `local`: the number of processes, by default that of all these; no other is allowed. `size`: of the message, by default what the
     schedule was made for; chunks are padded to whole elements. `type`: float32, float16, bfloat16 or int32; `operation`: sum, max
-    or min, where the collective reduces. `on`: an executor of `certree list executors`, such as jax, instead of processes;
+    or min, where the collective reduces. `on`: an executor that `certree list` names, such as jax, instead of processes;
     `devices`: how many it makes, by default one for each endpoint. One iteration before the `iterations` warms up. `tamper`: loses
     messages, for tests.
 
