@@ -119,7 +119,7 @@ def _tables(folder: Path) -> Iterator[Subject]:
 
 def _programs(folder: Path) -> Iterator[Subject]:
     made = ct.load(folder / "algorithm.json")
-    for name, suffix in (("msccl-xml", ".xml"), ("mscclpp", ".json")):
+    for name, suffix in (("msccl-xml", ".xml"), ("mscclpp", ".json"), ("jax", ".py")):
         ct.export_program(made, name, folder / f"program{suffix}")  # type: ignore[arg-type]
         data = (folder / f"program{suffix}").read_bytes()
         yield Subject(f"{name}.program", suffix, data, verify)
