@@ -44,6 +44,7 @@ from certree.extras.endpoints.api import *
 from certree.extras.flits.api import *
 from certree.extras.frontiers.api import *
 from certree.extras.improvement.api import *
+from certree.extras.joint.api import *
 from certree.extras.papers.api import *
 from certree.extras.reports.api import *
 from certree.extras.runtimes.api import *

@@ -38,6 +38,7 @@ class Subject(StrEnum):
     FRONTIERS = "frontiers"
     TABLES = "tables"
     PROGRAMS = "programs"
+    JOINT = "joint schedules"
 
 
 class Stage(IntEnum):

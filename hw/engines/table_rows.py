@@ -69,7 +69,7 @@ class Rows(ABC):
         self.flits = whole if granules is None else granules + machine.heads(granules)
         columns["message_cycles"] = lane_cycles(self.flits, topology.scale)
         check_fits("cycles of one message", int(columns["message_cycles"].max(initial=1)), MAX_FLITS)
-        columns["message_turn"] = np.zeros(0, np.int32)  # no order is stated
+        columns["message_turn"] = columns["message_addition"] = np.zeros(0, np.int32)  # no order is stated, and sums take one time
         self.rows = {name: narrowed(name, column) for name, column in columns.items()}
         self.set_clocks(Clocks.equal(nodes))
         self._check_counters()

@@ -115,7 +115,7 @@ def _sorted(*columns: Int64) -> Places:
     return Places(*(column[order] for column in columns))
 
 
-def _with_units(times: FineTimes) -> tuple[Places, Int64]:
+def with_units(times: FineTimes) -> tuple[Places, Int64]:
     """The same with copy units and, a message at a time, reduction units: these serve arrivals in any order, so that no two of them
     have one source."""
     schedule, nodes = times.schedule, len(times.schedule.topology.kind)
@@ -144,7 +144,7 @@ def cells_of(schedule: Schedule) -> tuple[Int64, Int64]:
     return reads, writes
 
 
-def _groups(step: Int64, reads: Int64, writes: Int64) -> tuple[Int64, Int64]:
+def groups_of(step: Int64, reads: Int64, writes: Int64) -> tuple[Int64, Int64]:
     """Rows of one slot, so that those that read a cell leave before or with those that write it: of those that meet in a cell all
     together. By group where its rows begin, and the rows. O(rows log rows)."""
     cells = 1 + int(max(reads.max(initial=0), writes.max(initial=0)))
@@ -173,9 +173,9 @@ def _groups(step: Int64, reads: Int64, writes: Int64) -> tuple[Int64, Int64]:
 def _fires(times: FineTimes, skew: int) -> Int64:
     """By row the first slot in which it can fire: the transfers are taken in the order in which they fired."""
     schedule = times.schedule
-    places, lanes = _with_units(times)
+    places, lanes = with_units(times)
     (reads, writes), copies = cells_of(schedule), schedule.op == Op.COPY
-    begin, rows = _groups(schedule.step.astype(np.int64), reads, writes)
+    begin, rows = groups_of(schedule.step.astype(np.int64), reads, writes)
     lands = times.latency + times.ser + np.where(copies, 0, times.machine.reduce_start_cycles + times.red)
     lands += np.where(copies & (schedule.src == schedule.dst), 0, skew)
     cells = Cells(reads, writes, copies, lands, begin, rows)

@@ -30,7 +30,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     """Report messages that find a lane taken. O(uses log uses)."""
     if not schedule.transfers:
         return
-    times, (row, resource, entry, lanes) = fine_times(schedule), _uses(schedule)
+    times, (row, resource, entry, lanes) = fine_times(schedule), link_uses(schedule)
     period = times.period
     if schedule.is_repeating and times.ser > (period or 0):
         first = int(row[0]) if len(row) else 0
@@ -41,7 +41,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     order = np.lexsort((row, start, resource))
     row, resource, start, end = row[order], resource[order], start[order], start[order] + times.length[row[order]]
     # a message finds a lane free unless as many as there are lanes have entered before it and not left
-    there = _in_flight(resource, start, end)
+    there = in_flight(resource, start, end)
     found = np.flatnonzero(there >= lanes[resource])
     found = found[np.unique(row[found], return_index=True)[1]]
     found = found[np.argsort(schedule.step[row[found]], kind="stable")]
@@ -50,7 +50,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         here, step = int(row[place]), int(schedule.step[row[place]])
         near = np.flatnonzero((resource[:place] == resource[place]) & (end[:place] > start[place]))[-lanes[resource[place]] :]
         others = list(dict.fromkeys(row[near].tolist()))
-        where = _resource_text(schedule, int(resource[place]))
+        where = resource_text(schedule, int(resource[place]))
         who = list_text([row_text(schedule, other) for other in others], " and ")
         free = int(end[near].min()) - int(start[place])
         modulo = f" modulo the period of {period}" if schedule.is_repeating else ""
@@ -62,7 +62,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         _check_choices(schedule, findings)
 
 
-def _in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
+def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
     """By use, in the order of (resource, start): how many uses before it have not ended when it starts. O(uses log uses)."""
     start, end = within_words(int(resource.max(initial=0)) + 1, start, end)
     span = int(end.max(initial=0)) + 1
@@ -101,7 +101,7 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
     findings.add_each("reserved", found.tolist(), tell)
 
 
-def _uses(schedule: Schedule) -> tuple[Int64, Int64, Int64, Int64]:
+def link_uses(schedule: Schedule) -> tuple[Int64, Int64, Int64, Int64]:
     """(row, resource, cycle of entry) of each use, and the lanes of each resource: joined pairs, single links where several run in
     parallel, and the copy units of nodes."""
     topology, found = schedule.topology, fine_times(schedule).reservations
@@ -120,7 +120,8 @@ def _link_text(schedule: Schedule, pair: int) -> str:
     return f"link {schedule.topology.pair_src[pair]}>{schedule.topology.pair_dst[pair]}"
 
 
-def _resource_text(schedule: Schedule, resource: int) -> str:
+def resource_text(schedule: Schedule, resource: int) -> str:
+    """A resource of `link_uses` in words."""
     topology = schedule.topology
     pairs, links = len(topology.pair_capacity), len(topology.src)
     if resource < pairs:

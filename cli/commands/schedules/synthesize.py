@@ -30,6 +30,7 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import SCHEDULE
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.runs import FASTEST, MODES
+from certree.models.common.extras import provided
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule_file import SUFFIXES
@@ -75,18 +76,23 @@ INTERRUPTED = 130
     metavar="ORDER",
     help="Add all chunks in one order: one (any), nested, balanced, chain, rank, an expression such as ((0,1),(2,3)), or a file.",
 )
+@click.option("--workload", type=click.Path(path_type=Path), help="TOML file of several collectives: one schedule for all at once.")
 @options_search()
 @click.option("--seeds", type=COUNT, default=1, show_default=True, help="Take the best of N searches, with seeds from --seed on.")
 @options_workers("candidates and seeds", 1)
 @option_output("the schedule (.json, .json.gz, .npz)")
 @option_json()
+@click.pass_context
 def synthesize_command(
+    context: click.Context,
+    /,
     topology: Topology,
     collective: Collective,
     method: str,
     size: int,
     run: str,
     skew: int | None,
+    workload: Path | None,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -98,6 +104,9 @@ def synthesize_command(
     then has no certificate, and `certree verify` rejects it, too.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
+    if workload is not None:
+        code: int = provided("joint schedules")(context, workload)
+        return code
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     interrupted = False
     try:

@@ -82,6 +82,7 @@ inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mappi
   program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
   program.message_cell = column<std::uint32_t>(columns, "message_cell");
   program.message_cycles = column<std::uint32_t>(columns, "message_cycles");
+  program.message_addition = column<std::uint32_t>(columns, "message_addition");
   program.message_turn = column<std::uint32_t>(columns, "message_turn");
   program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
   program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");

@@ -41,6 +41,7 @@ void Program::validate_rows() const {
   require_below(message_arrival, messages, arrivals, "message_arrival");
   require(message_cell.size() == messages, "message_cell");
   require(message_cycles.size() == messages && std::ranges::find(message_cycles, 0u) == message_cycles.end(), "message_cycles");
+  require(message_addition.empty() || message_addition.size() == messages, "message_addition");
   require(message_turn.empty() || message_turn.size() == messages, "message_turn");
   require(arrival_count.size() == arrivals, "arrival_count");
   for (const std::vector<std::uint32_t>* column : {&row_cell, &message_cell}) {

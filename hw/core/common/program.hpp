@@ -42,10 +42,11 @@ struct Program {
   std::vector<std::uint32_t> row_needs;  // and how often each of these must have counted in its iteration
   Lists row_messages;                    // row -> messages it sends
   // Messages a row sends, in table order.
-  std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
-  std::vector<std::uint32_t> message_cell;     // where it is written there
-  std::vector<std::uint32_t> message_cycles;   // for which it has a lane
-  std::vector<std::uint32_t> message_turn;     // of an operand, among those of its cell, in the stated order; empty without one
+  std::vector<std::uint32_t> message_arrival;   // the counter it raises at its destination
+  std::vector<std::uint32_t> message_cell;      // where it is written there
+  std::vector<std::uint32_t> message_cycles;    // for which it has a lane
+  std::vector<std::uint32_t> message_addition;  // cycles of a unit that adds it; empty where all take `reduce_chunk_cycles`
+  std::vector<std::uint32_t> message_turn;      // of an operand, among those of its cell, in the stated order; empty without one
   // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
   Lists message_hops;                       // message -> the bundles of its route: it takes a lane of each
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
@@ -63,6 +64,11 @@ struct Program {
   // Whether a message of this node, number `index` of those that rows send, is for the node itself.
   bool is_local(std::uint32_t node, std::uint32_t index) const {
     return arrival_begin[node] <= message_arrival[index] && message_arrival[index] < arrival_begin[node + 1];
+  }
+
+  // For how long a reduction unit adds what a message brings, number `index` of those that rows send.
+  std::uint64_t addition_cycles(std::uint32_t index) const {
+    return message_addition.empty() ? reduce_chunk_cycles : message_addition[index];
   }
 
   std::uint64_t cell_of(std::uint32_t cell, std::uint32_t iteration) const {

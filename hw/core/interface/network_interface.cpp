@@ -88,7 +88,7 @@ void NetworkInterface::land(MessageId id, Cycle complete) {
   Message& message = ledger_.messages[id];
   message.complete = complete;
   if (message.op == RowOp::kReduce) {
-    reduction_unit_.accept(id, complete, program_.reduce_chunk_cycles);
+    reduction_unit_.accept(id, complete, program_.addition_cycles(message.index));
   } else {
     ledger_.memory.at(node_, message.cell) = message.value;
     ledger_.count(id, complete);

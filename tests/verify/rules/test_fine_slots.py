@@ -14,7 +14,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
-from certree.verify.rules.fine_slots import _in_flight
+from certree.verify.rules.fine_slots import in_flight
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import build, network
 from tests.verify.fine_moved import MACHINE, drawn, fault, shifted
@@ -264,6 +264,6 @@ def test_any_channel(layer: int) -> None:
 def test_times_of_many_links_and_long_runs_stay_within_words() -> None:
     """A number for each link and cycle would need 65 bits here, and messages of other links would seem to meet."""
     link, start = np.array([0, 1 << 13]), np.array([0, 1 << 50])
-    assert _in_flight(link, start, start + 10).tolist() == [0, 0]
-    assert _in_flight(np.array([1, 1]) << 13, start + (1 << 50), start + (2 << 50)).tolist() == [0, 0]
-    assert _in_flight(np.array([1, 1]) << 13, np.array([0, 1]), np.array([1, 2]) << 50).tolist() == [0, 1]
+    assert in_flight(link, start, start + 10).tolist() == [0, 0]
+    assert in_flight(np.array([1, 1]) << 13, start + (1 << 50), start + (2 << 50)).tolist() == [0, 0]
+    assert in_flight(np.array([1, 1]) << 13, np.array([0, 1]), np.array([1, 2]) << 50).tolist() == [0, 1]

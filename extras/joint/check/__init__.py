@@ -1,0 +1,6 @@
+"""Verification of joint schedules.
+
+- `joint_checks`: a joint schedule in, a verdict out; `joint_bounds`: bounds on all
+  collectives together, re-checked by their witness
+- `joint_report`: verdicts as documents and in words
+"""

@@ -1,0 +1,158 @@
+"""Lower bounds on runs of several collectives at once: lengths of links under which all that has to travel is long.
+
+A bound is a document {"collectives", "length", "value"}. Its value is a number of cycles, as text: what these collectives take from
+the first cycle in which one of them may start. `length` has a whole number for each link.
+
+*Proof.* Let d_j be the granules of collective j, and c_j the least that the transfers of one chunk cover under these lengths
+(`certree.verify.bounds.witnesses.metric`, whose proof is for one chunk at a time, whatever else is on the links). All granules of
+all these collectives then cover the sum of d_j · c_j, and the links offer sum(capacity · length) in each cycle of a granule. A
+message is fired in or after the first cycle in which one of the collectives may start; between that and its arrival at the
+last node are the latency of a route and the cycles of a header, as in the proof of `certree.verify.bounds.times.load`. Nothing is assumed of the
+schedule of any collective: any chunks, shares, routes, relays and buffers, slotted or paced.
+
+*Starts.* A collective that waits for others starts no earlier than each of them can have ended. So a bound counts from the earliest
+such cycle of its collectives (`earliest`), which follows from the bounds on single collectives.
+
+*Weighted ends.* By the same count the collectives that end first, in any order, take together what they need: the sum of weight ·
+end is at least that of one machine with the works p_j = d_j · c_j / sum(capacity · length), in the order of p_j / weight (W. Smith,
+1956). The witness is the lengths of a bound on all collectives.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.joint.model.collective_list import Entry
+from certree.models.common.fields import Fields
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import NodeKind, Topology
+from certree.verify.bounds.classes import ordered
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.timed import TimeInstance
+from certree.verify.bounds.witness import WitnessError, malformed
+from certree.verify.bounds.witnesses.metric import link_numbers, needed_length, total
+from certree.verify.rule import Subject, rule
+
+Int64 = NDArray[np.int64]
+_EXAMPLE = "tests/extras/joint/check/test_joint_checks.py"
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Collectives on a network and machine, each behind those that it waits for."""
+
+    topology: Topology
+    machine: Machine
+    entries: tuple[Entry, ...]
+
+    @cached_property
+    def instances(self) -> dict[str, TimeInstance]:
+        """By name what a bound on one of them is for."""
+        return {
+            entry.name: TimeInstance(Instance(self.topology, entry.collective), entry.size, self.machine) for entry in self.entries
+        }
+
+    @property
+    def terms(self) -> list[str]:
+        """The class of the bounds (`certree.verify.bounds.classes`)."""
+        other = (self.topology.kind == NodeKind.SWITCH) & ~self.topology.reducing
+        return ordered(["no coding", "machine", *(["switches only forward"] if other.any() else [])])
+
+    def works(self, names: Sequence[str], length: Int64) -> dict[str, Fraction]:
+        """By name: cycles for which a collective fills all links, weighted by their lengths. O(endpoints · links · hops) each."""
+        found = {}
+        for name in names:
+            of = self.instances[name]
+            exact = of.exact.topology
+            volume = total(exact.capacity.astype(np.int64) * length)
+            if not volume:
+                raise WitnessError("joint-bound", "a joint bound whose links all have length 0 bounds nothing")
+            found[name] = needed_length(of.exact, length) / volume * exact.scale * of.granules
+        return found
+
+    def value(self, names: Sequence[str], length: Int64) -> int:
+        """The cycles that these collectives take under these lengths, from the first cycle in which one of them may start."""
+        least = min(self._ends(name) for name in names)
+        return least + math.ceil(sum(self.works(names, length).values()))
+
+    def _ends(self, name: str) -> int:
+        """Cycles between a firing and an arrival that no granule uses."""
+        of = self.instances[name]
+        return of.near + of.header
+
+    def checked(self, bound: Any) -> int:
+        """The value of a bound, once its witness proves exactly that; WitnessError."""
+        fields = Fields(bound, "joint bound", malformed).only("collectives", "class", "length", "value")
+        names = fields.texts("collectives", known=self.instances)
+        if len(set(names)) < len(names):
+            fields.refuse("collectives names one twice")
+        length = link_numbers(self.topology, "joint", "length", fields.raw("length"))
+        shown = self.value(names, length)
+        if fields.text("value") != str(shown):
+            stated = fields.text("value")
+            raise WitnessError("joint-bound", f"the lengths show {shown} cycles for {_some(names)}, not {stated}")
+        if fields.raw("class") != self.terms:
+            raise WitnessError("joint-bound", f"a joint bound has the class {', '.join(self.terms)} here")
+        return shown
+
+    def document(self, names: Sequence[str], length: Int64) -> dict[str, Any]:
+        """The bound of these lengths."""
+        value = str(self.value(names, length))
+        return {"collectives": list(names), "class": self.terms, "length": length.tolist(), "value": value}
+
+
+@dataclass(frozen=True)
+class Least:
+    """What bounds on collectives say together: the `cycles` until all have ended, and `weighted_ends`, the least sum of weight
+    times end; both from the common start. `earliest`: by name the first cycle in which it can start."""
+
+    cycles: int
+    weighted_ends: int
+    earliest: Mapping[str, int]
+
+
+@rule("joint-bound", "a bound on several collectives that its lengths do not prove", _EXAMPLE, Subject.JOINT)
+def least(of: Together, bounds: Sequence[Any]) -> Least:
+    """What these bounds say, each re-checked; WitnessError where one is not proved. O(bounds · a bound on each collective)."""
+    checked = [(bound["collectives"], of.checked(bound), bound["length"]) for bound in map(_table, bounds)]
+    single = {entry.name: 0 for entry in of.entries}
+    for names, value, _ in checked:
+        if len(names) == 1:
+            single[names[0]] = max(single[names[0]], value)
+    earliest: dict[str, int] = {}
+    for entry in of.entries:  # each behind those that it waits for
+        earliest[entry.name] = max([entry.start, *(earliest[name] + single[name] for name in entry.after)])
+    start = of.machine.ni_start_cycles
+    ends = {name: start + earliest[name] + single[name] for name in earliest}
+    together = [start + min(earliest[name] for name in names) + value for names, value, _ in checked]
+    weighted = sum(entry.weight * ends[entry.name] for entry in of.entries)
+    for names, _, length in checked:
+        if len(names) == len(of.entries):
+            weighted = max(weighted, _smith(of, of.works(names, np.array(length, np.int64)), start))
+    return Least(max([*ends.values(), *together]), weighted, earliest)
+
+
+def _table(bound: Any) -> Any:
+    if not isinstance(bound, Mapping) or "collectives" not in bound or "length" not in bound:
+        raise malformed("a joint bound must have collectives, class, length and value")
+    return bound
+
+
+def _smith(of: Together, works: Mapping[str, Fraction], start: int) -> int:
+    """The least sum of weight · end of one machine with these works, none of which starts before cycle `start`."""
+    order = sorted(of.entries, key=lambda entry: (works[entry.name] / entry.weight, entry.name))
+    now, summed = Fraction(start), Fraction(0)
+    for entry in order:
+        now += works[entry.name]
+        summed += entry.weight * now
+    return math.ceil(summed)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,1 @@
+"""What `certree synthesize --workload` and `certree simulate` do with several collectives at once."""

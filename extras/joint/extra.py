@@ -1,0 +1,11 @@
+"""What joint schedules add to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    provides={
+        "joint schedules": "command.synthesizing:synthesize_workload",
+        "runs of joint schedules": "command.simulating:simulate_joint",
+    },
+    plug_ins={"artefacts": ("artefacts",), "documents": ("documents",), "rules": ("check",)},
+)

@@ -1,0 +1,4 @@
+"""Joint schedules: of the schedules of their collectives (`merging`), and lengths of links for their bounds (`joint_lengths`).
+
+`joining`: the collectives with and without relays, in several orders and one after the other; the best is kept.
+"""

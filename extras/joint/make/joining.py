@@ -1,0 +1,255 @@
+"""Joint schedules: each collective by the methods for one, with relays and without, and all of them merged.
+
+Alone, a collective is fastest when all endpoints relay its data; together with others, often when none does. So both are made.
+They are merged in several orders and compared with one collective after the other, which uses the fastest of each; the schedule
+that ends first is kept, of these the one with the least sum of weighted ends.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.api.parsing import Network, topology
+from certree.api.settings import machine_for, silent
+from certree.api.synthesis import synthesize
+from certree.extras.joint.check.joint_bounds import Together
+from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.make.joint_lengths import joint_bounds
+from certree.extras.joint.make.merging import Jobs, Priority, merged
+from certree.extras.joint.model.collective_list import Entry, can_do_without_others, in_order, load_collectives
+from certree.extras.joint.model.joint_schedule import JointSchedule, Part
+from certree.models.common.errors import CertreeError, UnsupportedError
+from certree.models.fine.rebooking import MAX_SLOTS, with_guards
+from certree.models.fine.slots import fine_times
+from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+
+Int64 = NDArray[np.int64]
+_CHANGES = 8  # of one collective's schedule for another, for an effort of 1
+_USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
+
+
+def joint(
+    network: Network,
+    collectives: str | Path | Sequence[Entry],
+    *,
+    machine: str | Path | Machine | None = None,
+    effort: int = 1,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> JointSchedule:
+    """A schedule for several collectives at once on one network: nothing meets on a link, and all ends early.
+
+    Parameters
+    ----------
+    network : str, path or Topology
+        As in `synthesize`.
+    collectives : str, path or sequence of Entry
+        A TOML file with a table `[[collective]]` for each (docs/explanation/joint.md), or the entries themselves.
+    machine : str, path or Machine, optional
+        As in `synthesize`.
+    effort, seed : int
+        As in `synthesize`, for each collective; the same arguments give the same schedule.
+    progress : callable, optional
+        Receives a line now and then.
+
+    Returns
+    -------
+    JointSchedule
+        Verified, with bounds. It is never slower than its collectives one after the other.
+
+    Raises
+    ------
+    InputError
+        For a file that is malformed, names that occur twice, collectives that wait for each other in a circle.
+    UnsupportedError
+        Where a collective has no schedule in fine slots.
+    """
+    wanted, tell = topology(network), progress or silent
+    on = machine_for(wanted, machine, tell)
+    if isinstance(collectives, str | Path):
+        entries = load_collectives(Path(collectives), wanted, on)
+    else:
+        entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
+    made = []
+    for entry in entries:
+        tell(f"a schedule for {entry.name}")
+        made.append(_choices(wanted, on, entry, effort, seed))
+    tell("merging")
+    choices = {entry.name: kept for entry, kept in zip(entries, made, strict=True)}
+    best = _best(entries, choices, effort)
+    of = Together(wanted, on, entries)
+    tell("bounds")
+    bounds = joint_bounds(of, [part.schedule for part in best.parts])
+    provenance = {
+        "method": best.method,
+        "one_after_the_other_cycles": on.ni_start_cycles + best.sequence,
+        "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
+    }
+    found = JointSchedule(wanted, on, best.parts, tuple(bounds), provenance)
+    verdict = verify_joint(found)
+    if not verdict.valid:
+        raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A schedule of a collective in fine slots on the whole network; `relay`: who may relay its data."""
+
+    relay: str
+    jobs: Jobs
+
+    @property
+    def cycles(self) -> int:
+        """From its first slot until all has landed."""
+        return self.jobs.times.cycles - self.jobs.times.machine.ni_start_cycles
+
+
+def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, seed: int) -> list[_Choice]:
+    """The schedules of a collective, the fastest first."""
+    found, error = [], None
+    for relay in ("all", "members")[: 1 + can_do_without_others(network, entry)]:
+        try:
+            made = synthesize(network, entry.collective, size=entry.size, machine=machine, relay=relay, effort=effort, seed=seed)
+            found.append(_Choice(relay, Jobs.of(_on(network, made, entry, machine))))
+        except UnsupportedError as refused:
+            error = refused
+    if not found:
+        raise UnsupportedError(f"{entry.name}: {error}")
+    return sorted(found, key=lambda choice: choice.cycles)
+
+
+def _on(network: Topology, made: AnySchedule, entry: Entry, machine: Machine) -> Schedule:
+    """A schedule on all of the network, in fine slots, one iteration. UnsupportedError where its part of the network counts links
+    in another unit."""
+    one = ToOneIteration().apply(written_out(made))
+    if one.topology is not network:
+        one = moved(one, network, entry)
+    return with_guards(one, entry.size, machine, 0)
+
+
+def moved(schedule: Schedule, network: Topology, entry: Entry) -> Schedule:
+    """A schedule on a network without some endpoints, on the network with them. UnsupportedError for links in another unit."""
+    part = schedule.topology
+    number = _link_numbers(part, network)
+    same = part.scale == network.scale and np.array_equal(part.capacity, network.capacity[number])
+    if not same or part.rates is not None:
+        raise UnsupportedError(f"{part.name} counts links in another unit than {network.name}")
+    routes = tuple(tuple(number[list(route)].tolist()) for route in schedule.routes)
+    collective = entry.collective.fitted(network)
+    return replace(schedule, topology=network, collective=collective, routes=routes, certificate=None)
+
+
+def _link_numbers(part: Topology, network: Topology) -> Int64:
+    """By link of a part of a network its number in the network; parallel links in their order."""
+    width = len(network.kind)
+
+    def keys(of: Topology) -> tuple[Int64, Int64]:
+        pair = of.src.astype(np.int64) * width + of.dst
+        order = np.argsort(pair, kind="stable")
+        place = np.empty(len(pair), np.int64)
+        place[order] = np.arange(len(pair)) - np.searchsorted(pair[order], pair[order])
+        return pair, place
+
+    (pair, place), (wide, inner) = keys(part), keys(network)
+    order = np.lexsort((inner, wide))
+    return order[np.searchsorted(wide[order], pair) + place]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Parts with how they were made: the number of each collective's choice. `sequence`: cycles of one after the other."""
+
+    parts: tuple[Part, ...]
+    method: str
+    chosen: Mapping[str, int]
+    sequence: int
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """When all has landed, and the weighted sum."""
+        return max(part.landed for part in self.parts), sum(part.entry.weight * part.landed for part in self.parts)
+
+    @property
+    def last(self) -> str:
+        """The collective that ends last."""
+        return max(self.parts, key=lambda part: part.landed).name
+
+
+def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], effort: int) -> _Found:
+    """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
+    best = _one_after_the_other(entries, choices)
+    fastest = dict.fromkeys(choices, 0)
+    alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
+    trials = _Trials(entries, choices, best.sequence, _USES * effort)
+    for chosen in (alone, fastest):
+        best = trials.better(chosen, best)
+    for _ in range(_CHANGES * effort):
+        changed = trials.better(_changed(best, choices), best)
+        if changed is best:
+            break
+        best = changed
+    return best
+
+
+class _Trials:
+    """Merged schedules, up to a number of `uses` of links and units in all."""
+
+    def __init__(self, entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], sequence: int, uses: int) -> None:
+        self.entries, self.choices, self.sequence, self.uses = entries, choices, sequence, uses
+        self.slot = 1 + sequence // (MAX_SLOTS // 4)
+
+    def better(self, chosen: Mapping[str, int], best: _Found) -> _Found:
+        """The best of what there is and of these choices, merged in each order for which there is time."""
+        jobs = {name: self.choices[name][number].jobs for name, number in chosen.items()}
+        each = sum(len(one.places.row) for one in jobs.values())
+        for method, priority in _priorities(self.entries, jobs):
+            if each > self.uses:
+                break
+            self.uses -= each
+            try:
+                parts = merged(self.entries, jobs, self.slot, priority)
+            except UnsupportedError:
+                continue
+            best = min(best, _Found(parts, method, chosen, self.sequence), key=lambda one: one.key)
+        return best
+
+
+def _changed(found: _Found, choices: Mapping[str, Sequence[_Choice]]) -> dict[str, int]:
+    """The choices, with the next one of the collective that ends last."""
+    return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
+
+
+def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]]) -> _Found:
+    parts: list[Part] = []
+    now = 0
+    for entry in entries:
+        schedule = choices[entry.name][0].jobs.schedule
+        first = int(fine_times(schedule).fire.min(initial=0))
+        parts.append(Part(entry, max(0, max(now, entry.start) - first), schedule))
+        now = max(now, parts[-1].landed)
+    return _Found(tuple(parts), "one after the other", dict.fromkeys(choices, 0), now)
+
+
+def _priorities(entries: Sequence[Entry], jobs: Mapping[str, Jobs]) -> Iterator[tuple[str, Priority]]:
+    """Orders of all transfers, by name."""
+    cycles = {name: one.times.cycles for name, one in jobs.items()}
+    number = {entry.name: place for place, entry in enumerate(entries)}
+    rank = {name: place for place, name in enumerate(sorted(number, key=lambda name: (-cycles[name], number[name])))}
+
+    def fire(entry: Entry) -> Int64:
+        return jobs[entry.name].times.fire
+
+    yield "as alone", lambda entry, _: entry.start + fire(entry)
+    yield "longest rest first", lambda entry, _: fire(entry) - cycles[entry.name]
+    yield "in proportion", lambda entry, _: fire(entry) * (1 << 20) // cycles[entry.name]
+    yield "by weight", lambda entry, _: fire(entry) // entry.weight
+    yield "longest first", lambda entry, _: np.full(len(fire(entry)), rank[entry.name], np.int64)
+    yield "in the order of the list", lambda entry, _: np.full(len(fire(entry)), number[entry.name], np.int64)

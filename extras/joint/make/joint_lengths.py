@@ -1,0 +1,70 @@
+"""Lengths of links for bounds on several collectives: those that weigh what a joint schedule fills, and improvements of them."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.joint.check.joint_bounds import Together
+from certree.models.fine.slots import FineTimes
+from certree.models.schedule.schedule import Schedule
+from certree.verify.bounds.witness import Bound, WitnessError
+
+Int64 = NDArray[np.int64]
+_LEVELS = (Fraction(1), Fraction(99, 100), Fraction(19, 20), Fraction(9, 10), Fraction(4, 5), Fraction(1, 2))
+_POWERS = (1, 4, 16)
+_BITS = 8  # of lengths by fill
+
+
+def joint_bounds(of: Together, schedules: Sequence[Schedule]) -> list[Bound]:
+    """The best bound on all collectives, those on each that are needed, and one on every subset that starts late.
+
+    Lengths are tried that follow from what the schedules put on the links; of each set of collectives the best is kept.
+    O(lengths tried · collectives · a bound on one).
+    """
+    names = [entry.name for entry in of.entries]
+    load = {name: link_load(schedule) for name, schedule in zip(names, schedules, strict=True)}
+    sets = [[name] for name in names]
+    starts = sorted({entry.start for entry in of.entries})
+    sets += [late for start in starts if len(late := [one.name for one in of.entries if one.start >= start]) > 1]
+    found = []
+    for chosen in sets:
+        if (bound := _best(of, chosen, sum(load[name] for name in chosen))) is not None:
+            found.append(bound)
+    return found
+
+
+def _best(of: Together, names: Sequence[str], load: Int64 | int) -> Bound | None:
+    best, value = None, 0
+    for length in _lengths(of, np.asarray(load)):
+        try:
+            reached = of.value(names, length)
+        except WitnessError:  # all links have length 0
+            continue
+        if reached > value:
+            best, value = length, reached
+    return None if best is None else of.document(names, best)
+
+
+def _lengths(of: Together, load: Int64) -> Iterator[Int64]:
+    """Lengths of all links: the same; 1 where links are nearly as full as the fullest; and powers of their fill."""
+    topology = of.topology
+    yield np.ones(len(topology.src), np.int64)
+    capacity = topology.pair_capacity
+    fill = (load << _BITS) // capacity
+    most = max(1, int(fill.max(initial=0)))
+    for level in _LEVELS:
+        full = fill * level.denominator >= most * level.numerator
+        yield full[topology.pair_of_link].astype(np.int64)
+    for power in _POWERS:
+        scaled = ((fill << _BITS) // most).astype(object) ** power >> (_BITS * (power - 1))
+        yield np.maximum(1, scaled.astype(np.int64) // capacity)[topology.pair_of_link]
+
+
+def link_load(schedule: Schedule) -> Int64:
+    """By pair of nodes: cycles for which messages of a schedule in fine slots are on its links."""
+    times = FineTimes(schedule)
+    uses, load = times.reservations, np.zeros(len(schedule.topology.pair_capacity), np.int64)
+    np.add.at(load, uses.pair, times.length[uses.row])
+    return load

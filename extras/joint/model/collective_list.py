@@ -1,0 +1,133 @@
+"""Lists of collectives that run on one network: TOML files with a table `[[collective]]` for each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from certree.models.common.errors import InputError, located, short
+from certree.models.common.fields import Fields
+from certree.models.common.files import read_bytes
+from certree.models.common.presets import parse_toml
+from certree.models.common.quantities import MAX_SIZE, parse_duration
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.relays import MEMBERS, relayed
+from certree.models.schedule.collective import ALLTOALLV, Collective, parse_collective, parse_members
+
+MOST = 1 << 10  # collectives
+MOST_WEIGHT = 1 << 20
+MOST_CYCLES = 1 << 40  # before a collective may start
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A collective of a list: its `name`, which no other has, what it is, and the bytes of its message. It may start in cycle
+    `start` of the run, and when all data of those named in `after` have landed everywhere. `weight` counts its end in the sum of
+    weighted ends."""
+
+    name: str
+    collective: Collective
+    size: int
+    start: int = 0
+    after: tuple[str, ...] = ()
+    weight: int = 1
+
+    def document(self) -> dict[str, object]:
+        """The fields that say when it may start and how it counts."""
+        return {"name": self.name, "start": self.start, "after": list(self.after), "weight": self.weight}
+
+
+def load_collectives(path: Path, topology: Topology, machine: Machine) -> tuple[Entry, ...]:
+    """The collectives of a TOML file, in an order in which each comes behind those that it waits for.
+
+    InputError names the table and the field that is wrong, members that cannot reach each other, and collectives that wait for each
+    other in a circle.
+    """
+    where = str(path)
+    found = Fields(parse_toml(read_bytes(path), where), where).only("collective")
+    tables = found.tables("collective", least=1)
+    if len(tables) > MOST:
+        found.refuse(f"{len(tables)} collectives; allowed: {MOST}")
+    entries = [_entry(fields, number, topology, machine) for number, fields in enumerate(tables)]
+    with located(where):
+        return in_order(entries)
+
+
+def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) -> Entry:
+    optional = ("members", "root", "start", "after", "weight", "name")
+    fields.only("kind", "size", optional=optional)
+    kind = fields.text("kind")
+    if kind == ALLTOALLV:
+        fields.refuse(f"kind {ALLTOALLV} is not for collectives that run together; use all-to-all")
+    members: Iterable[int] | None = None
+    with located(fields.where):
+        if "members" in fields:
+            members = parse_members(fields.text("members")) if isinstance(fields.raw("members"), str) else fields.wholes("members")
+        collective = parse_collective(kind, fields.whole_or_none("root"), None if members is None else tuple(members))
+        collective = collective.fitted(topology)
+        relayed(topology, collective, "all")
+        start = _cycles(fields, machine)
+    size = fields.size("size")
+    if not 1 <= size <= MAX_SIZE:
+        fields.refuse(f"size is {size}; allowed: 1 to {MAX_SIZE} bytes")
+    name = fields.text("name", default=f"{kind}-{number}")
+    if not name or len(name) > 100 or not name.isprintable():
+        fields.refuse(f"name is {short(name)}; allowed: 1 to 100 printable characters")
+    after = fields.texts("after", default=[]) if fields.raw("after", None) else ()
+    return Entry(name, collective, size, start, after, fields.whole("weight", 1, MOST_WEIGHT, default=1))
+
+
+def _cycles(fields: Fields, machine: Machine) -> int:
+    """The first cycle in which a collective may start: a whole number of cycles, or a text such as "5us", rounded up."""
+    value = fields.raw("start", 0)
+    if not isinstance(value, str):
+        return fields.whole("start", 0, MOST_CYCLES, default=0)
+    text = value.strip()
+    if text.rstrip("munshµ").strip() in ("0", "0.0"):
+        return 0
+    small = {"us": 10**6, "µs": 10**6, "ns": 10**9}.get(text[-2:], 1)
+    seconds = parse_duration(text[:-2] if small > 1 else text) / small
+    cycles = -(-seconds * machine.clock_hz // 1)
+    if cycles > MOST_CYCLES:
+        fields.refuse(f"start is {short(value)}, {cycles} cycles; allowed: up to {MOST_CYCLES}")
+    return int(cycles)
+
+
+def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The same, each behind those that it waits for, else as they are. InputError for names that occur twice or not at all, and for
+    a circle."""
+    waiting = {}
+    for entry in entries:
+        if entry.name in waiting:
+            raise InputError(f"two collectives have the name {short(entry.name)}")
+        waiting[entry.name] = entry
+    for entry in waiting.values():
+        for other in entry.after:
+            if other not in waiting:
+                raise InputError(f"{entry.name} is after {short(other)}; known: {', '.join(waiting)}")
+    done: dict[str, Entry] = {}
+    while waiting:
+        ready = [name for name, entry in waiting.items() if all(other in done for other in entry.after)]
+        if not ready:
+            raise InputError(f"collectives wait for each other in a circle: {_circle(waiting)}")
+        done |= {name: waiting.pop(name) for name in ready}
+    return tuple(done.values())
+
+
+def _circle(waiting: dict[str, Entry]) -> str:
+    seen = [next(iter(waiting))]
+    while True:
+        following = next(other for other in waiting[seen[-1]].after if other in waiting)
+        if following in seen:
+            return " waits for ".join([*seen[seen.index(following) :], following])
+        seen.append(following)
+
+
+def can_do_without_others(topology: Topology, entry: Entry) -> bool:
+    """Whether its members reach each other over links between themselves and over switches."""
+    if entry.collective.members is None:
+        return False
+    try:
+        return relayed(topology, entry.collective, MEMBERS)[0] is not topology
+    except InputError:
+        return False

@@ -1,0 +1,87 @@
+"""Joint schedules: schedules of several collectives in fine slots, each with the slot in which it begins, on one network."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.joint.model.collective_list import Entry
+from certree.models.fine.slots import fine_times
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Schedule
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A collective of a joint schedule: its `entry`, and its `schedule` in fine slots, the first of which opens in cycle `begin`,
+    counted from the opening of the first slot of the run."""
+
+    entry: Entry
+    begin: int
+    schedule: Schedule
+
+    @property
+    def name(self) -> str:
+        """The name of the collective."""
+        return self.entry.name
+
+    @cached_property
+    def fire(self) -> NDArray[np.int64]:
+        """By row: the cycle of the run in which it fires."""
+        return self.begin + fine_times(self.schedule).fire
+
+    @cached_property
+    def first(self) -> int:
+        """The cycle in which its first transfer fires."""
+        return int(self.fire.min(initial=1 << 62)) if self.schedule.transfers else self.begin
+
+    @cached_property
+    def landed(self) -> int:
+        """The cycle in which all of its data have landed."""
+        times = fine_times(self.schedule)
+        return self.begin + times.cycles - times.machine.ni_start_cycles
+
+
+@dataclass(frozen=True, eq=False)
+class JointSchedule:
+    """Collectives on one network and machine, each in fine slots of its own length.
+
+    `bounds`: what every run of these collectives takes (`certree.extras.joint.check.joint_bounds`). `provenance`: how it was made,
+    and the cycles of its collectives one after the other.
+    """
+
+    topology: Topology
+    machine: Machine
+    parts: tuple[Part, ...]
+    bounds: tuple[Mapping[str, Any], ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What its collectives are."""
+        return tuple(part.entry for part in self.parts)
+
+    @property
+    def ends(self) -> dict[str, int]:
+        """By name: cycles from the common start until all data of the collective have landed."""
+        return {part.name: self.machine.ni_start_cycles + part.landed for part in self.parts}
+
+    @property
+    def cycles(self) -> int:
+        """Cycles from the common start until all data have landed."""
+        return max(self.ends.values())
+
+    @property
+    def weighted_ends(self) -> int:
+        """The sum of the ends of collectives, each times its weight."""
+        ends = self.ends
+        return sum(part.entry.weight * ends[part.name] for part in self.parts)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{part.name} {part.entry.collective.name}" for part in self.parts[:4])
+        more = f" and {len(self.parts) - 4} more" if len(self.parts) > 4 else ""
+        return f"<JointSchedule of {len(self.parts)} collectives on {self.topology.name}: {kinds}{more}; {self.cycles} cycles>"
