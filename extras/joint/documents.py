@@ -19,7 +19,7 @@ DOCUMENTS |= {
         """,
     "joint-run": """
         topology machine engine: text
-        cycles closed_form_cycles contention_cycles late messages flit_hops: count
+        cycles closed_form_cycles contention_cycles late messages: count
         seconds: rational
         data_ok: bool
         router_effect: text?

@@ -129,6 +129,8 @@ def simulate_command(
     routers out); or when a schedule relies on slots and its messages may be late because of routers, --skew, --drift or
     --background, or of endpoints (--allow-late runs it).
     """
+    if (joint := provided("runs of joint schedules")(context, path)) is not None:
+        return int(joint)
     _require_fitting(context, engine)
     _require_endpoint(context)
     if engine == Engine.FLOW:

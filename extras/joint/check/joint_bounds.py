@@ -7,8 +7,8 @@ the first cycle in which one of them may start. `length` has a whole number for 
 (`certree.verify.bounds.witnesses.metric`, whose proof is for one chunk at a time, whatever else is on the links). All granules of
 all these collectives then cover the sum of d_j · c_j, and the links offer sum(capacity · length) in each cycle of a granule. A
 message is fired in or after the first cycle in which one of the collectives may start; between that and its arrival at the
-last node are the latency of a route and the cycles of a header, as in the proof of `certree.verify.bounds.times.load`. Nothing is assumed of the
-schedule of any collective: any chunks, shares, routes, relays and buffers, slotted or paced.
+last node are the latency of a route and the cycles of a header, as in the proof of `certree.verify.bounds.times.load`. Nothing is
+assumed of the schedule of any collective: any chunks, shares, routes, relays and buffers, slotted or paced.
 
 *Starts.* A collective that waits for others starts no earlier than each of them can have ended. So a bound counts from the earliest
 such cycle of its collectives (`earliest`), which follows from the bounds on single collectives.

@@ -8,6 +8,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.run.joint_run import run_joint
 from certree.models.common.errors import ScheduleFormatError
 from tests.extras.joint.small_joint import small, verdict_on
 
@@ -129,15 +130,18 @@ def _mutated(draw: random.Random) -> Callable[[Any], None]:
 
 
 def test_mutants() -> None:
-    """No mutant is accepted whose run would not be right; those that are not even schedules are refused as such."""
-    draw, refused, accepted = random.Random(5), 0, []
-    for number in range(60):
+    """What the run shows to be wrong is never accepted: late rows, contention, another end, wrong data. A row that moves to a cycle
+    in which all that it needs is free may be right, in the run as well."""
+    draw, rejected, right = random.Random(5), 0, 0
+    for _ in range(60):
         try:
             verdict = verdict_on(_mutated(draw))
         except ScheduleFormatError:
-            refused += 1
+            rejected += 1
             continue
         if verdict.valid:
-            accepted.append((number, verdict.joint))
-        refused += not verdict.valid
-    assert refused + len(accepted) == 60
+            assert run_joint(verdict.joint).holds
+            right += 1
+        rejected += not verdict.valid
+    assert rejected + right == 60
+    assert rejected > 40

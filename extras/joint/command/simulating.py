@@ -1,0 +1,61 @@
+"""Runs of joint schedules, which `certree simulate` calls."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from certree.api.artefacts import kind_of
+from certree.cli.words.progress_bar import now_and_then, working
+from certree.cli.words.terminal import show
+from certree.extras.joint.model.joint_file import FORMAT, load_joint
+from certree.extras.joint.run.joint_run import run_joint
+from certree.models.common.errors import InputError
+from certree.models.common.files import Opened
+
+_TAKEN = ("path", "engine", "as_json")
+
+
+def simulate_joint(context: click.Context, path: Path) -> int | None:
+    """Run the joint schedule on a path and show what it did; None where something else is there. InputError for options that do not
+    go with it."""
+    opened = Opened(path)
+    kind = kind_of(opened)
+    if kind is None or kind.format != FORMAT:
+        return None
+    asked = context.params
+    for name in asked:
+        if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = {"machine": "params"}.get(name, name.replace("_", "-"))
+            raise InputError(f"--{option}: not with a joint schedule; allowed: --engine fast or lanes, --json")
+    joint = load_joint(opened)
+    with working("simulating") as tell:
+        done = run_joint(joint, "fast" if asked["engine"] == "auto" else asked["engine"], now_and_then(tell, joint.cycles))
+    document: dict[str, Any] = {
+        "topology": joint.topology.name,
+        "machine": joint.machine.name,
+        "engine": done.engine,
+        "seconds": str(Fraction(done.cycles, joint.machine.clock_hz)),
+        "data_ok": done.data_ok,
+        "stall": list(done.stall),
+        **{name: getattr(done, name) for name in ("cycles", "closed_form_cycles", "contention_cycles", "late", "messages")},
+        **{name: getattr(done, name) for name in ("router_effect", "wrong")},
+    }
+    show(document, _words, kind="joint-run", as_json=asked["as_json"])
+    return 0 if done.holds else 1
+
+
+def _words(document: dict[str, Any]) -> str:
+    lines = [
+        f"run of all collectives at once on {document['topology']}: {document['cycles']:,} cycles ({document['engine']} engine)",
+        f"  closed form       {document['closed_form_cycles']:,} cycles",
+        f"  contention        {document['contention_cycles']:,} cycles; {document['late']:,} rows late",
+        f"  data              {'right in every collective' if document['data_ok'] else 'wrong'}",
+    ]
+    if document["wrong"] is not None:
+        lines.append(f"  first wrong       {document['wrong']}")
+    if document["router_effect"] is not None:
+        lines.append(f"  routers left out  {document['router_effect']}")
+    return "\n".join([*lines, *(f"  {line}" for line in document["stall"])])

@@ -1,0 +1,181 @@
+"""The tables of several collectives as one program of the simulated machine: each node has one table with the rows of all.
+
+Rows of a node are in the order of the cycles in which they fire. Each row, message and arrival belongs to a collective, its tag;
+each collective has cells of its own in the memory of every node, and sums that take as long as its chunks.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.hw.core_calls import narrowed
+from certree.hw.engines.core_program import Program
+from certree.hw.engines.table_rows import Rows, TableRows
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.clocks import Clocks
+from certree.models.network.routing import DIRECT
+from certree.models.tables.tables import Tables
+
+Int64 = NDArray[np.int64]
+
+
+def tables_of(joint: JointSchedule) -> list[Tables]:
+    """The tables of each collective alone; UnsupportedError where no rows say what it does."""
+    found = []
+    for part in joint.parts:
+        try:
+            found.append(lower(part.schedule, part.entry.size, joint.machine))
+        except UnsupportedError as refused:
+            raise UnsupportedError(f"{part.name}: {refused}") from None
+    return found
+
+
+class JointRows(Rows):
+    """Rows of all collectives. `tag_of_row`: the number of the collective of each; `base`: by collective its first cell in a node.
+
+    O(rows log rows).
+    """
+
+    def __init__(self, joint: JointSchedule, tables: Sequence[Tables]) -> None:
+        parts = [TableRows(one) for one in tables]
+        self.joint, self.has_local = joint, any(part.has_local for part in parts)
+        cells = [int(part.scalars["cells"]) for part in parts]
+        self.base = np.cumsum([0, *cells])
+        columns = _Joined(joint, parts, self.base[:-1])
+        self.sent, self.flits, self.tag_of_row = columns.sent, columns.flits, columns.tag_of_row
+        total = int(self.base[-1])
+        self.scalars = dict(parts[0].scalars) | {
+            "slot_cycles": 1,
+            "period": int(columns.rows["row_step"].max(initial=0)) + 1,
+            **dict.fromkeys(("cells", "stride", "work_base"), total),
+            **{"chunks": total, "work_stride": 0, "in_flight": 1, "repeats": 1},
+        }
+        self._start = joint.machine.ni_start_cycles
+        self.rows = {name: narrowed(name, column) for name, column in columns.rows.items()}
+        self.set_clocks(Clocks.equal(self.scalars["nodes"]))
+        self._check_counters()
+
+    def _rows(self) -> dict[str, NDArray[np.integer]]:
+        raise NotImplementedError
+
+    def check_paced(self) -> None:
+        """Raise: the slots are what keeps collectives apart."""
+        raise UnsupportedError("joint schedules run in their slots")
+
+    def describe_arrival(self, arrival: int) -> str:
+        """An expected arrival in words."""
+        return f"arrival {arrival}"
+
+    def describe_row(self, row: int) -> str:
+        """A row in words: its number, its collective, the cycle in which it fires."""
+        tag = self.joint.parts[int(self.tag_of_row[row])].name
+        return f"row {self.node_of(row)[1]} ({tag}, cycle {self.rows['row_step'][row]})"
+
+
+class _Joined:
+    """The columns of the rows, messages and arrivals of all collectives, ordered by node."""
+
+    def __init__(self, joint: JointSchedule, parts: Sequence[TableRows], base: Int64) -> None:
+        nodes = len(joint.topology.kind)
+        self.parts, counts = parts, [len(part.rows["row_op"]) for part in parts]
+        first_row = np.cumsum([0, *counts])
+        stack = _Stack(parts)
+        tag = np.repeat(np.arange(len(parts)), counts)
+        step = np.concatenate(
+            [
+                part.rows["row_step"].astype(np.int64) * part.scalars["slot_cycles"] + of.begin
+                for part, of in zip(parts, joint.parts, strict=True)
+            ]
+        )
+        node = np.concatenate([np.repeat(np.arange(nodes), np.diff(part.rows["row_begin"].astype(np.int64))) for part in parts])
+        order = np.lexsort((np.arange(len(node)), tag, step, node))
+        self.tag_of_row = tag[order]
+        arrival, arrival_of, arrival_begin = _by_node(parts, nodes)
+        rows = {
+            "row_begin": np.searchsorted(node[order], np.arange(nodes + 1)),
+            "row_op": stack.column("row_op")[order],
+            "row_flow": stack.column("row_flow")[order],
+            "row_cell": stack.column("row_cell", base)[order],
+            "row_step": step[order],
+            "arrival_begin": arrival_begin,
+            "arrival_count": stack.column("arrival_count")[arrival_of],
+        }
+        waits_begin, waits = stack.lists("row_waits", order, first_row)
+        rows |= {"row_waits_begin": waits_begin, "row_needs": stack.column("row_needs")[waits]}
+        rows["row_waits"] = arrival[stack.column("row_waits", stack.first("arrival_count"))[waits]]
+        messages_begin, messages = stack.lists("row_messages", order, first_row)
+        message = stack.column("row_messages", stack.first("message_cell"))[messages]
+        rows |= {
+            "row_messages_begin": messages_begin,
+            "row_messages": np.arange(len(message)),
+            "message_arrival": arrival[stack.column("message_arrival", stack.first("arrival_count"))[message]],
+            "message_cell": stack.column("message_cell", base)[message],
+            "message_cycles": stack.column("message_cycles")[message],
+            "message_addition": np.repeat(
+                [part.scalars["reduce_chunk_cycles"] for part in parts], [len(part.rows["message_cell"]) for part in parts]
+            )[message],
+            "message_turn": np.zeros(0, np.int64),
+        }
+        self.rows = rows
+        self.flits = np.concatenate([part.flits for part in parts])[message]
+        self.sent = _sent(parts, message)
+
+
+class _Stack:
+    """Columns of several programs, one behind the other."""
+
+    def __init__(self, parts: Sequence[TableRows]) -> None:
+        self.parts = parts
+
+    def first(self, name: str) -> Int64:
+        """By program the place of its first entry."""
+        return np.cumsum([0, *(len(part.rows[name]) for part in self.parts)])[:-1]
+
+    def column(self, name: str, base: Int64 | None = None) -> Int64:
+        """A column, by program numbered from its base on."""
+        bases = [0] * len(self.parts) if base is None else base.tolist()
+        return np.concatenate([part.rows[name].astype(np.int64) + one for part, one in zip(self.parts, bases, strict=True)])
+
+    def lists(self, name: str, order: Int64, first_row: Int64) -> tuple[Int64, Int64]:
+        """Where the lists of rows begin in this order, and the places of their entries in the stacked column."""
+        base = self.first(name)
+        begin = [part.rows[f"{name}_begin"].astype(np.int64) + one for part, one in zip(self.parts, base, strict=True)]
+        low, high = (np.concatenate([one[side] for one in begin])[order] for side in (slice(None, -1), slice(1, None)))
+        size = high - low
+        starts = np.concatenate(([0], np.cumsum(size)))
+        return starts, np.repeat(low - starts[:-1], size) + np.arange(int(starts[-1]))
+
+
+def _by_node(parts: Sequence[TableRows], nodes: int) -> tuple[Int64, Int64, Int64]:
+    """Arrivals of all programs by node: of each its place, at each place which it is, and where nodes begin."""
+    node = np.concatenate([np.repeat(np.arange(nodes), np.diff(part.rows["arrival_begin"].astype(np.int64))) for part in parts])
+    order = np.argsort(node, kind="stable")
+    place = np.empty(len(node), np.int64)
+    place[order] = np.arange(len(node))
+    return place, order, np.searchsorted(node[order], np.arange(nodes + 1))
+
+
+def _sent(parts: Sequence[TableRows], message: Int64) -> dict[str, NDArray[np.integer]]:
+    """The transfers in the order of messages; routes are numbered on."""
+    found: dict[str, NDArray[Any]] = {
+        name: np.concatenate([part.sent[name] for part in parts])[message] for name in ("src", "dst", "chunk")
+    }
+    base = np.cumsum([0, *(len(part.tables.routes) for part in parts)])
+    route = [
+        np.where(part.sent["route"] == DIRECT, DIRECT, part.sent["route"] + one) for part, one in zip(parts, base, strict=False)
+    ]
+    return found | {"route": np.concatenate(route)[message]}
+
+
+class JointProgram(Program):
+    """The program of an engine without routers for the rows of all collectives."""
+
+    def __init__(self, joint: JointSchedule, rows: JointRows, tables: Sequence[Tables]) -> None:
+        self._rows, self._topology, self._machine = rows, joint.topology, joint.machine
+        self._routes = tuple(route for one in tables for route in one.routes)
+        self.scalars = rows.scalars
+        self.columns = rows.rows | {name: narrowed(name, column) for name, column in self._lanes().items()}

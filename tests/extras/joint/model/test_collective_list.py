@@ -1,0 +1,75 @@
+"""Files that list collectives: what they say, and one line for what is wrong, before anything is made."""
+
+from pathlib import Path
+
+import pytest
+
+import certree.api as ct
+from certree.extras.joint.model.collective_list import load_collectives
+from certree.extras.joint.model.joint_file import load_joint, save_joint
+from tests.cli.running import assert_bad_input, certree, json_of
+from tests.extras.joint.small_joint import entries, small, written
+
+ONE = '[[collective]]\nkind = "all-reduce"\nsize = "1KiB"\nname = "a"\n'
+
+
+def test_text(tmp_path: Path) -> None:
+    found = load_collectives(written(tmp_path), ct.topology("ring:4"), ct.machine("multitree"))
+    assert {entry.name: entry for entry in found} == {entry.name: entry for entry in entries()}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "collective"),
+        ("x = 1\n" + ONE, "unknown field 'x'"),
+        (ONE + "speed = 3\n", "unknown field 'speed'"),
+        (ONE.replace("all-reduce", "all-reducee"), "all-reducee"),
+        (ONE + ONE, "two collectives have the name 'a'"),
+        (ONE + 'after = ["b"]\n', "a is after 'b'; known: a"),
+        (ONE + 'after = ["a"]\n', "in a circle: a waits for a"),
+        (ONE + 'members = "0-9"\n', "member 4 is not an endpoint"),
+        (ONE + 'start = "soon"\n', "soon"),
+        (ONE + "start = -1\n", "-1"),
+        (ONE + "weight = 0\n", "weight"),
+        (ONE.replace("1KiB", "1Kib!"), "1Kib!"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(text)
+    with pytest.raises(ct.InputError) as refused:
+        load_collectives(path, ct.topology("ring:4"), ct.machine("multitree"))
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_members_that_cannot_be_reached(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(ONE + 'members = "0,2"\n')
+    with pytest.raises(ct.CertreeError, match="reach"):
+        load_collectives(path, ct.topology("mesh:1x3,without-node=1"), ct.machine("multitree"))
+
+
+def test_files(tmp_path: Path) -> None:
+    save_joint(small(), tmp_path / "a.json")
+    save_joint(load_joint(tmp_path / "a.json"), tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_commands(tmp_path: Path) -> None:
+    file, made = written(tmp_path), tmp_path / "j.json"
+    outcome = certree("synthesize", "ring:4", "--workload", file, "-o", made)
+    assert outcome.code == 0, outcome
+    assert outcome.out.startswith("valid: joint schedule on ring:4, 4 collectives")
+    assert json_of("verify", made)["valid"]
+    assert json_of("simulate", made)["data_ok"]
+    assert "right in every collective" in certree("simulate", made).out
+    assert_bad_input(certree("synthesize", "ring:4", "--workload", file, "--chunks", "3"), "--chunks: not with --workload")
+    assert_bad_input(certree("simulate", made, "--run", "paced"), "--run: not with a joint schedule")
+    assert_bad_input(certree("verify", made, "--size", "1KiB"), "a joint schedule states the size of each of its collectives")
+    assert_bad_input(certree("export", made, "-o", tmp_path / "t"), "is a joint schedule; name the schedule of a collective as")
+    assert json_of("verify", f"{made}:sum")["valid"]
+    assert certree("draw", f"{made}:more", "-o", tmp_path / "more.svg").code == 0
+    assert certree("export", f"{made}:blocks", "-o", tmp_path / "t").code == 0
+    assert_bad_input(certree("verify", f"{made}:other"), "has no collective other; it has sum")
