@@ -4,5 +4,5 @@
 - `check`: rules of joint schedules, bounds on all collectives together, verdicts as documents and in words
 - `make`: the schedules of the collectives, merged on the links that they share; lengths of links for bounds
 - `run`: simulation of the tables of all collectives at once
-- `artefacts`: files of joint schedules; `joining`: what `certree.api` and the commands call
+- `command`: what `synthesize --workload` and `simulate` do with them; `artefacts`: files of joint schedules
 """
