@@ -1,7 +1,9 @@
 """Lower bounds on runs of several collectives at once: lengths of links under which all that has to travel is long.
 
 A bound is a document {"collectives", "length", "value"}. Its value is a number of cycles, as text: what these collectives take from
-the first cycle in which one of them may start. `length` has a whole number for each link.
+the first cycle in which one of them may start. `length` has a whole number for each link. A bound on one collective may have `time`
+in its place, a bound on the time of its run alone (`certree.verify.bounds.timed`) that holds for every schedule: less the start of
+the interfaces it counts from the collective's own start, as everything else that runs can only delay it.
 
 *Proof.* Let d_j be the granules of collective j, and c_j the least that the transfers of one chunk cover under these lengths
 (`certree.verify.bounds.witnesses.metric`, whose proof is for one chunk at a time, whatever else is on the links). All granules of
@@ -32,9 +34,9 @@ from certree.extras.joint.model.collective_list import Entry
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology
-from certree.verify.bounds.classes import ordered
+from certree.verify.bounds.classes import ordered, restrictions
 from certree.verify.bounds.instance import Instance
-from certree.verify.bounds.timed import TimeInstance
+from certree.verify.bounds.timed import TimeInstance, check_time_bound
 from certree.verify.bounds.witness import WitnessError, malformed
 from certree.verify.bounds.witnesses.metric import link_numbers, needed_length, total
 from certree.verify.rule import Subject, rule
@@ -88,7 +90,10 @@ class Together:
 
     def checked(self, bound: Any) -> int:
         """The value of a bound, once its witness proves exactly that; WitnessError."""
-        fields = Fields(bound, "joint bound", malformed).only("collectives", "class", "length", "value")
+        fields = Fields(bound, "joint bound", malformed)
+        if "time" in fields:
+            return self._checked_alone(fields)
+        fields.only("collectives", "class", "length", "value")
         names = fields.texts("collectives", known=self.instances)
         if len(set(names)) < len(names):
             fields.refuse("collectives names one twice")
@@ -100,6 +105,26 @@ class Together:
         if fields.raw("class") != self.terms:
             raise WitnessError("joint-bound", f"a joint bound has the class {', '.join(self.terms)} here")
         return shown
+
+    def _checked_alone(self, fields: Fields) -> int:
+        """The value of a bound on one collective, from a bound on the time of its run alone that holds for every schedule."""
+        names = fields.only("collectives", "class", "time", "value").texts("collectives", known=self.instances)
+        if len(names) != 1:
+            raise WitnessError("joint-bound", f"a time bound is for one collective, not for {len(names)}")
+        of, time = self.instances[names[0]], fields.table_of("time").table
+        shown = check_time_bound(of, time) - self.machine.ni_start_cycles
+        if restrictions(time.get("class", [""])) or fields.raw("class") != time["class"]:
+            raise WitnessError("joint-bound", f"the time bound of {names[0]} must hold for every schedule, and have the same class")
+        if fields.text("value") != str(shown):
+            raise WitnessError("joint-bound", f"the time bound shows {shown} cycles for {names[0]}, not {fields.text('value')}")
+        return shown
+
+    def alone(self, name: str, time: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The bound on a collective that follows from one on the time of its run; None where that holds for some schedules only."""
+        if restrictions(time["class"]):
+            return None
+        value = str(check_time_bound(self.instances[name], time) - self.machine.ni_start_cycles)
+        return {"collectives": [name], "class": time["class"], "time": dict(time), "value": value}
 
     def document(self, names: Sequence[str], length: Int64) -> dict[str, Any]:
         """The bound of these lengths."""
@@ -120,7 +145,7 @@ class Least:
 @rule("joint-bound", "a bound on several collectives that its lengths do not prove", _EXAMPLE, Subject.JOINT)
 def least(of: Together, bounds: Sequence[Any]) -> Least:
     """What these bounds say, each re-checked; WitnessError where one is not proved. O(bounds · a bound on each collective)."""
-    checked = [(bound["collectives"], of.checked(bound), bound["length"]) for bound in map(_table, bounds)]
+    checked = [(bound["collectives"], of.checked(bound), bound.get("length")) for bound in map(_table, bounds)]
     single = {entry.name: 0 for entry in of.entries}
     for names, value, _ in checked:
         if len(names) == 1:
@@ -133,14 +158,14 @@ def least(of: Together, bounds: Sequence[Any]) -> Least:
     together = [start + min(earliest[name] for name in names) + value for names, value, _ in checked]
     weighted = sum(entry.weight * ends[entry.name] for entry in of.entries)
     for names, _, length in checked:
-        if len(names) == len(of.entries):
+        if length is not None and len(names) == len(of.entries):
             weighted = max(weighted, _smith(of, of.works(names, np.array(length, np.int64)), start))
     return Least(max([*ends.values(), *together]), weighted, earliest)
 
 
 def _table(bound: Any) -> Any:
-    if not isinstance(bound, Mapping) or "collectives" not in bound or "length" not in bound:
-        raise malformed("a joint bound must have collectives, class, length and value")
+    if not isinstance(bound, Mapping) or "collectives" not in bound:
+        raise malformed("a joint bound must have collectives, class, value, and length or time")
     return bound
 
 

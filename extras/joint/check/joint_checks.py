@@ -47,7 +47,8 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
 
     `topology`: the network that it is meant for. O(uses of links · log uses), and the checks of all schedules.
     """
-    findings, parts = Findings(), {}
+    findings = Findings()
+    parts: dict[str, Verdict] = {}
     if topology is not None and not topology.is_network_of(joint.topology):
         findings.add(
             "topology", 0, (), f"the schedule is for {network_text(joint.topology)}, which is not {network_text(topology)}"

@@ -8,6 +8,7 @@ that ends first is kept, of these the one with the least sum of weighted ends.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,8 @@ def joint(
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
     tell("bounds")
-    bounds = joint_bounds(of, [part.schedule for part in best.parts])
+    times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
+    bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
     provenance = {
         "method": best.method,
         "one_after_the_other_cycles": on.ni_start_cycles + best.sequence,
@@ -101,10 +103,12 @@ def joint(
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """A schedule of a collective in fine slots on the whole network; `relay`: who may relay its data."""
+    """A schedule of a collective in fine slots on the whole network; `relay`: who may relay its data. `bounds`: those
+    on the time of its run that its certificate has for the whole network."""
 
     relay: str
     jobs: Jobs
+    bounds: Sequence[Mapping[str, Any]] = ()
 
     @property
     def cycles(self) -> int:
@@ -118,7 +122,8 @@ def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, see
     for relay in ("all", "members")[: 1 + can_do_without_others(network, entry)]:
         try:
             made = synthesize(network, entry.collective, size=entry.size, machine=machine, relay=relay, effort=effort, seed=seed)
-            found.append(_Choice(relay, Jobs.of(_on(network, made, entry, machine))))
+            bounds = (made.certificate or {}).get("time", {}).get("bounds", []) if made.topology is network else []
+            found.append(_Choice(relay, Jobs.of(_on(network, made, entry, machine)), bounds))
         except UnsupportedError as refused:
             error = refused
     if not found:
@@ -160,7 +165,8 @@ def _link_numbers(part: Topology, network: Topology) -> Int64:
 
     (pair, place), (wide, inner) = keys(part), keys(network)
     order = np.lexsort((inner, wide))
-    return order[np.searchsorted(wide[order], pair) + place]
+    found: Int64 = order[np.searchsorted(wide[order], pair) + place]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

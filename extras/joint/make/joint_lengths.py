@@ -1,6 +1,7 @@
 """Lengths of links for bounds on several collectives: those that weigh what a joint schedule fills, and improvements of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -17,10 +18,11 @@ _POWERS = (1, 4, 16)
 _BITS = 8  # of lengths by fill
 
 
-def joint_bounds(of: Together, schedules: Sequence[Schedule]) -> list[Bound]:
+def joint_bounds(of: Together, schedules: Sequence[Schedule], times: Mapping[str, Sequence[Bound]]) -> list[Bound]:
     """The best bound on all collectives, those on each that are needed, and one on every subset that starts late.
 
-    Lengths are tried that follow from what the schedules put on the links; of each set of collectives the best is kept.
+    Lengths are tried that follow from what the schedules put on the links; of each set of collectives the best is kept. `times`: by
+    name bounds on the time of one collective alone.
     O(lengths tried · collectives · a bound on one).
     """
     names = [entry.name for entry in of.entries]
@@ -30,9 +32,15 @@ def joint_bounds(of: Together, schedules: Sequence[Schedule]) -> list[Bound]:
     sets += [late for start in starts if len(late := [one.name for one in of.entries if one.start >= start]) > 1]
     found = []
     for chosen in sets:
-        if (bound := _best(of, chosen, sum(load[name] for name in chosen))) is not None:
-            found.append(bound)
-    return found
+        bounds = [_best(of, chosen, sum(load[name] for name in chosen))]
+        if len(chosen) == 1:
+            for time in times[chosen[0]]:
+                with suppress(WitnessError):  # it is for the routes of the schedule that it came with
+                    bounds.append(of.alone(chosen[0], time))
+        known = [bound for bound in bounds if bound is not None]
+        found += [max(known, key=lambda bound: int(bound["value"]))] if known else []
+    everyone = of.document(names, np.ones(len(of.topology.src), np.int64))
+    return found if len(names) < 2 or everyone in found else [*found, everyone]  # the second one may be better for weighted ends
 
 
 def _best(of: Together, names: Sequence[str], load: Int64 | int) -> Bound | None:

@@ -91,7 +91,7 @@ class _Joined:
                 for part, of in zip(parts, joint.parts, strict=True)
             ]
         )
-        node = np.concatenate([np.repeat(np.arange(nodes), np.diff(part.rows["row_begin"].astype(np.int64))) for part in parts])
+        node = np.concatenate([_nodes(part.rows["row_begin"]) for part in parts])
         order = np.lexsort((np.arange(len(node)), tag, step, node))
         self.tag_of_row = tag[order]
         arrival, arrival_of, arrival_begin = _by_node(parts, nodes)
@@ -150,9 +150,15 @@ class _Stack:
         return starts, np.repeat(low - starts[:-1], size) + np.arange(int(starts[-1]))
 
 
+def _nodes(begin: NDArray[np.uint32]) -> Int64:
+    """The node of each entry, of entries that begin there."""
+    entry: Int64 = np.searchsorted(begin, np.arange(int(begin[-1])), side="right") - 1
+    return entry
+
+
 def _by_node(parts: Sequence[TableRows], nodes: int) -> tuple[Int64, Int64, Int64]:
     """Arrivals of all programs by node: of each its place, at each place which it is, and where nodes begin."""
-    node = np.concatenate([np.repeat(np.arange(nodes), np.diff(part.rows["arrival_begin"].astype(np.int64))) for part in parts])
+    node = np.concatenate([_nodes(part.rows["arrival_begin"]) for part in parts])
     order = np.argsort(node, kind="stable")
     place = np.empty(len(node), np.int64)
     place[order] = np.arange(len(node))

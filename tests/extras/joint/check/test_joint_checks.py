@@ -54,6 +54,18 @@ def _higher_bound(document: Any) -> None:
     document["bounds"][-1]["value"] = str(int(document["bounds"][-1]["value"]) + 1)
 
 
+def _alone(document: Any) -> Any:
+    return next(bound for bound in document["bounds"] if "time" in bound)
+
+
+def _higher_time(document: Any) -> None:
+    _alone(document)["value"] = str(int(_alone(document)["value"]) + 1)
+
+
+def _time_of_some(document: Any) -> None:
+    _alone(document)["class"] = [*_alone(document)["class"], "equal shares"]
+
+
 def _all_lengths_0(document: Any) -> None:
     document["bounds"][-1]["length"] = [0] * len(document["bounds"][-1]["length"])
 
@@ -67,6 +79,8 @@ def _all_lengths_0(document: Any) -> None:
         (_begin("blocks", 0), "joint-start", "blocks sends in cycle 0; it may start in cycle 100"),
         (_begin("copies", 0), "joint-start", "copies sends in cycle 0; sum, which it is after, has landed"),
         (_higher_bound, "joint-bound", "cycles for sum, blocks, more and 1 more, not"),
+        (_higher_time, "joint-bound", "the time bound shows"),
+        (_time_of_some, "joint-bound", "must hold for every schedule"),
         (_all_lengths_0, "joint-bound", "links all have length 0"),
     ],
 )
