@@ -18,11 +18,12 @@ from certree.api.settings import machine_for, silent
 from certree.api.synthesis import synthesize
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.check.launches import check_launches
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
-from certree.extras.joint.model.collective_list import Entry, can_do_without_others, in_order, load_collectives
+from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
-from certree.models.common.errors import CertreeError, UnsupportedError
+from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.fine.slots import fine_times
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
@@ -68,14 +69,19 @@ def joint(
     Raises
     ------
     InputError
-        For a file that is malformed, names that occur twice, collectives that wait for each other in a circle.
+        For a file that is malformed, names that occur twice, collectives that wait for each other in a circle, launches that may
+        deadlock.
     UnsupportedError
         Where a collective has no schedule in fine slots.
     """
     wanted, tell = topology(network), progress or silent
     on = machine_for(wanted, machine, tell)
+    launched: dict[str, Any] = {}
     if isinstance(collectives, str | Path):
-        entries = load_collectives(Path(collectives), wanted, on)
+        listed = load_collectives(Path(collectives), wanted, on)
+        entries = listed.entries
+        if listed.launches:
+            launched["launch_order"] = list(_ordered(wanted, listed, Path(collectives)))
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
     made = []
@@ -93,12 +99,22 @@ def joint(
         "method": best.method,
         "one_after_the_other_cycles": on.ni_start_cycles + best.sequence,
         "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
+        **launched,
     }
     found = JointSchedule(wanted, on, best.parts, tuple(bounds), provenance)
     verdict = verify_joint(found)
     if not verdict.valid:
         raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
     return found
+
+
+def _ordered(network: Topology, listed: CollectiveList, path: Path) -> tuple[str, ...]:
+    """An order in which all collectives can end with the launches of a file; InputError with the circle where they deadlock."""
+    verdict = check_launches(network, listed.entries, listed.launches, listed.contexts)
+    if verdict.order is None:
+        repair = f"launch in one order at all ranks, or with contexts = {verdict.enough}"
+        raise InputError(f"{path}: launches may deadlock: {verdict.circle}; {repair}")
+    return verdict.order
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ _POWERS = (1, 4, 16)
 _BITS = 8  # of lengths by fill
 
 
-def joint_bounds(of: Together, schedules: Sequence[Schedule], times: Mapping[str, Sequence[Bound]]) -> list[Bound]:
+def joint_bounds(of: Together, schedules: Sequence[Schedule], times: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Bound]:
     """The best bound on all collectives, those on each that are needed, and one on every subset that starts late.
 
     Lengths are tried that follow from what the schedules put on the links; of each set of collectives the best is kept. `times`: by

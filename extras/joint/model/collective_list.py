@@ -1,6 +1,6 @@
 """Lists of collectives that run on one network: TOML files with a table `[[collective]]` for each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,20 +37,36 @@ class Entry:
         return {"name": self.name, "start": self.start, "after": list(self.after), "weight": self.weight}
 
 
-def load_collectives(path: Path, topology: Topology, machine: Machine) -> tuple[Entry, ...]:
-    """The collectives of a TOML file, in an order in which each comes behind those that it waits for.
+@dataclass(frozen=True)
+class CollectiveList:
+    """What a file says: its `entries`, each behind those that it waits for; `launches`: by rank the order in which it launches its
+    collectives, where that is stated, of which `contexts` may be open at once."""
+
+    entries: tuple[Entry, ...]
+    launches: Mapping[int, tuple[str, ...]]
+    contexts: int
+
+
+def load_collectives(path: Path, topology: Topology, machine: Machine) -> CollectiveList:
+    """The collectives of a TOML file.
 
     InputError names the table and the field that is wrong, members that cannot reach each other, and collectives that wait for each
     other in a circle.
     """
     where = str(path)
-    found = Fields(parse_toml(read_bytes(path), where), where).only("collective")
+    found = Fields(parse_toml(read_bytes(path), where), where).only("collective", optional=("launches", "contexts"))
     tables = found.tables("collective", least=1)
     if len(tables) > MOST:
         found.refuse(f"{len(tables)} collectives; allowed: {MOST}")
     entries = [_entry(fields, number, topology, machine) for number, fields in enumerate(tables)]
+    launches = found.table_of("launches", {})
+    for rank in launches.table:
+        if not rank.isascii() or not rank.isdigit():
+            launches.refuse(f"{short(rank)} is not the id of an endpoint")
+    orders = {int(rank): launches.texts(rank) for rank in launches.table}
+    contexts = found.whole("contexts", 1, MOST, default=1)
     with located(where):
-        return in_order(entries)
+        return CollectiveList(in_order(entries), orders, contexts)
 
 
 def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) -> Entry:

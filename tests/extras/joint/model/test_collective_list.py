@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import certree.api as ct
+from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import load_collectives
 from certree.extras.joint.model.joint_file import load_joint, save_joint
 from tests.cli.running import assert_bad_input, certree, json_of
@@ -14,7 +15,7 @@ ONE = '[[collective]]\nkind = "all-reduce"\nsize = "1KiB"\nname = "a"\n'
 
 
 def test_text(tmp_path: Path) -> None:
-    found = load_collectives(written(tmp_path), ct.topology("ring:4"), ct.machine("multitree"))
+    found = load_collectives(written(tmp_path), ct.topology("ring:4"), ct.machine("multitree")).entries
     assert {entry.name: entry for entry in found} == {entry.name: entry for entry in entries()}
 
 
@@ -33,6 +34,7 @@ def test_text(tmp_path: Path) -> None:
         (ONE + "start = -1\n", "-1"),
         (ONE + "weight = 0\n", "weight"),
         (ONE.replace("1KiB", "1Kib!"), "1Kib!"),
+        ('launches = {x = ["a"]}\n' + ONE, "'x' is not the id of an endpoint"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, words: str) -> None:
@@ -55,6 +57,15 @@ def test_files(tmp_path: Path) -> None:
     save_joint(small(), tmp_path / "a.json")
     save_joint(load_joint(tmp_path / "a.json"), tmp_path / "b.json")
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_launches_that_deadlock(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text('launches = {0 = ["a", "b"], 1 = ["b", "a"]}\n' + ONE + ONE.replace('"a"', '"b"'))
+    with pytest.raises(
+        ct.InputError, match="may deadlock: a waits for rank 1, which is in b; b waits for rank 0, which is in a; launch"
+    ):
+        joint("ring:4", path)
 
 
 def test_commands(tmp_path: Path) -> None:
