@@ -46,6 +46,12 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
     """The verdict on a joint schedule: its collectives one by one, when they start, what they share, and its bounds.
 
     `topology`: the network that it is meant for. O(uses of links · log uses), and the checks of all schedules.
+
+    >>> import certree.api as ct
+    >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
+    >>> made = ct.joint("ring:3", pair)
+    >>> ct.verify_joint(made).valid
+    True
     """
     findings = Findings()
     parts: dict[str, Verdict] = {}

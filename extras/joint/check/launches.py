@@ -35,7 +35,13 @@ class LaunchVerdict:
 
 def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launches, contexts: int = 1) -> LaunchVerdict:
     """The verdict on orders of launches; ranks without one launch in the order of `entries`. InputError for ranks that are no
-    endpoints and for orders that are not of the collectives of their rank. O(contexts · launches · collectives)."""
+    endpoints and for orders that are not of the collectives of their rank. O(contexts · launches · collectives).
+
+    >>> import certree.api as ct
+    >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
+    >>> ct.check_launches(ct.topology("ring:3"), pair, {0: ["a", "b"], 1: ["b", "a"]}).circle
+    'a waits for rank 1, which is in b; b waits for rank 0, which is in a'
+    """
     if contexts < 1:
         raise InputError(f"contexts is {contexts}; allowed: 1 or more")
     orders = _orders(topology, entries, launches)

@@ -73,6 +73,14 @@ def joint(
         deadlock.
     UnsupportedError
         Where a collective has no schedule in fine slots.
+
+    Examples
+    --------
+    >>> import certree.api as ct
+    >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
+    >>> made = ct.joint("ring:3", pair)
+    >>> made.cycles < made.provenance["one_after_the_other_cycles"]
+    True
     """
     wanted, tell = topology(network), progress or silent
     on = machine_for(wanted, machine, tell)

@@ -42,8 +42,17 @@ def _part_document(part: Part) -> dict[str, Any]:
     return {**part.entry.document(), **what, "begin": part.begin, "slots": part.schedule.steps, "schedule": schedule}
 
 
-def save_joint(joint: JointSchedule, path: Path, *, force: bool = False) -> None:
-    """Write a joint schedule; the same one gives the same bytes. InputError for other suffixes than SUFFIXES."""
+def save_joint(joint: JointSchedule, path: str | Path, *, force: bool = False) -> None:
+    """Write a joint schedule; the same one gives the same bytes. InputError for other suffixes than SUFFIXES.
+
+    >>> import certree.api as ct
+    >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
+    >>> made = ct.joint("ring:3", pair)
+    >>> ct.save_joint(made, "joint.json")
+    >>> ct.verify("joint.json").valid
+    True
+    """
+    path = Path(path)
     require_suffix(path, SUFFIXES, "a joint schedule")
     write_atomically(path, canonical_json(joint_document(joint)), force=force)
 
