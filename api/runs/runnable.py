@@ -11,6 +11,7 @@ from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan, through_files
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import Opened
 from certree.models.fine.timed_schedule import timed
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
@@ -68,7 +69,7 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
 
 
 def source_to_run(
-    source: str | Path | AnySchedule | Tables,
+    source: str | Path | Opened | AnySchedule | Tables,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     tell: Tell = silent,

@@ -35,6 +35,7 @@ from certree.hw.engines.traces import expected_size
 from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
 from certree.models.common.extras import provided
+from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
@@ -129,7 +130,8 @@ def simulate_command(
     routers out); or when a schedule relies on slots and its messages may be late because of routers, --skew, --drift or
     --background, or of endpoints (--allow-late runs it).
     """
-    if (joint := provided("runs of joint schedules")(context, path)) is not None:
+    opened = Opened(path)
+    if (joint := provided("runs of joint schedules")(context, opened)) is not None:
         return int(joint)
     _require_fitting(context, engine)
     _require_endpoint(context)
@@ -140,7 +142,7 @@ def simulate_command(
         return _switch(context, path, after, as_json=as_json)
     for path_of_trace in (trace, trace_flits):
         check_output(path_of_trace, force=force)
-    source = source_to_run(path, size, machine, note)
+    source = source_to_run(opened, size, machine, note)
     expected = _expected_cycles(source) if run == "slotted" else None
     if trace is not None:
         messages, length = expected_size(source.schedule, trace)

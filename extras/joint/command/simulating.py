@@ -1,7 +1,6 @@
 """Runs of joint schedules, which `certree simulate` calls."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,10 +17,9 @@ from certree.models.common.files import Opened
 _TAKEN = ("path", "engine", "as_json")
 
 
-def simulate_joint(context: click.Context, path: Path) -> int | None:
+def simulate_joint(context: click.Context, opened: Opened) -> int | None:
     """Run the joint schedule on a path and show what it did; None where something else is there. InputError for options that do not
     go with it."""
-    opened = Opened(path)
     kind = kind_of(opened)
     if kind is None or kind.format != FORMAT:
         return None
