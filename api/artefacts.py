@@ -88,10 +88,11 @@ class Artefact:
     for it in folders. `has_executors`: whether executors with limits take it. `imports`: the ends of names of what `certree import`
     writes of it; empty where it is not imported. `rules`: rules that only its reports have, with their meaning. `endings`: of the
     names that such files usually have, by which the nearest kind of an unknown file is found; `own_endings`: those that no other
-    files have.
+    files have. `run_by`: what an extra provides to run it, where `certree simulate` does not run a schedule or tables of it.
     """
 
     name: ClassVar[str]
+    run_by: ClassVar[str | None] = None
     format: ClassVar[str | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
     is_more: ClassVar[bool] = False

@@ -24,6 +24,7 @@ class JointScheduleFile(Artefact):
 
     format = FORMAT
     is_more = True
+    run_by = "runs of joint schedules"
     refuses: ClassVar[Mapping[str, str]] = {
         "collective": _STATED.format("kind"),
         "root": _STATED.format("root"),

@@ -6,6 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from certree.api.artefacts import kind_of
 from certree.api.reports.run_report import (
     holds,
     left_out,
@@ -131,8 +132,8 @@ def simulate_command(
     --background, or of endpoints (--allow-late runs it).
     """
     opened = Opened(path)
-    if (joint := provided("runs of joint schedules")(context, opened)) is not None:
-        return int(joint)
+    if (kind := kind_of(opened)) is not None and kind.run_by is not None:
+        return int(provided(kind.run_by)(context, opened))
     _require_fitting(context, engine)
     _require_endpoint(context)
     if engine == Engine.FLOW:

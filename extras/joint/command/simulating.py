@@ -6,10 +6,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from certree.api.artefacts import kind_of
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
-from certree.extras.joint.model.joint_file import FORMAT, load_joint
+from certree.extras.joint.model.joint_file import load_joint
 from certree.extras.joint.run.joint_run import run_joint
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
@@ -17,12 +16,8 @@ from certree.models.common.files import Opened
 _TAKEN = ("path", "engine", "as_json")
 
 
-def simulate_joint(context: click.Context, opened: Opened) -> int | None:
-    """Run the joint schedule on a path and show what it did; None where something else is there. InputError for options that do not
-    go with it."""
-    kind = kind_of(opened)
-    if kind is None or kind.format != FORMAT:
-        return None
+def simulate_joint(context: click.Context, opened: Opened) -> int:
+    """Run a joint schedule and show what it did. InputError for options that do not go with it."""
     asked = context.params
     for name in asked:
         if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
