@@ -80,6 +80,7 @@ verify-all: specs
 	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
 	$(BIN)/certree model-check --full
 	$(BIN)/python -m tools.specs edits
+	$(BIN)/python -m tools.specs guards
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.end_to_end.draws.every_method 0 300
 	$(BIN)/python -m tests.end_to_end.draws.bounded 0 300

@@ -27,7 +27,6 @@ NEEDLESS_GUARDS = {
     "AllReduce!Finish!OnlyOnce": "to finish again changes nothing",
     "AllReduce!Finish!RightSum": "is what the step does",
     "NILockstep!CanFire!HasLinks": "without a link there is no time of arrival; LinksExist names the state before",
-    "NISequencer!CanAdvance!IsPaced": "a slotted NI does not look at its timestep counter",
 }
 
 

@@ -9,7 +9,7 @@ _HEAD = re.compile(r"^(\w+)(?:\(([\w, ]+)\))? ==", re.MULTILINE)
 _BLOCK_END = re.compile(r"^\S", re.MULTILINE)
 _WORD = re.compile(r"\b[A-Za-z]\w*\b")
 _DECLARED = re.compile(r"^(CONSTANTS?|VARIABLES?)\b(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-_TEMPORAL = re.compile(r"\b[WS]F_|\[\]\[|<>")
+_TEMPORAL = re.compile(r"\b[WS]F_|\[\]\[|(?<!<)<>(?!>)")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,11 @@ class Definition:
     def is_temporal(self) -> bool:
         """Whether it is about whole runs: fairness."""
         return bool(_TEMPORAL.search(self.body))
+
+    @property
+    def has_empty_tuple(self) -> bool:
+        """Whether it mentions the empty tuple."""
+        return "<<>>" in self.body
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,26 @@ _FAIR = re.compile(r"\b([SW])F_(\w+)\(")
 _WORD = re.compile(r"\b[A-Za-z]\w*\b")
 _NUMBER = re.compile(r"(?<![\w.])(?!(?<=\[)\d+\])\d+\b")  # none that is an index, such as ![0]
 
+_EACH_VC = r"[c \in Channels |-> [v \in VCs |->"
+#: what may stand in initial states instead, next to the numbers
+NEIGHBOURS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "AllReduce": {"SUBSET {due \\in Due : IsAlone(due)}": ["SUBSET Due", "{{}}"], "ELSE <<>>": ["ELSE Outcome(due)"]},
+    "NILockstep": {
+        "THEN {}": ["THEN {n}"], "{n} \\intersect Contributors[place[1]]": ["{n}", "{}"],
+        "MaxSkewTicks": ["MaxSkewTicks + 1"], "-MaxDriftTicks": ["-MaxDriftTicks - 1"],
+    },
+    "SubPacketFlow": {
+        "Nobody": ["(CHOOSE w \\in Worms : TRUE)"], "Depth": ["Depth + 1", "Depth - 1"],
+        "arrived = {}": ["arrived = {CHOOSE w \\in Worms : TRUE}"],
+        f"last = {_EACH_VC} <<>>]]": [f"last = {_EACH_VC} <<CHOOSE w \\in Worms : TRUE, 1>>]]"],
+        f"buffer = {_EACH_VC} <<>>]]": [f"buffer = {_EACH_VC} << <<CHOOSE w \\in Worms : TRUE, 1>> >>]]"],
+        "[w \\in Worms |-> <<>>]": ["[w \\in Worms |-> <<1>>]"],
+    },
+    "AceEngine": {"|-> <<>>": ["|-> <<CHOOSE c \\in Chunks : TRUE>>"], "{}": ["Nodes"]},
+    "ScheduleBuffers": {"sent = {}": ["sent = Transfers"], "done = {}": ["done = Transfers"], "Nothing": ["OnceEach(Nodes)"]},
+    "BankSwitch": {"NoImage": ["1"]},
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class _Token:

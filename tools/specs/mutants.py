@@ -221,8 +221,9 @@ def is_of_runs(model: Model, name: str) -> bool:
 
 
 def _is_about_the_start(mutant: Model, name: str) -> bool:
-    """Whether a property is about the first state: the initial condition of a refined specification."""
-    return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in texts_of(mutant))
+    """Whether a property is about the first state: by its name, or the initial condition of a refined specification."""
+    pattern = re.compile(rf"^{name} == (.*!Init|.*!Beginning)$", re.MULTILINE)
+    return name.startswith("Begins") or any(pattern.search(text) for text in texts_of(mutant))
 
 
 def texts_of(mutant: Model) -> list[str]:

@@ -99,7 +99,8 @@ def _replacements(module: Module, definition: Definition) -> Iterator[tuple[str,
     """The kind of each edit, and which part of the body gives way to what."""
     body = definition.body
     parts = _parts(body)
-    if not definition.is_temporal:
+    # Where the empty tuple stands, `guard_edits` drops all conjuncts; here none, so that the seed picks what it always has.
+    if not (definition.is_temporal or definition.has_empty_tuple):
         yield from _dropped(body, parts, is_start=definition.name.endswith("Init"))
     yield from _other_operators(definition, parts)
     yield from _other_names(module, definition)

@@ -18,7 +18,7 @@ from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
 from tools.specs.definitions import Module, module_of, reached_from
-from tools.specs.guard_edits import actions_of, guard_edits_of
+from tools.specs.guard_edits import NEIGHBOURS, actions_of, guard_edits_of
 from tools.specs.mutants import source_of
 from tools.specs.single_edits import PER_DEFINITION, Edit, edits_of
 from tools.specs.together import (
@@ -47,8 +47,19 @@ EDITED = {
     "ScheduleBuffers": "MCScheduleBuffers",
     "BankSwitch": "MCBankSwitch",
 }
+#: the modules all of whose guards, updates, fairness and initial values are edited, and the modules of their models
+GUARDED: Mapping[str, tuple[str, ...]] = {
+    **{name: (family,) for name, family in EDITED.items()},
+    **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
+    "NIPaced": ("MCNIPaced",),
+    "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
+}
 #: models with more states than this are not asked
 MOST_STATES = 60_000
+#: about edits of guards, of each module of models those with up to so many states, and so many in any case
+MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_600, 2
+#: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
+MODELS_OF_KNOWN = 8
 #: of the models, so many of the smallest are asked about edits that are run one by one
 MODELS_ALONE = 20
 #: an edit with which TLC stopped in so many models is not asked about in more
@@ -77,12 +88,25 @@ class Outcome:
         return new if new.by_property or not self.found else self
 
 
-def models_for(module: str) -> list[Model]:
-    """The models asked about a module's edits, from the smallest to the largest."""
-    family = [model for model in listed().models.values() if model.module == EDITED[module]]
-    fit = [model for model in family if model.expected.result is Result.SUCCESS and model.simulation is None]
+def models_for(module: str, *, guards: bool = False) -> list[Model]:
+    """The models asked about a module's edits, from the smallest to the largest; `guards`: of each module of models, in turn."""
+    if not guards:
+        return _models_of(EDITED[module], module)
+    families = [_models_of(family, module) for family in GUARDED[module]]
+    return [
+        model
+        for models in families
+        for place, model in enumerate(models)
+        if place < FEWEST_MODELS_OF_GUARDS or model.expected.total_states <= MOST_STATES_OF_GUARDS
+    ]
+
+
+def _models_of(family: str, module: str) -> list[Model]:
+    members = [model for model in listed().models.values() if model.module == family]
+    fit = [model for model in members if model.expected.result is Result.SUCCESS and model.simulation is None]
     small = [model for model in fit if not model.configuration.symmetry and model.expected.total_states <= MOST_STATES]
-    return sorted(small, key=lambda model: model.expected.total_states)
+    own = [model for model in small if module != "NIPaced" or model.configuration.spec == "UntimedSpec"]
+    return sorted(own, key=lambda model: model.expected.total_states)
 
 
 def survey(
@@ -90,16 +114,13 @@ def survey(
 ) -> Iterator[Outcome]:
     """What becomes of the edits of a module, at most `most` of each definition (by default two, one in the parts of `NILockstep`).
 
-    `guards`: of all edits of `guard_edits` in what steps use, instead; fairness, which is no part of a step, is not among them.
-    Takes minutes."""
+    `guards`: of all edits of `guard_edits`, instead. Takes minutes."""
     tell = report or (lambda text: None)
     most = most or (1 if module in _PARTS else PER_DEFINITION)
     parts = {name: module_of(name, source_of(name)) for name in _with(module)}
     edited, whole = parts[module], parts[_with(module)[-1]]
-    first = asked_of(models_for(module)[0], whole)
-    steps = reached_from(parts, {first.spec}) - {first.spec, first.variables}
-    chosen = steps & edited.definitions.keys()
-    edits = guard_edits_of(edited, chosen, actions_of(parts.values()), {}) if guards else edits_of(edited, chosen, most)
+    models = models_for(module, guards=guards)
+    edits = guards_of(module) if guards else edits_of(edited, _steps(parts, module), most)
     fixed = _constant(parts, module)
     together = {number: edit for number, edit in enumerate(edits, 1) if edit.definition not in fixed}
     together = with_meaning(edited, together)
@@ -110,8 +131,10 @@ def survey(
     outcomes = {number: Outcome(edit, "", "") for number, edit in together.items()}
     stopped: dict[int, set[str]] = {number: set() for number in together}
     for kills in (kills_together, kills_of_runs):
-        for model in models_for(module):
-            open_ = [number for number, outcome in outcomes.items() if not outcome.by_property]
+        for place, model in enumerate(models):
+            open_ = [
+                n for n, outcome in outcomes.items() if not outcome.by_property and place < _asked(outcome.edit, guards=guards)
+            ]
             left = {n: together[n] for n in open_ if model.name not in stopped[n] and len(stopped[n]) < MODELS_STOPPED}
             new = kills(asked_of(model, whole), edited, left) if left else {}
             for number, name in new.items():
@@ -120,14 +143,33 @@ def survey(
             tell(f"{module}: {model.name} finds {sum(outcomes[number].by_property for number in left)} of {len(left)}")
     yield from outcomes.values()
     for edit in alone:
-        outcome = _alone(edited, whole, edit, models_for(module))
+        outcome = _alone(edited, whole, edit, models[: _asked(edit, guards=guards)])
         tell(f"{module}: {edit.definition}, {edit.kind}: {outcome.found or 'survives'}")
         yield outcome
 
 
+def _asked(edit: Edit, *, guards: bool) -> int:
+    """How many models are asked about an edit at most."""
+    return MODELS_OF_KNOWN if guards and edit.key in known_survivors() else len(listed().models)
+
+
+def guards_of(module: str) -> list[Edit]:
+    """All edits of the guards, updates, fairness and initial values of a module."""
+    parts = {name: module_of(name, source_of(name)) for name in _with(module)}
+    chosen = _steps(parts, module, with_spec=True)
+    return guard_edits_of(parts[module], chosen, actions_of(parts.values()), NEIGHBOURS.get(module, {}))
+
+
+def _steps(parts: Mapping[str, Module], module: str, *, with_spec: bool = False) -> set[str]:
+    """The definitions of a module that its steps and first states are made of; and its specification, for fairness."""
+    first = asked_of(models_for(module, guards=with_spec)[0], parts[_with(module)[-1]])
+    steps = reached_from(dict(parts), {first.spec}) - {first.variables} - (set() if with_spec else {first.spec})
+    return steps & parts[module].definitions.keys()
+
+
 def _with(module: str) -> Sequence[str]:
     """The modules among which the definitions of steps are looked for."""
-    return _PARTS if module in _PARTS else (module,)
+    return _PARTS if module in _PARTS else (*_PARTS, module) if module == "NIPaced" else (module,)
 
 
 def _constant(parts: Mapping[str, Module], module: str) -> set[str]:

@@ -23,6 +23,7 @@ WHICH = "whichEdit"
 NO_VALUE = "no value"  # TLC stops with an error, and no property fails up to there
 ASSUMPTION = "an assumption"  # an ASSUME of the module, by which tables and constants fit together
 ENDLESS = "no end"  # more states than the limit
+NOTHING = "a first state"  # the edited module has none, which the numbers of states of `models.toml` would show
 _SPEC = r"^{} == (\w+) /\\ \[\]\[(\w+)\]_(\w+)(.*)$"
 #: an edit may have so many times the states of the model, and this many more
 STATES_TIMES, STATES_MORE = 4, 4000
@@ -156,6 +157,9 @@ def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> d
     found |= _told(run.printed)
     if run.result is Result.UNKNOWN:
         found |= {number: ENDLESS for number in left if number not in found}
+    else:
+        begun = {int(line.removeprefix("begins ")) for line in run.printed if line.startswith("begins ")}
+        found |= {number: NOTHING for number in left if number not in begun | found.keys()}
     found = dict.fromkeys(set().union(*unasked.values()), NO_VALUE) | found
     assert 0 not in found, f"{asked.model.name} without an edit: {found[0]}"
     return found
@@ -212,10 +216,11 @@ def _watched(asked: Asked, module: Module, edits: Mapping[int, Edit], unasked: M
         lines += [f'Watched{name} == [][{free} \\/ Step{name} \\/ EditsKill("{name}")]_{variables}']
     is_over = over.get("WatchedDeadlock", "EditsIsOver")
     lines += [f'WatchedDeadlock == {is_over} \\/ (ENABLED {asked.next}) \\/ EditsKill("{DEADLOCK}")']
+    lines += [f'EditsBegin == TLCGet(EditsStates) # 0 \\/ PrintT("begins " \\o ToString({WHICH}))']
     limit = STATES_TIMES * asked.model.expected.total_states + STATES_MORE
     lines += [
         "WithinLimit ==",
-        "  /\\ ~EditsIsOver /\\ TLCSet(EditsStates, TLCGet(EditsStates) + 1)",
+        "  /\\ ~EditsIsOver /\\ EditsBegin /\\ TLCSet(EditsStates, TLCGet(EditsStates) + 1)",
         f'  /\\ TLCGet(EditsStates) <= {limit} \\/ EditsKill("{ENDLESS}")',
     ]
     config = [f"INVARIANTS {' '.join(f'Watched{name}' for name in asked.invariants)} WatchedDeadlock"]

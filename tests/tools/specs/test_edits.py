@@ -133,7 +133,8 @@ def test_a_property_without_a_value_hides_no_other(monkeypatch):
         if unasked.get("WatchedTypeOK") != {1, 2}:
             number = len(unasked.get("WatchedTypeOK", ())) + 1
             raise TlcError("TLC", f"Error: Evaluating invariant WatchedTypeOK failed.\n/\\ whichEdit = {number}\n")
-        return SimpleNamespace(printed={"edit 1 RightResult"}, result=Result.SUCCESS)
+        printed = {"edit 1 RightResult", *(f"begins {number}" for number in edits)}
+        return SimpleNamespace(printed=printed, result=Result.SUCCESS)
 
     monkeypatch.setattr(together, "_watched", watched)
     assert kills_together(None, None, {1: edit, 2: edit, 3: edit}) == {1: "RightResult", 2: NO_VALUE}
@@ -159,7 +160,7 @@ def test_what_stops_tlc_in_one_model_is_asked_about_in_others(monkeypatch):
         asked_about.append((asked.name, len(edits)))
         return {number: told[asked.name] for number in edits if number != 1 or told[asked.name] == NO_VALUE}
 
-    monkeypatch.setattr(edits, "models_for", lambda module: models)
+    monkeypatch.setattr(edits, "models_for", lambda module, guards: models)
     monkeypatch.setattr(edits, "asked_of", lambda model, whole: SimpleNamespace(name=model.name, spec="Spec", variables="vars"))
     monkeypatch.setattr(edits, "with_meaning", lambda module, told: told)
     monkeypatch.setattr(edits, "is_readable", lambda module, edit: True)
@@ -199,7 +200,7 @@ def test_survivors_that_are_not_explained_fail(monkeypatch):
         "Schedule: 3 edits; 1 found by a property, 1 stop TLC, 0 without end; 0 equivalent, 0 open, 1 unexplained",
         "  Move: a -> b",
     ]
-    monkeypatch.setattr("tools.specs.__main__.survey", lambda name, report, guards: outcomes)
+    monkeypatch.setattr("tools.specs.__main__.survey", lambda name, report: outcomes)
     assert edited("Schedule").code == 1
     known = {edit.key: edits.Survivor(equivalent=False, why="a model with three")}
     monkeypatch.setattr(edits, "known_survivors", lambda: known)
