@@ -4,12 +4,13 @@
 those of reset only are not drawn. It takes minutes: not part of `make test`.
 """
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -19,14 +20,19 @@ from certree.hw.formats.bit_layout import Field, Widths
 from certree.hw.formats.systemverilog import SystemVerilogFormat
 from certree.hw.formats.systemverilog.package import offsets
 from certree.hw.formats.systemverilog.sizes import sizes_of
+from certree.hw.tables.directory import MANIFEST, read_tables
+from certree.hw.tables.manifest import file_entry
+from certree.models.common.errors import TableFormatError
+from certree.models.tables.tables import Tables
 from tests.rtl.banks import PAIRS, export_pair, joint, run_pair
 from tests.rtl.cases import CASES, belated, export, skew_arguments, slow_arguments
 from tests.rtl.model import build_model
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, run_bench, verilator
 
+STEPPED = "## Tables without slots"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
-SEED, RTL, COUNTER, TABLES = 20, 33, 25, 28  # edits of the interface, of its timestep counter, of tables
+SEED, RTL, COUNTER, TABLES, STEPS = 20, 33, 25, 28, 25  # edits of the interface, its timestep counter, tables, tables in steps
 SURVIVES = "survives"
 NETWORKS = ("mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2")  # of trees
 COUNTED = ("mesh-1x3-in-flight", "mesh-1x2-sums")  # of blocks, and of buffers
@@ -216,13 +222,31 @@ def table_catcher(edit: TableEdit, image: bytes, folder: Path) -> str:
     path, tables = folder / edit.file, CASES[edit.network]()
     original = path.read_bytes()
     path.write_bytes(image)
+    runs = [[], skew_arguments(tables, folder), belated(tables, folder)]
     try:
-        for arguments in ((), skew_arguments(tables, folder), belated(tables, folder)):
+        for arguments in [*runs, *([slow_arguments(tables, folder)] if edit.network in PACED else [])]:
             caught = _said(run_bench(folder, *arguments))
             if caught:
                 return caught
     finally:
         path.write_bytes(original)
+    return _checker(edit, image, tables) if edit.network in PACED else ""
+
+
+def _checker(edit: TableEdit, image: bytes, tables: Tables) -> str:
+    """What the checker says of the edited tables, checksums aside; "" where it reads them."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "tables"
+        export(tables, folder)
+        (folder / edit.file).write_bytes(image)
+        manifest = folder / MANIFEST
+        stated = json.loads(manifest.read_bytes())
+        stated["files"][edit.file] = file_entry(image)
+        manifest.write_text(json.dumps(stated))
+        try:
+            read_tables(folder)
+        except TableFormatError as error:
+            return f"checker: {str(error).removeprefix(f'{folder}: ')}"
     return ""
 
 
@@ -239,10 +263,11 @@ def main(folders: list[str]) -> int:
                 source.parent.mkdir(parents=True, exist_ok=True)
                 export(CASES[network](), source)
                 build(source)
-        rows, lines = list(_judged_tables(sources)), list(_judged_modules(sources, Path(temporary)))
+        rows, steps = list(_judged_tables(sources, NETWORKS, TABLES)), list(_judged_tables(sources, PACED, STEPS))
+        lines = list(_judged_modules(sources, Path(temporary)))
         counter = list(_judged_modules(sources, Path(temporary), is_counter=True))
-    PAGE.write_text(page(lines, counter, rows))
-    return any(entry[-1] == SURVIVES for entry in lines + counter + rows)
+    PAGE.write_text(page(lines, counter, rows, steps))
+    return any(entry[-1] == SURVIVES for entry in lines + counter + rows + steps)
 
 
 def _judged_modules(sources: dict[str, Path], folder: Path, *, is_counter: bool = False) -> Iterator[tuple[object, ...]]:
@@ -254,9 +279,9 @@ def _judged_modules(sources: dict[str, Path], folder: Path, *, is_counter: bool 
             yield _told(edit.file, edit.line, edit.operator, edit.before, edit.after, caught or SURVIVES)
 
 
-def _judged_tables(sources: dict[str, Path]) -> Iterator[tuple[object, ...]]:
-    drawn_edits = chain.from_iterable(zip(*(table_edits(network, SEED) for network in NETWORKS), strict=True))
-    for edit, image in islice(drawn_edits, TABLES):
+def _judged_tables(sources: dict[str, Path], networks: Sequence[str], most: int) -> Iterator[tuple[object, ...]]:
+    drawn_edits = chain.from_iterable(zip(*(table_edits(network, SEED) for network in networks), strict=True))
+    for edit, image in islice(drawn_edits, most):
         caught = table_catcher(edit, image, sources[edit.network]) or SURVIVES
         yield _told(edit.network, edit.file, edit.line, edit.field, edit.before, edit.after, caught)
 
@@ -270,23 +295,27 @@ _HEAD = """# Edits of the RTL and of its tables
 
 Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
 that it executes, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
-(events, cycles, data), also of new tables that take over. The timestep counter of tables without slots has edits of its own.
+(events, cycles, data), also of new tables that take over. The timestep counter of tables without slots, and such tables, have edits
+of their own. Of these the checker finds what shows in none of the runs: a row whose step is one later.
 `python -m tests.rtl.mutants` makes this page.
 """
 
 
-def page(lines: list[tuple[object, ...]], counter: list[tuple[object, ...]], rows: list[tuple[object, ...]]) -> str:
-    """The page; `lines`: edits of the RTL, `counter`: of its timestep counter, `rows`: of tables."""
+Entries = list[tuple[object, ...]]
 
-    def table(heads: str, entries: list[tuple[object, ...]]) -> list[str]:
+
+def page(lines: Entries, counter: Entries, rows: Entries, steps: Entries) -> str:
+    """The page; `lines`: edits of the RTL, `counter`: of its timestep counter, `rows`: of tables, `steps`: of slotless ones."""
+
+    def table(heads: str, entries: Entries) -> list[str]:
         names = heads.split(", ")
         shown = [[str(cell).replace("|", "\\|") for cell in entry] for entry in entries]
         return [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(cells)} |" for cells in shown)]
 
     coded = [[(*entry[:3], f"`{entry[3]}`", f"`{entry[4]}`", entry[5]) for entry in part] for part in (lines, counter)]
     modules, of_counter = (table("file, line, edit, before, after, caught by", part) for part in coded)
-    tables = table("network, file, line, field, before, after, caught by", rows)
-    parts = (("## The interface", modules), ("## The timestep counter", of_counter), ("## Tables", tables))
+    tables, stepped = (table("network, file, line, field, before, after, caught by", part) for part in (rows, steps))
+    parts = (("## The interface", modules), ("## The timestep counter", of_counter), ("## Tables", tables), (STEPPED, stepped))
     return "\n".join([_HEAD, *(line for title, part in parts for line in (title, "", *part, ""))])
 
 
