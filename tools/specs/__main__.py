@@ -59,8 +59,8 @@ def edits(names: tuple[str, ...]) -> int:
 def guards(names: tuple[str, ...]) -> int:
     """Drop each conjunct of each guard of a module, each update and each fairness, change each initial value, and check its models.
 
-    One edit at a time, of all modules by default (half an hour). Writes what finds each edit to specs/EDITS.md. Exit code 1 when
-    nothing finds one and specs/edits.toml does not have it, with the argument why it makes no difference or what would find it.
+    One edit at a time, by default of all modules of specs/EDITS.md (half an hour); what finds each edit is written there. Exit code
+    1 when nothing finds one and specs/edits.toml does not have it, with the argument why it makes no difference or what would.
     """
     _known(names, GUARDED)
     lost = 0

@@ -39,9 +39,6 @@ NEIGHBOURS: Mapping[str, Mapping[str, Sequence[str]]] = {
         f"buffer = {_EACH_VC} <<>>]]": [f"buffer = {_EACH_VC} << <<CHOOSE w \\in Worms : TRUE, 1>> >>]]"],
         "[w \\in Worms |-> <<>>]": ["[w \\in Worms |-> <<1>>]"],
     },
-    "AceEngine": {"|-> <<>>": ["|-> <<CHOOSE c \\in Chunks : TRUE>>"], "{}": ["Nodes"]},
-    "ScheduleBuffers": {"sent = {}": ["sent = Transfers"], "done = {}": ["done = Transfers"], "Nothing": ["OnceEach(Nodes)"]},
-    "BankSwitch": {"NoImage": ["1"]},
 }  # fmt: skip
 
 

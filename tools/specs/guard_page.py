@@ -89,10 +89,7 @@ def write_section(module: str, outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def missing_and_over(module: str, section: str) -> tuple[list[str], list[str]]:
-    """The edits that a module has and its section does not, and the other way round.
-
-    Edits without a meaning for TLA+ are on no page: they count as missing, too.
-    """
+    """The edits that a module has and its section does not, as those without a meaning for TLA+; and the other way round."""
     now = sorted(text_of(edit) for edit in guards_of(module))
     kept = sorted(line.rpartition(": ")[0] for line in section.splitlines() if line)
     return [text for text in now if text not in kept], [text for text in kept if text not in now]
