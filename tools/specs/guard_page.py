@@ -81,9 +81,9 @@ def page_of(sections: Mapping[str, str]) -> str:
 
 def write_section(module: str, outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Write what became of a module's edits to the page, which keeps the other modules; their numbers by kind."""
-    path = page_path()
+    path, own = page_path(), section_of(outcomes)  # which takes minutes: the page is read afterwards
     sections = sections_of(path.read_text()) if path.exists() else {}
-    sections[module] = section_of(outcomes)
+    sections[module] = own
     write_atomically(path, page_of(sections).encode(), force=True)
     return counts_of(sections[module])
 

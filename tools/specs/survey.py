@@ -51,7 +51,8 @@ EDITED = {
 GUARDED: Mapping[str, tuple[str, ...]] = {
     "AllReduce": ("MCAllReduce",),
     "Schedule": ("MCSchedule",),
-    **dict.fromkeys(("NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
+    **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
+    "NIPaced": ("MCNIPaced",),
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
 }
 #: models with more states than this are not asked
@@ -61,7 +62,7 @@ MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_800, 2
 #: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
 MODELS_OF_KNOWN = 8
 #: of the models, so many of the smallest are asked about edits that are run one by one
-MODELS_ALONE = 20
+MODELS_ALONE = 28
 #: an edit with which TLC stopped in so many models is not asked about in more
 MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
