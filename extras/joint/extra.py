@@ -3,6 +3,7 @@
 from certree.models.common.extras import Extra
 
 EXTRA = Extra(
+    is_preview=True,
     provides={
         "joint schedules": "command.synthesizing:synthesize_workload",
         "runs of joint schedules": "command.simulating:simulate_joint",
