@@ -90,7 +90,7 @@ class PermuteRun:
         self.values: dict[Cell, Value] = {}
         self._position = self._step = 0
         #: by device, and by step and row of the inbox
-        self._inbox: list[dict[tuple[int, int], _Row]] = [{} for _ in range(program.ranks)]
+        self._inbox: list[dict[int, dict[int, _Row]]] = [{} for _ in range(program.ranks)]
         for rank, offsets in enumerate(program.load.tolist()):
             for row, offset in enumerate(offsets):
                 if 0 <= offset < self.layout.sizes(rank)[0]:
@@ -130,10 +130,9 @@ class PermuteRun:
                 cell = (source, Buffer.SCRATCH, send[source][row])
                 arrived[target][row] = (self._held(cell), cell, self._position)
             for rank, inbox in enumerate(self._inbox):
-                inbox |= {(self._step, row): value for row, value in arrived[rank].items()}
+                inbox[self._step] = arrived[rank]
                 self._apply(rank, take[rank], put[rank])
-                for row in range(self.program.width):
-                    inbox.pop((self._step + 1 - self.program.depth, row), None)
+                inbox.pop(self._step + 1 - self.program.depth, None)
             self._step += 1
 
     def _apply(self, rank: int, take: list[int], put: list[int]) -> None:
@@ -144,7 +143,7 @@ class PermuteRun:
                 continue
             age, slot = divmod(taken, self.program.width)
             nothing = Value(fault=f"{where} takes row {slot}, which no device has sent {age} steps before")
-            value, source, read = self._inbox[rank].get((self._step - age, slot), (nothing, (rank, Buffer.SCRATCH, row), 0))
+            value, source, read = self._inbox[rank].get(self._step - age, {}).get(slot, (nothing, (rank, Buffer.SCRATCH, row), 0))
             target = (rank, Buffer.SCRATCH, row)
             total = self.sums.added(self._held(target), value, where) if mode == ADD else value
             self._position += 1

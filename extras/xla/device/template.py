@@ -52,32 +52,38 @@ def all_reduce(x, axis_name, op="sum", cotangents="varying"):
     """All-reduce of x over the devices of an axis (or several) of the mesh, in the order of the schedule; see COLLECTIVE.
 
     x has any type that can be added and, for all-reduce, broadcast and reduce, any shape. Where a device gives or gets blocks, one
-    for each member in their order, these are the first axis. An alltoallv takes rows, for the targets one after the other, and
-    gives rows, from the sources one after the other. Devices without a result get zeros. op: "sum", "max" or "min", where
-    something is added. Sizes are padded to whole parts.
+    for each member in their order, these are the first axis. An alltoallv takes rows, DEMAND[s][t] of device s for device t, for
+    the targets one after the other, and gives rows, from the sources one after the other; every device has as many rows as the one
+    with the most, and fills up at the end. Devices without a result get zeros. op: "sum", "max" or "min", where something is added.
+    Sizes are padded to whole parts.
 
-    Gradients are those of linear maps ("max" and "min" have none). cotangents="varying": outputs count as different on every
-    device, as for lax.psum in shard_map with check_vma=False; the gradient of an all-reduce is an all-reduce of the cotangents,
-    in the order of the schedule. cotangents="replicated": the outputs of all devices count as one value, as for lax.psum with
-    check_vma=True; for all-reduce, all-gather and broadcast. Replicated out_specs need check_vma=False: permutes do not tell JAX
-    that values are equal.
+    Gradients, by jax.grad and jax.vjp, are those of linear maps ("max" and "min" have none). cotangents="varying": outputs count as
+    different on every device, as for lax.psum in shard_map with check_vma=False; the gradient of an all-reduce is an all-reduce of
+    the cotangents, in the order of the schedule. cotangents="replicated": the outputs of all devices count as one value, as for
+    lax.psum with check_vma=True; for all-reduce, all-gather and broadcast. Replicated out_specs need check_vma=False: permutes do
+    not tell JAX that values are equal.
     """
     x = jnp.asarray(x)
+    axis_name = tuple(axis_name) if isinstance(axis_name, list) else axis_name
     if lax.axis_size(axis_name) != RANKS:
         raise RefusedError(f"{COLLECTIVE} is for {RANKS} devices; axis {axis_name} has {lax.axis_size(axis_name)}")
     if COLLECTIVE in SUMS and not jnp.issubdtype(x.dtype, jnp.number):
         raise RefusedError(f"{COLLECTIVE} of {x.dtype}; elements must be numbers")
-    if op not in OPERATIONS or (op != "sum" and jnp.issubdtype(x.dtype, jnp.complexfloating)):
+    if not isinstance(op, str) or op not in OPERATIONS or (op != "sum" and jnp.issubdtype(x.dtype, jnp.complexfloating)):
         raise RefusedError(f"op is {op!r} for {x.dtype}; allowed: sum, and for real numbers max and min")
     replicated = ("all-reduce", "all-gather", "broadcast")
     if cotangents not in ("varying", "replicated") or (cotangents == "replicated" and COLLECTIVE not in replicated):
         raise RefusedError(f"cotangents is {cotangents!r}; allowed: varying, and for {', '.join(replicated)} replicated")
     blocks = in_out_blocks()[0]
     if blocks is not None and (x.ndim == 0 or x.shape[0] != blocks):
-        raise RefusedError(f"{COLLECTIVE} of shape {x.shape}; the first axis must have {blocks} blocks")
+        raise RefusedError(
+            f"{COLLECTIVE} of shape {x.shape}; the first axis must have {blocks} {'blocks' if DEMAND is None else 'rows'}"
+        )
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         return execute(x, axis_name, op)
-    return differentiable(axis_name, op, cotangents, x)
+    # x differs by device as far as JAX knows, so that its cotangent may: JAX itself adds those of one value
+    own = jnp.where(lax.axis_index(axis_name) < 0, jnp.zeros_like(x), x)
+    return differentiable(axis_name, op, cotangents, own)
 
 
 def in_out_blocks():
@@ -148,9 +154,20 @@ def exchange(permutes, own, nothing, axis_name, leaving):
     """The rows that come to this device in a step, WIDTH of them: of each permute, then its own, then some of no use."""
     came, at = [], 0
     for rows, pairs in permutes:
-        came.append(lax.ppermute(leaving[at : at + rows], axis_name, pairs))
+        came.append(lax.ppermute(leaving[at : at + rows], axis_name, in_mesh(pairs, axis_name)))
         at += rows
     return jnp.concatenate([*came, leaving[at : at + own], jnp.repeat(nothing, WIDTH - own - at, 0)])
+
+
+def in_mesh(pairs, axis_name):
+    """Pairs of ranks as lax.ppermute counts devices: in the order of the axes in the mesh, whatever the order of their names."""
+    if isinstance(axis_name, str) or len(axis_name) < 2:
+        return pairs
+    axes = jax.sharding.get_abstract_mesh().axis_names
+    order = sorted(range(len(axis_name)), key=lambda one: axes.index(axis_name[one]))
+    ranks = np.arange(RANKS).reshape([lax.axis_size(one) for one in axis_name])
+    place = np.argsort(ranks.transpose(order).reshape(-1)).tolist()
+    return [(place[source], place[target]) for source, target in pairs]
 
 
 def apply(inbox, op, state, entry):

@@ -1,16 +1,16 @@
 """Consecutive steps that have the same permutes, and which permutes these are.
 
-The messages of one step between two devices are rows of one permute (stacked) or of several (apart). Apart, a step has as many
-permutes as the largest number of messages that a device sends or receives, and sends no more rows than that. Stacked, it has fewer
-permutes, but every pair of a permute sends as many rows as the one with the most. Stacked is taken where no more rows are sent than
-apart: where messages between devices are equally many, and where classes of equally many add up to the same.
+The messages of one step between two devices are rows of one permute or of several. A step sends as many rows as the largest
+number of messages that a device sends or receives, which is the least possible. Where classes of pairs with equally many messages
+add up to that, each class is coloured by itself, a permute for each colour; else permutes share the messages of a pair
+(`weighted`).
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from certree.extras.xla.make.colouring import Pair, coloured, largest_degree
+from certree.extras.xla.make.colouring import Pair, coloured, largest_degree, weighted
 from certree.extras.xla.model.permute_program import Permute
 
 
@@ -42,21 +42,28 @@ def outlines(steps: Sequence[Counter[Pair]]) -> Iterator[Outline]:
 
 
 def _outline(first: int, end: int, pairs: Counter[Pair], degree: int) -> Outline:
+    permutes: list[Permute] = []
+    rows: dict[Pair, list[int]] = {}
+    at = 0
+    for count, found in _by_class(pairs, degree) or weighted(pairs):
+        permutes.append(Permute(count, tuple(found)))
+        for pair in found:
+            rows.setdefault(pair, []).extend(range(at, at + count))
+        at += count
+    return Outline(first, end, tuple(permutes), rows)
+
+
+def _by_class(pairs: Counter[Pair], degree: int) -> list[tuple[int, list[Pair]]]:
+    """Matchings of pairs with equally many messages, with that number; none where they send more rows than needed."""
     by_count: dict[int, list[Pair]] = {}
     for pair, count in sorted(pairs.items()):
         by_count.setdefault(count, []).append(pair)
     if sum(count * largest_degree(Counter(found)) for count, found in by_count.items()) > degree:
-        by_count = {1: [pair for pair, count in sorted(pairs.items()) for _ in range(count)]}
-    permutes: list[Permute] = []
-    rows: dict[Pair, list[int]] = {}
-    at = 0
+        return []
+    matchings = []
     for count, edges in sorted(by_count.items()):
         classes: dict[int, list[Pair]] = {}
         for pair, colour in zip(edges, coloured(edges), strict=True):
             classes.setdefault(colour, []).append(pair)
-        for _, found in sorted(classes.items()):
-            permutes.append(Permute(count, tuple(found)))
-            for pair in found:
-                rows.setdefault(pair, []).extend(range(at, at + count))
-            at += count
-    return Outline(first, end, tuple(permutes), rows)
+        matchings += [(count, found) for _, found in sorted(classes.items())]
+    return matchings

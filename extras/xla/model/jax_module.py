@@ -30,13 +30,18 @@ _HEAD = re.compile(r'# certree-jax 1\n"""[^"\\]*?Written by `certree export --fo
 
 def written_module(program: PermuteProgram) -> bytes:
     """The module of a program. The same program gives the same bytes."""
-    head, code = _template()
+    _, code = _template()
+    return f"{_head(program)}{_CONSTANTS}{_constants(program)}\n{_CODE}{_named(code, collective_name(program.layout))}".encode()
+
+
+def _head(program: PermuteProgram) -> str:
+    """What stands before the constants."""
+    head, _ = _template()
     name = collective_name(program.layout)
     words = name.capitalize() if "all" not in name else f"{name[0].upper()}{name[1:]}"
     head = head.replace("All-reduce on 2 devices", f"{words} on {program.ranks} devices", 1)
     head = head.replace("all_reduce(x, axis_name)", f"{function_name(name)}(x, axis_name)", 1)
-    head = head.replace("all-reduce on ring:2, made by ring", program.about, 1)
-    return f"{head}{_CONSTANTS}{_constants(program)}\n{_CODE}{_named(code, name)}".encode()
+    return head.replace("all-reduce on ring:2, made by ring", program.about, 1)
 
 
 def read_module(data: bytes, where: str) -> PermuteProgram:
@@ -68,6 +73,8 @@ def read_module(data: bytes, where: str) -> PermuteProgram:
         program.require_fits()
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
+    if head != _head(program):
+        raise InputError(f"{where}: the lines before the constants are not those of its schedule")
     return program
 
 
@@ -159,11 +166,13 @@ def _program(values: dict[str, Any], about: str) -> PermuteProgram:
         chunks = max([*map(sum, blocks), *map(sum, zip(*blocks, strict=True))])
     elif kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_TO_ALL):
         chunks *= ranks if members is None else len(members)
+    load, store = (unpacked(values[one], 2, one) for one in ("LOAD", "STORE"))
+    if len(load) != ranks:
+        raise InputError(f"LOAD has {len(load)} rows; expected one for each of {ranks} ranks")
     layout = Layout(kind, ranks, chunks, root, Roles(members, blocks))
     if not isinstance(values["STRETCHES"], list):
         raise InputError(f"STRETCHES is {short(values['STRETCHES'])}; expected a list")
     stretches = tuple(_stretch(one, f"stretch {number}", ranks) for number, one in enumerate(values["STRETCHES"]))
-    load, store = (unpacked(values[one], 2, one) for one in ("LOAD", "STORE"))
     return PermuteProgram(layout, repeats, about, width, depth, load, store, stretches)
 
 

@@ -4,11 +4,13 @@ The functions have the names of the collectives. They are those of the module th
 `jax.shard_map`; under `jax.jit` and `jax.grad` as well.
 """
 
+from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from certree.extras.xla.run.modules import function_of, module_of
-from certree.models.common.errors import InputError
+from certree.extras.xla.run.modules import MOST_MODULES, function_of, module_of
+from certree.models.common.errors import InputError, short
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 _Source = str | Path | AnySchedule
@@ -45,7 +47,7 @@ def call(schedule: _Source, x: Any, *, mesh: Any = None, op: str = "sum", collec
     """
     made = module_of(schedule)
     import jax
-    from jax.sharding import Mesh, PartitionSpec
+    from jax.sharding import Mesh
 
     ranks = made.RANKS
     if collective not in (None, made.COLLECTIVE):
@@ -56,20 +58,35 @@ def call(schedule: _Source, x: Any, *, mesh: Any = None, op: str = "sum", collec
             hint = f"--xla_force_host_platform_device_count={ranks} in XLA_FLAGS makes them of a CPU"
             raise InputError(f"{ranks} ranks; JAX has {len(found)} devices ({hint})")
         mesh = Mesh(found[:ranks], ("ranks",))
-    names = tuple(mesh.axis_names)
+    elif not isinstance(mesh, Mesh):
+        raise InputError(f"mesh is {short(mesh)}; expected a jax.sharding.Mesh")
     if mesh.size != ranks:
         raise InputError(f"{ranks} ranks; the mesh has {mesh.size} devices")
-    if not x.ndim or x.shape[0] != ranks:
-        raise InputError(f"an array of shape {tuple(x.shape)}; the first axis must have {ranks} ranks")
+    try:
+        array = jax.numpy.asarray(x)
+    except (TypeError, ValueError):
+        raise InputError(f"x is {short(x)}; expected an array of numbers") from None
+    if not array.ndim or array.shape[0] != ranks:
+        raise InputError(f"an array of shape {tuple(array.shape)}; the first axis must have {ranks} ranks")
+    try:
+        return _compiled(made, mesh, op)(array)
+    except made.RefusedError as error:
+        raise InputError(str(error)) from None
+
+
+@lru_cache(MOST_MODULES)
+def _compiled(made: ModuleType, mesh: Any, op: str) -> Any:
+    """The collective of a module on a mesh; JAX compiles it once for each shape and type."""
+    import jax
+    from jax.sharding import PartitionSpec
+
+    names = tuple(mesh.axis_names)
 
     def on_device(part: Any) -> Any:
         return function_of(made)(part[0], names, op=op)[None]
 
     spec = PartitionSpec(names)
-    try:
-        return jax.jit(jax.shard_map(on_device, mesh=mesh, in_specs=spec, out_specs=spec))(x)
-    except made.RefusedError as error:
-        raise InputError(str(error)) from None
+    return jax.jit(jax.shard_map(on_device, mesh=mesh, in_specs=spec, out_specs=spec))
 
 
 def all_reduce(schedule: _Source, x: Any, *, mesh: Any = None, op: str = "sum") -> Any:

@@ -70,17 +70,18 @@ def _stated(task: Task, program: PermuteProgram) -> dict[str, Any]:
 def _run(folder: Path, devices: int, ranks: int, seconds: float) -> None:
     """Start the process and wait for it; ExecutionError where it fails or needs more seconds."""
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
-    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    environment = {name: value for name, value in os.environ.items() if name != "JAX_DISABLE_JIT"}
+    environment |= {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     with as_file(files("certree.extras.xla.run") / "jax_child.py") as child:
         try:
             done = subprocess.run(
                 [sys.executable, "-P", str(child), str(folder)], env=environment, capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
-            raise ExecutionError(("the devices of JAX did not end within the time limit",) * ranks) from None
+            raise ExecutionError(("the devices of JAX did not end within the time limit",)) from None
     if done.returncode or not (folder / "done.json").exists():
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise ExecutionError((f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}",) * ranks)
+        raise ExecutionError((f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}",))
 
 
 def _words(more: dict[str, Any]) -> str:

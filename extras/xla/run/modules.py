@@ -13,7 +13,7 @@ from certree.models.common.errors import ToolMissingError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
 
-_MOST = 64  # modules that are kept
+MOST_MODULES = 64  # modules that are kept
 _KNOWN: dict[str, ModuleType] = {}
 
 
@@ -37,7 +37,7 @@ def module_of(source: str | Path | AnySchedule) -> ModuleType:
     require_jax()
     schedule = written_out(schedule_of(source))
     if schedule.digest not in _KNOWN:
-        while len(_KNOWN) >= _MOST:
+        while len(_KNOWN) >= MOST_MODULES:
             del _KNOWN[next(iter(_KNOWN))]
         _KNOWN[schedule.digest] = executed(module_text(schedule), f"<certree-jax {schedule.digest[:12]}>")
     return _KNOWN[schedule.digest]

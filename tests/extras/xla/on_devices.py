@@ -146,11 +146,39 @@ def maxima_and_signs_of_zero() -> None:
 
 @check
 def meshes_of_two_axes() -> None:
+    """Axes in the order of the mesh and in the other one; what devices send differs, so that a wrong order is seen."""
     mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("a", "b"))
-    gather = ours("all-gather", network="torus:2x4")
-    spec = P(("a", "b"))
-    run = jax.jit(jax.shard_map(lambda x: gather(x[0], ("a", "b"))[None], mesh=mesh, in_specs=spec, out_specs=spec))
-    same(run(jnp.arange(8)), jnp.broadcast_to(jnp.arange(8), (8, 8)))
+    gather, reduce = ours("all-gather", network="torus:2x4"), ours("all-reduce", network="torus:2x4")
+    for axes in (("a", "b"), ("b", "a")):
+        spec = P(axes)
+        run = jax.jit(jax.shard_map(lambda x, axes=axes: gather(x[0], axes)[None], mesh=mesh, in_specs=spec, out_specs=spec))
+        same(run(jnp.arange(8)), jnp.broadcast_to(jnp.arange(8), (8, 8)))
+        run = jax.jit(jax.shard_map(lambda x, axes=axes: reduce(x, axes), mesh=mesh, in_specs=spec, out_specs=spec))
+        same(run(jnp.arange(8) ** 2), jnp.full(8, 140))
+
+
+@check
+def some_axes_of_three() -> None:
+    mesh = Mesh(np.array(jax.devices()).reshape(2, 2, 2), ("p", "q", "r"))
+    gather, spec = ours("all-gather"), P(("p", "q", "r"))
+
+    def run(collective: Callable[[Any], Any]) -> Any:
+        return jax.jit(jax.shard_map(lambda x: collective(x[0])[None], mesh=mesh, in_specs=spec, out_specs=spec))(jnp.arange(8))
+
+    for axes in (("p", "r"), ("r", "p"), ("q", "p")):
+        same(run(partial(gather, axis_name=axes)), run(partial(lax.all_gather, axis_name=axes)))
+
+
+@check
+def gradients_of_a_value_that_all_have() -> None:
+    """With check_vma=True JAX adds the cotangents of one value itself, as it does for psum."""
+    x = drawn("all-reduce")
+
+    def gradient(collective: Callable[[Any], Any]) -> Any:
+        run = jax.shard_map(collective, mesh=MESH, in_specs=P(), out_specs=P("d"), check_vma=True)
+        return jax.jit(jax.grad(lambda z: (run(z) ** 2).sum()))(x)
+
+    same(gradient(lambda z: ours("all-reduce")(z, "d")), gradient(lambda z: lax.pcast(lax.psum(z, "d"), "d", to="varying")))
 
 
 @check

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from certree.extras.xla.make.colouring import coloured, largest_degree
+from certree.extras.xla.make.colouring import coloured, largest_degree, weighted
 from certree.extras.xla.make.stretches import outlines
 
 
@@ -35,3 +35,25 @@ def test_several_messages_of_a_link_are_stacked_where_no_more_is_sent() -> None:
     # stacked, classes of one and of two messages would send three rows
     assert [permute.rows for permute in uneven.permutes] == [1, 1]
     assert sorted(uneven.rows[0, 1]) == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_weighted_matchings_send_as_many_rows_as_the_largest_degree(seed: int) -> None:
+    drawn = np.random.default_rng(seed)
+    ends = int(drawn.integers(2, 9))
+    pairs: Counter[tuple[int, int]] = Counter()
+    for source, target in drawn.integers(0, ends, (int(drawn.integers(1, 40)), 2)).tolist():
+        pairs[source, target] += int(drawn.integers(1, 1000))
+    found = weighted(pairs)
+    assert sum(rows for rows, _ in found) == largest_degree(pairs)
+    assert len(found) <= 2 * (len(pairs) + ends)
+    sent: Counter[tuple[int, int]] = Counter()
+    for rows, matched in found:
+        assert all(max(Counter(side).values()) == 1 for side in zip(*matched, strict=True))
+        sent.update(dict.fromkeys(matched, rows))
+    assert sent == pairs
+
+
+def test_unequal_counts_need_few_permutes() -> None:
+    (one,) = outlines([Counter({(0, 1): 2890, (1, 2): 1})])
+    assert sorted(permute.rows for permute in one.permutes) == [1, 2889]

@@ -107,7 +107,7 @@ TEXT = written_module(lower_to_permutes(written_out(make("ring", "ring:2", "all-
     [
         ("mode == 2, value", "mode == 1, value", r"line [0-9]+ is ' +new = jnp.where\(mode == 1, value, old\)'"),
         ("import jax\n", "import os\n", "the lines before the constants are not those"),
-        ('"all-reduce", 2', '"all-reduce", 3', "tables of the input and output are for 2 and 2 devices, not 3"),
+        ('"all-reduce", 2', '"all-reduce", 3', "LOAD has 2 rows; expected one for each of 3 ranks"),
         ('"all-reduce", 2', '"sum", 2', "unknown collective"),
         ('"all-reduce", 2', '"alltoallv", 2', "line 5[0-9] is 'def all_reduce"),
         ("(0, 1), (1, 0)", "(0, 1), (1, 1)", "a device receives twice"),
