@@ -113,7 +113,7 @@ class Together:
             raise WitnessError("joint-bound", f"a time bound is for one collective, not for {len(names)}")
         of, time = self.instances[names[0]], fields.table_of("time").table
         shown = check_time_bound(of, time) - self.machine.ni_start_cycles
-        if restrictions(time.get("class", [""])) or fields.raw("class") != time["class"]:
+        if "class" not in time or restrictions(time["class"]) or fields.raw("class") != time["class"]:
             raise WitnessError("joint-bound", f"the time bound of {names[0]} must hold for every schedule, and have the same class")
         if fields.text("value") != str(shown):
             raise WitnessError("joint-bound", f"the time bound shows {shown} cycles for {names[0]}, not {fields.text('value')}")

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.joint.check.joint_bounds import Least, Together, least
+from certree.extras.joint.model.collective_list import in_order
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
+from certree.models.common.columns import within_words
+from certree.models.common.errors import InputError
 from certree.models.fine.slots import fine_times
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule_columns import Op
@@ -60,6 +63,11 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
             "topology", 0, (), f"the schedule is for {network_text(joint.topology)}, which is not {network_text(topology)}"
         )
         return _verdict(joint, findings, None, parts)
+    try:
+        in_order(joint.entries)
+    except InputError as error:
+        findings.add("joint-form", 0, (), str(error))
+        return _verdict(joint, findings, None, parts)
     for part in joint.parts:
         _check_form(joint, part, findings)
     if not findings.rules:
@@ -85,8 +93,8 @@ def _verdict(joint: JointSchedule, findings: Findings, found: Least | None, part
 
 @rule(
     "joint-form",
-    "a collective of a joint schedule has a schedule of another collective, size or machine, or one without fine "
-    "slots, with iterations, or with planned waits",
+    "a collective of a joint schedule has a schedule of another network, collective, size or machine, or one without "
+    "fine slots, with iterations, or with planned waits; two have one name; or they wait for each other in a circle",
     _TESTS,
     Subject.JOINT,
 )
@@ -95,7 +103,9 @@ def _check_form(joint: JointSchedule, part: Part, findings: Findings) -> None:
     made_for = schedule.made_for
     stated = entry.collective.fitted(joint.topology)
     wrong = None
-    if not schedule.has_fine_slots:
+    if schedule.topology is not joint.topology and not schedule.topology.is_network_of(joint.topology):
+        wrong = f"its schedule is for another network than {joint.topology.name}"
+    elif not schedule.has_fine_slots:
         wrong = "its schedule has no fine slots"
     elif schedule.collective.fitted(joint.topology) != stated:
         wrong = f"its schedule is of another collective: {schedule.collective.words}, not {stated.words}"
@@ -204,10 +214,10 @@ def _without_choice(joint: JointSchedule, uses: _Uses, lanes: Int64) -> Int64:
     mixed = mixed[parallel[uses.resource[mixed]]]
     if not len(mixed):
         return mixed
-    span = int(uses.end.max()) + 1
-    key = uses.resource[mixed] * span
-    starts, ends = np.sort(key + uses.start[mixed]), np.sort(key + uses.end[mixed])
-    met = np.searchsorted(starts, key + uses.end[mixed]) - np.searchsorted(ends, key + uses.start[mixed], side="right") - 1
+    start, end = within_words(pairs, uses.start[mixed], uses.end[mixed])
+    key = uses.resource[mixed] * (int(end.max()) + 1)
+    starts, ends = np.sort(key + start), np.sort(key + end)
+    met = np.searchsorted(starts, key + end) - np.searchsorted(ends, key + start, side="right") - 1
     return mixed[met >= lanes[uses.resource[mixed]]]
 
 

@@ -27,7 +27,7 @@ def joint_report(verdict: JointVerdict) -> dict[str, Any]:
         "time_cycles": joint.cycles,
         "seconds": str(Fraction(joint.cycles, joint.machine.clock_hz)),
         "time_bound_cycles": least.cycles,
-        "time_over_bound": str(Fraction(joint.cycles, least.cycles)),
+        **({"time_over_bound": str(Fraction(joint.cycles, least.cycles))} if least.cycles else {}),
         "weighted_ends": joint.weighted_ends,
         "weighted_ends_bound": least.weighted_ends,
         "bounds": [{name: bound[name] for name in ("collectives", "class", "value")} for bound in joint.bounds],
@@ -62,10 +62,11 @@ def joint_words(document: dict[str, Any]) -> str:
         return "\n".join(
             [head, f"  violations: {counts}", *(f"  {one['rule']}: {one['message']}" for one in document["violations"])]
         )
-    over = Fraction(document["time_over_bound"])
+    over = document.get("time_over_bound")
+    ratio = "" if over is None else f", ratio {float(Fraction(over)):.4f}"
     lines = [
         f"{head}, {len(document['collectives'])} collectives",
-        f"  cycles               {document['time_cycles']:,} (bound {document['time_bound_cycles']:,}, ratio {float(over):.4f})",
+        f"  cycles               {document['time_cycles']:,} (bound {document['time_bound_cycles']:,}{ratio})",
         f"  sum of weighted ends {document['weighted_ends']:,} (bound {document['weighted_ends_bound']:,})",
     ]
     if "one_after_the_other_cycles" in document:

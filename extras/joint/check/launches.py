@@ -10,7 +10,7 @@ not looked at here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.model.collective_list import Entry, in_order
 from certree.models.common.errors import InputError
 from certree.models.network.topology import Topology
 
@@ -44,6 +44,7 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     """
     if contexts < 1:
         raise InputError(f"contexts is {contexts}; allowed: 1 or more")
+    in_order(entries)  # names that are known, and no circle of waits
     orders = _orders(topology, entries, launches)
     order, left = _ended(entries, orders, contexts)
     enough = contexts
@@ -71,7 +72,7 @@ def holds_for(topology: Topology, entries: Sequence[Entry], launches: Launches, 
 def _orders(topology: Topology, entries: Sequence[Entry], launches: Launches) -> dict[int, list[str]]:
     own: dict[int, list[str]] = {rank: [] for rank in topology.endpoints.tolist()}
     for entry in entries:
-        for rank in entry.collective.members_of(topology).tolist():
+        for rank in entry.collective.fitted(topology).members_of(topology).tolist():
             own[rank].append(entry.name)
     for rank, names in launches.items():
         if rank not in own:

@@ -23,7 +23,7 @@ from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
-from certree.models.common.errors import CertreeError, InputError, UnsupportedError
+from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.fine.slots import fine_times
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
@@ -118,7 +118,8 @@ def joint(
 
 def _ordered(network: Topology, listed: CollectiveList, path: Path) -> tuple[str, ...]:
     """An order in which all collectives can end with the launches of a file; InputError with the circle where they deadlock."""
-    verdict = check_launches(network, listed.entries, listed.launches, listed.contexts)
+    with located(str(path)):
+        verdict = check_launches(network, listed.stated, listed.launches, listed.contexts)
     if verdict.order is None:
         repair = f"launch in one order at all ranks, or with contexts = {verdict.enough}"
         raise InputError(f"{path}: launches may deadlock: {verdict.circle}; {repair}")
@@ -258,14 +259,15 @@ def _changed(found: _Found, choices: Mapping[str, Sequence[_Choice]]) -> dict[st
 
 
 def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]]) -> _Found:
-    parts: list[Part] = []
+    """Those that may start first go first, where none waits for another."""
+    parts: dict[str, Part] = {}
     now = 0
-    for entry in entries:
+    for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
         schedule = choices[entry.name][0].jobs.schedule
         first = int(fine_times(schedule).fire.min(initial=0))
-        parts.append(Part(entry, max(0, max(now, entry.start) - first), schedule))
-        now = max(now, parts[-1].landed)
-    return _Found(tuple(parts), "one after the other", dict.fromkeys(choices, 0), now)
+        parts[entry.name] = Part(entry, max(0, max(now, entry.start) - first), schedule)
+        now = max(now, parts[entry.name].landed)
+    return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", dict.fromkeys(choices, 0), now)
 
 
 def _priorities(entries: Sequence[Entry], jobs: Mapping[str, Jobs]) -> Iterator[tuple[str, Priority]]:

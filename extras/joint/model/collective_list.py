@@ -17,6 +17,7 @@ from certree.models.schedule.collective import ALLTOALLV, Collective, parse_coll
 MOST = 1 << 10  # collectives
 MOST_WEIGHT = 1 << 20
 MOST_CYCLES = 1 << 40  # before a collective may start
+_DIGITS = 9  # of the id of an endpoint
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class CollectiveList:
-    """What a file says: its `entries`, each behind those that it waits for; `launches`: by rank the order in which it launches its
-    collectives, where that is stated, of which `contexts` may be open at once."""
+    """What a file says: its `entries`, each behind those that it waits for; `stated`: the same as the file has them, which is the
+    order in which ranks launch them. `launches`: by rank another order, where one is stated, of which `contexts` may be open at
+    once."""
 
     entries: tuple[Entry, ...]
+    stated: tuple[Entry, ...]
     launches: Mapping[int, tuple[str, ...]]
     contexts: int
 
@@ -61,12 +64,12 @@ def load_collectives(path: Path, topology: Topology, machine: Machine) -> Collec
     entries = [_entry(fields, number, topology, machine) for number, fields in enumerate(tables)]
     launches = found.table_of("launches", {})
     for rank in launches.table:
-        if not rank.isascii() or not rank.isdigit():
+        if not rank.isascii() or not rank.isdigit() or len(rank) > _DIGITS or rank != str(int(rank)):
             launches.refuse(f"{short(rank)} is not the id of an endpoint")
     orders = {int(rank): launches.texts(rank) for rank in launches.table}
     contexts = found.whole("contexts", 1, MOST, default=1)
     with located(where):
-        return CollectiveList(in_order(entries), orders, contexts)
+        return CollectiveList(in_order(entries), tuple(entries), orders, contexts)
 
 
 def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) -> Entry:
@@ -110,10 +113,11 @@ def _cycles(fields: Fields, machine: Machine) -> int:
 
 
 def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The same, each behind those that it waits for, else as they are. InputError for names that occur twice or not at all, and for
-    a circle."""
-    waiting = {}
+    """The same, each behind those that it waits for, else as they are. InputError for none, names that occur twice or not at all,
+    fields of another kind or out of range, and for a circle."""
+    waiting: dict[str, Entry] = {}
     for entry in entries:
+        _require(entry)
         if entry.name in waiting:
             raise InputError(f"two collectives have the name {short(entry.name)}")
         waiting[entry.name] = entry
@@ -121,6 +125,8 @@ def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         for other in entry.after:
             if other not in waiting:
                 raise InputError(f"{entry.name} is after {short(other)}; known: {', '.join(waiting)}")
+    if not waiting:
+        raise InputError("there are no collectives; at least one is needed")
     done: dict[str, Entry] = {}
     while waiting:
         ready = [name for name, entry in waiting.items() if all(other in done for other in entry.after)]
@@ -128,6 +134,22 @@ def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
             raise InputError(f"collectives wait for each other in a circle: {_circle(waiting)}")
         done |= {name: waiting.pop(name) for name in ready}
     return tuple(done.values())
+
+
+def _require(entry: Entry) -> None:
+    """InputError for a field that has another type, or is out of range."""
+    if not isinstance(entry.name, str) or not isinstance(entry.collective, Collective):
+        raise InputError(f"{short(entry)}: expected a name and a collective, such as ct.collective('all-reduce')")
+    for what, value, most in (
+        ("size", entry.size, MAX_SIZE),
+        ("weight", entry.weight, MOST_WEIGHT),
+        ("start", entry.start, MOST_CYCLES),
+    ):
+        lowest = int(what != "start")
+        if type(value) is not int or not lowest <= value <= most:
+            raise InputError(f"{entry.name}: {what} is {short(value)}; allowed: whole numbers from {lowest} to {most}")
+    if not isinstance(entry.after, tuple | list):
+        raise InputError(f"{entry.name}: after is {short(entry.after)}; expected names in a list")
 
 
 def _circle(waiting: dict[str, Entry]) -> str:

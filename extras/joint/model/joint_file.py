@@ -19,6 +19,7 @@ from certree.models.schedule.schedule_file import schedule_document, schedule_fr
 
 FORMAT, VERSION = "certree-joint-schedule", 1
 SUFFIXES = (".json", ".json.gz")
+_MOST_BEGIN = MOST_CYCLES << 10  # a start, and all that runs before it
 _LEFT_OUT = ("topology", "rounds", "certificate")  # of the schedules in it: common to all, one for each slot, none
 
 
@@ -95,4 +96,4 @@ def _part(fields: Fields, topology: Any) -> Part:
     inner = fields.table_of("schedule").table
     slots = fields.whole("slots", 0, MAX_SLOTS)
     whole = {**inner, "topology": topology, "rounds": np.ones(slots, np.int32), "certificate": None}
-    return Part(entry, fields.whole("begin", 0, MOST_CYCLES), schedule_from_document(whole, f"{fields.where}: schedule"))
+    return Part(entry, fields.whole("begin", 0, _MOST_BEGIN), schedule_from_document(whole, f"{fields.where}: schedule"))

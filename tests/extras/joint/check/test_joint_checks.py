@@ -2,15 +2,24 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.check.joint_report import joint_report, joint_words
+from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.run.joint_run import run_joint
 from certree.models.common.errors import ScheduleFormatError
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import make_schedule
+from certree.models.schedule.schedule_columns import Op
 from tests.extras.joint.small_joint import small, verdict_on
+from tests.verify.build import network
+from tests.verify.fine_moved import MACHINE
 
 
 def part(document: Any, name: str) -> Any:
@@ -66,6 +75,14 @@ def _time_of_some(document: Any) -> None:
     _alone(document)["class"] = [*_alone(document)["class"], "equal shares"]
 
 
+def _no_class(document: Any) -> None:
+    del _alone(document)["time"]["class"]
+
+
+def _other_machine(document: Any) -> None:
+    document["machine"]["name"] = "another"
+
+
 def _all_lengths_0(document: Any) -> None:
     document["bounds"][-1]["length"] = [0] * len(document["bounds"][-1]["length"])
 
@@ -81,6 +98,8 @@ def _all_lengths_0(document: Any) -> None:
         (_higher_bound, "joint-bound", "cycles for sum, blocks, more and 1 more, not"),
         (_higher_time, "joint-bound", "the time bound shows"),
         (_time_of_some, "joint-bound", "must hold for every schedule"),
+        (_no_class, "joint-bound", "class"),
+        (_other_machine, "joint-form", "its schedule is for another machine than another"),
         (_all_lengths_0, "joint-bound", "links all have length 0"),
     ],
 )
@@ -122,6 +141,77 @@ def test_names_and_circles() -> None:
         verdict_on(twice)
     with pytest.raises(ScheduleFormatError, match="in a circle: sum waits for copies waits for sum"):
         verdict_on(circle)
+
+
+def _rejected(joint: JointSchedule) -> str:
+    (violation,) = verify_joint(replace(joint, bounds=())).violations
+    assert violation.rule == "joint-form"
+    return violation.message
+
+
+def test_parts_that_do_not_belong_to_it() -> None:
+    """Objects, which no file goes through."""
+    joint = small()
+    elsewhere = replace(joint, topology=ct.topology("full:4"), parts=joint.parts[:1])
+    assert _rejected(elsewhere) == "sum: its schedule is for another network than full:4"
+    first, second = joint.parts[:2]
+    again = replace(second, entry=replace(second.entry, name=first.name))
+    assert _rejected(replace(joint, parts=(first, again))) == "two collectives have the name 'sum'"
+    unknown = replace(first, entry=replace(first.entry, after=("nobody",)))
+    assert _rejected(replace(joint, parts=(unknown,))) == "sum is after 'nobody'; known: sum"
+    assert _rejected(replace(joint, parts=())).startswith("there are no collectives")
+    assert "weight is 0" in _rejected(replace(joint, parts=(replace(first, entry=replace(first.entry, weight=0)),)))
+
+
+def _copies(topology: Any, steps: list[int], links: list[int], name: str, begin: int) -> Part:
+    """A broadcast from 0 to 1, a chunk in each of the slots of a cycle, on the links that are named."""
+    count = len(steps)
+    columns = {
+        "chunk": np.arange(count, dtype=np.int32),
+        "op": np.full(count, int(Op.COPY), np.int8),
+        "step": np.array(steps, np.int32),
+        "src": np.zeros(count, np.int32),
+        "dst": np.ones(count, np.int32),
+        "route": np.arange(count, dtype=np.int32) if links else np.full(count, -1, np.int32),
+    }
+    collective = ct.collective("broadcast", 0, members=(0, 1))
+    size = 9 * count * MACHINE.flit_bytes
+    schedule = make_schedule(
+        topology,
+        collective.fitted(topology),
+        [0] * count,
+        columns,
+        routes=tuple((link,) for link in links),
+        slot_cycles=1,
+        made_for=MadeFor(size, MACHINE),
+    )
+    return Part(ct.Entry(name, collective, size), begin, schedule)
+
+
+def test_a_message_without_a_route_between_two_that_name_parallel_links() -> None:
+    """At any time one of two links is free, but none for all of its time."""
+    topology = network("eee", [(0, 1, 1), (1, 0, 1), (0, 1, 1), (1, 2, 1), (2, 1, 1)])
+    named = _copies(topology, [0, 12], [0, 2], "named", 0)
+    for begin, rules in ((5, {"joint-link"}), (40, set())):
+        free = _copies(topology, [0], [], "free", begin)
+        assert set(verify_joint(JointSchedule(topology, MACHINE, (named, free), ())).counts) == rules
+
+
+def test_bounds_that_are_exact() -> None:
+    """Two all-gathers on two nodes: one header more than all bytes need, and the ends in Smith's order."""
+    entries = [ct.Entry("a", ct.collective("all-gather"), 4096), ct.Entry("b", ct.collective("all-gather"), 8192, weight=3)]
+    verdict = verify_joint(ct.joint("full:2", entries))
+    assert verdict.least is not None
+    assert (verdict.joint.cycles, verdict.least.cycles, verdict.least.weighted_ends) == (544, 543, 1532)
+
+
+def test_words_without_a_bound() -> None:
+    """A bound of zero cycles has no ratio."""
+    verdict = verify_joint(replace(small(), bounds=()))
+    assert verdict.least is not None
+    shown = joint_report(replace(verdict, least=replace(verdict.least, cycles=0)))
+    assert "time_over_bound" not in shown
+    assert "(bound 0)" in joint_words(shown)
 
 
 def _mutated(draw: random.Random) -> Callable[[Any], None]:

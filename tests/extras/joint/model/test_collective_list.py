@@ -84,3 +84,33 @@ def test_commands(tmp_path: Path) -> None:
     assert certree("draw", f"{made}:more", "-o", tmp_path / "more.svg").code == 0
     assert certree("export", f"{made}:blocks", "-o", tmp_path / "t").code == 0
     assert_bad_input(certree("verify", f"{made}:other"), "has no collective other; it has sum")
+
+
+def test_ranks_launch_in_the_order_of_the_file(tmp_path: Path) -> None:
+    """Also where a collective waits for one before another that waits for none."""
+    path = tmp_path / "w.toml"
+    names = (("a", ""), ("b", 'after = ["a"]'), ("c", ""))
+    tables = "".join(
+        f'[[collective]]\nname = "{name}"\nkind = "broadcast"\nroot = 0\nsize = 1024\n{more}\n' for name, more in names
+    )
+    path.write_text('launches = {0 = ["a", "b", "c"]}\n' + tables)
+    assert joint("ring:3", path).provenance["launch_order"] == ["a", "b", "c"]
+    path.write_text('launches = {0 = ["a", "c", "b"]}\n' + tables)
+    with pytest.raises(ct.InputError, match="launches may deadlock: b waits for rank 0, which is in c"):
+        joint("ring:3", path)
+
+
+@pytest.mark.parametrize("rank", ["00", "9" * 5000])
+def test_ranks_that_are_no_ids(tmp_path: Path, rank: str) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'launches = {{{rank} = ["broadcast-0"]}}\n[[collective]]\nkind = "broadcast"\nroot = 0\nsize = 1024\n')
+    with pytest.raises(ct.InputError, match="is not the id of an endpoint"):
+        joint("ring:3", path)
+
+
+def test_late_starts_are_last_one_after_the_other() -> None:
+    """Whatever the order of the list."""
+    late = ct.Entry("late", ct.collective("all-gather"), 1024, start=10**6)
+    soon = ct.Entry("soon", ct.collective("all-gather"), 1024)
+    cycles = {joint("ring:3", pair).provenance["one_after_the_other_cycles"] for pair in ([late, soon], [soon, late])}
+    assert len(cycles) == 1
