@@ -107,4 +107,4 @@ def test_policies_of_endpoints(scalar: str, message: str) -> None:
 def test_turns_of_growing_trees(turns: int) -> None:
     none = np.zeros(0, np.int32)
     with refused(f"unknown turns {turns}; allowed: 0 (ascending), 1 (remaining height), 2 (authors)"):
-        _native.grow_trees(np.zeros(0, np.uint8), none, none, none, none, np.zeros(0, np.int64), none, turns, none)
+        _native.grow_trees(np.zeros(0, np.uint8), none, none, none, none, np.zeros(0, np.int64), none, turns, none, 0)

@@ -113,7 +113,7 @@ def test_relays(tmp_path):
     assert [seen["bandwidth_bound"] for seen in through.values()] == ["1/6", "1/2", "1/6"]
     assert [seen["topology"] for seen in through.values()] == ["dgx1", "dgx1,only=0-1+3+5-6", "dgx1"]
     file = tmp_path / "made.json"
-    asked = ("--members", "0,3,5,6", "--relay", "1", "--size", "1MiB")
+    asked = ("--members", "0,3,5,6", "--relay", "1", "--size", "1MiB", "--method", "relays")
     assert certree("synthesize", "dgx1", *asked, "-o", file).code == 0
     made = load_schedule(file)
     assert {*made.src.tolist(), *made.dst.tolist()} <= {0, 1, 3, 5, 6}
