@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.joint.check.joint_bounds import Least, Together, least
+from certree.extras.joint.check.launches import holds_for
 from certree.extras.joint.model.collective_list import in_order
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.models.common.columns import within_words
@@ -77,6 +78,7 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
         _check_starts(joint, findings)
         _check_lanes(joint, findings)
         _check_units(joint, findings)
+        _check_launches(joint, findings)
     found = None
     if not findings.rules:
         try:
@@ -145,6 +147,19 @@ def _check_starts(joint: JointSchedule, findings: Findings) -> None:
             if part.first < landed[other]:
                 words = f"{part.name} sends in cycle {part.first}; {other}, which it is after, has landed in cycle {landed[other]}"
                 findings.add("joint-start", part.begin, (), words)
+
+
+@rule("joint-launch", "launches of which the order that is stated does not prove that all end", _TESTS, Subject.JOINT)
+def _check_launches(joint: JointSchedule, findings: Findings) -> None:
+    if joint.launching is None:
+        return
+    wrong = "the order does not have every collective open at all its ranks when its turn comes"
+    try:
+        if holds_for(joint.topology, joint.entries, joint.launching):
+            return
+    except InputError as error:
+        wrong = str(error)
+    findings.add("joint-launch", 0, (), wrong)
 
 
 @dataclass(frozen=True, eq=False)

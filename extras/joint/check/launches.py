@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from certree.extras.joint.model.collective_list import Entry, in_order
+from certree.extras.joint.model.joint_schedule import Launching
 from certree.models.common.errors import InputError
 from certree.models.network.topology import Topology
 
@@ -45,7 +46,7 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     if contexts < 1:
         raise InputError(f"contexts is {contexts}; allowed: 1 or more")
     in_order(entries)  # names that are known, and no circle of waits
-    orders = _orders(topology, entries, launches)
+    orders = orders_of(topology, entries, launches)
     order, left = _ended(entries, orders, contexts)
     enough = contexts
     if left:
@@ -53,23 +54,26 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     return LaunchVerdict(contexts, None if left else order, _circle(entries, orders, left, contexts) if left else None, enough)
 
 
-def holds_for(topology: Topology, entries: Sequence[Entry], launches: Launches, verdict: LaunchVerdict) -> bool:
-    """Whether the order of a verdict proves that all launches end: in it each collective is open everywhere when its turn comes."""
-    orders, done = _orders(topology, entries, launches), set[str]()
+def holds_for(topology: Topology, entries: Sequence[Entry], launching: Launching) -> bool:
+    """Whether the order of launches proves that all end: in it each collective is open everywhere when its turn comes. InputError
+    for orders that are not of the collectives of their rank."""
+    orders, done = orders_of(topology, entries, launching.orders), set[str]()
     known = {entry.name: entry for entry in entries}
-    if verdict.order is None or sorted(verdict.order) != sorted(known):
+    if sorted(launching.order) != sorted(known):
         return False
-    for name in verdict.order:
+    for name in launching.order:
         if not done.issuperset(known[name].after):
             return False
         for order in orders.values():
-            if name in order and name not in [one for one in order if one not in done][: verdict.contexts]:
+            if name in order and name not in [one for one in order if one not in done][: launching.contexts]:
                 return False
         done.add(name)
     return True
 
 
-def _orders(topology: Topology, entries: Sequence[Entry], launches: Launches) -> dict[int, list[str]]:
+def orders_of(topology: Topology, entries: Sequence[Entry], launches: Launches) -> dict[int, list[str]]:
+    """By rank its collectives as it launches them: as `launches` says, else in the order of `entries`. InputError for ranks that
+    are no endpoints, and for orders that are not of the collectives of their rank."""
     own: dict[int, list[str]] = {rank: [] for rank in topology.endpoints.tolist()}
     for entry in entries:
         for rank in entry.collective.fitted(topology).members_of(topology).tolist():

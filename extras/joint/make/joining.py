@@ -18,11 +18,11 @@ from certree.api.settings import machine_for, silent
 from certree.api.synthesis import synthesize
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import verify_joint
-from certree.extras.joint.check.launches import check_launches
+from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
-from certree.extras.joint.model.joint_schedule import JointSchedule, Part
+from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.fine.slots import fine_times
@@ -84,12 +84,12 @@ def joint(
     """
     wanted, tell = topology(network), progress or silent
     on = machine_for(wanted, machine, tell)
-    launched: dict[str, Any] = {}
+    launching = None
     if isinstance(collectives, str | Path):
         listed = load_collectives(Path(collectives), wanted, on)
         entries = listed.entries
         if listed.launches:
-            launched["launch_order"] = list(_ordered(wanted, listed, Path(collectives)))
+            launching = _launching(wanted, listed, Path(collectives))
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
     made = []
@@ -107,23 +107,23 @@ def joint(
         "method": best.method,
         "one_after_the_other_cycles": on.ni_start_cycles + best.sequence,
         "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
-        **launched,
     }
-    found = JointSchedule(wanted, on, best.parts, tuple(bounds), provenance)
+    found = JointSchedule(wanted, on, best.parts, tuple(bounds), provenance, launching)
     verdict = verify_joint(found)
     if not verdict.valid:
         raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
     return found
 
 
-def _ordered(network: Topology, listed: CollectiveList, path: Path) -> tuple[str, ...]:
-    """An order in which all collectives can end with the launches of a file; InputError with the circle where they deadlock."""
+def _launching(network: Topology, listed: CollectiveList, path: Path) -> Launching:
+    """The launches of a file, with an order in which all collectives end; InputError with the circle where they deadlock."""
     with located(str(path)):
         verdict = check_launches(network, listed.stated, listed.launches, listed.contexts)
     if verdict.order is None:
         repair = f"launch in one order at all ranks, or with contexts = {verdict.enough}"
         raise InputError(f"{path}: launches may deadlock: {verdict.circle}; {repair}")
-    return verdict.order
+    orders = orders_of(network, listed.stated, listed.launches)
+    return Launching(listed.contexts, {rank: tuple(names) for rank, names in orders.items()}, verdict.order)
 
 
 @dataclass(frozen=True, eq=False)

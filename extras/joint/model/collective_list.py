@@ -63,13 +63,17 @@ def load_collectives(path: Path, topology: Topology, machine: Machine) -> Collec
         found.refuse(f"{len(tables)} collectives; allowed: {MOST}")
     entries = [_entry(fields, number, topology, machine) for number, fields in enumerate(tables)]
     launches = found.table_of("launches", {})
-    for rank in launches.table:
-        if not rank.isascii() or not rank.isdigit() or len(rank) > _DIGITS or rank != str(int(rank)):
-            launches.refuse(f"{short(rank)} is not the id of an endpoint")
-    orders = {int(rank): launches.texts(rank) for rank in launches.table}
+    orders = {rank_of(launches, rank): launches.texts(rank) for rank in launches.table}
     contexts = found.whole("contexts", 1, MOST, default=1)
     with located(where):
         return CollectiveList(in_order(entries), tuple(entries), orders, contexts)
+
+
+def rank_of(launches: Fields, rank: str) -> int:
+    """The id that a key of launches is."""
+    if not rank.isascii() or not rank.isdigit() or len(rank) > _DIGITS or rank != str(int(rank)):
+        launches.refuse(f"{short(rank)} is not the id of an endpoint")
+    return int(rank)
 
 
 def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) -> Entry:

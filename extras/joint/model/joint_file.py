@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.extras.joint.model.collective_list import MOST_CYCLES, MOST_WEIGHT, Entry, in_order
-from certree.extras.joint.model.joint_schedule import JointSchedule, Part
+from certree.extras.joint.model.collective_list import MOST, MOST_CYCLES, MOST_WEIGHT, Entry, in_order, rank_of
+from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.errors import ScheduleFormatError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import Opened, canonical_json, read_json, require_suffix, write_atomically
@@ -33,7 +33,13 @@ def joint_document(joint: JointSchedule) -> dict[str, Any]:
         "collectives": [_part_document(part) for part in joint.parts],
         "bounds": [dict(bound) for bound in joint.bounds],
         "provenance": dict(joint.provenance),
+        **({} if joint.launching is None else {"launches": _launches_document(joint.launching)}),
     }
+
+
+def _launches_document(launching: Launching) -> dict[str, Any]:
+    orders = {str(rank): list(names) for rank, names in sorted(launching.orders.items())}
+    return {"contexts": launching.contexts, "orders": orders, "order": list(launching.order)}
 
 
 def _part_document(part: Part) -> dict[str, Any]:
@@ -66,7 +72,7 @@ def load_joint(file: Path | Opened) -> JointSchedule:
 def joint_from_document(document: Any, where: str) -> JointSchedule:
     """The joint schedule in a parsed JSON document."""
     fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError)
-    fields.only("topology", "machine", "collectives", "bounds", "provenance")
+    fields.only("topology", "machine", "collectives", "bounds", "provenance", optional=("launches",))
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
     machine = read_machine(fields.raw("machine"), f"{where}: machine")
     parts = tuple(_part(one, fields.raw("topology")) for one in fields.tables("collectives", least=1))
@@ -74,7 +80,18 @@ def joint_from_document(document: Any, where: str) -> JointSchedule:
         place = {entry.name: number for number, entry in enumerate(in_order([part.entry for part in parts]))}
     bounds = tuple(one.table for one in fields.tables("bounds"))
     parts = tuple(sorted(parts, key=lambda part: place[part.name]))
-    return JointSchedule(topology, machine, parts, bounds, fields.table_of("provenance").table)
+    launching = _launching(fields.table_of("launches")) if "launches" in fields else None
+    return JointSchedule(topology, machine, parts, bounds, fields.table_of("provenance").table, launching)
+
+
+def _launching(fields: Fields) -> Launching:
+    fields.only("contexts", "orders", "order")
+    orders = fields.table_of("orders")
+    return Launching(
+        fields.whole("contexts", 1, MOST),
+        {rank_of(orders, rank): orders.texts(rank) for rank in orders.table},
+        fields.texts("order"),
+    )
 
 
 def _part(fields: Fields, topology: Any) -> Part:

@@ -46,12 +46,22 @@ class Part:
         return self.begin + times.cycles - times.machine.ni_start_cycles
 
 
+@dataclass(frozen=True)
+class Launching:
+    """How ranks launch collectives: by rank all of its collectives in `orders`, of which `contexts` may be open at once. `order`:
+    the certificate that all end, an order in which they do."""
+
+    contexts: int
+    orders: Mapping[int, tuple[str, ...]]
+    order: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class JointSchedule:
     """Collectives on one network and machine, each in fine slots of its own length.
 
     `bounds`: what every run of these collectives takes (`certree.extras.joint.check.joint_bounds`). `provenance`: how it was made,
-    and the cycles of its collectives one after the other.
+    and the cycles of its collectives one after the other. `launching`: where ranks launch its collectives by themselves.
     """
 
     topology: Topology
@@ -59,6 +69,7 @@ class JointSchedule:
     parts: tuple[Part, ...]
     bounds: tuple[Mapping[str, Any], ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    launching: Launching | None = None
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -8,6 +8,7 @@ import pytest
 import certree.api as ct
 from certree.extras.joint.check.launches import check_launches, holds_for
 from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.model.joint_schedule import Launching
 
 NETWORK = ct.topology("ring:4")
 
@@ -78,11 +79,13 @@ def test_drawn_launches() -> None:
         contexts = draw.randint(1, 2)
         verdict = check_launches(NETWORK, entries, orders, contexts)
         assert verdict.valid == _all_end(entries, orders, contexts)
-        assert holds_for(NETWORK, entries, orders, verdict) == verdict.valid
         assert (verdict.circle is None) == verdict.valid
         if verdict.order is not None:
-            mutant = replace(verdict, order=tuple(reversed(verdict.order)))
-            assert not holds_for(NETWORK, entries, orders, mutant) or _is_order(entries, orders, mutant.order or (), contexts)
+            right = Launching(contexts, {rank: tuple(names) for rank, names in orders.items()}, verdict.order)
+            assert holds_for(NETWORK, entries, right)
+            for changed in (tuple(reversed(verdict.order)), tuple(draw.sample(verdict.order, len(verdict.order)))):
+                holds = holds_for(NETWORK, entries, replace(right, order=changed))
+                assert holds == _is_order(entries, orders, changed, contexts)
         found[verdict.valid] += 1
     assert min(found) > 50
 

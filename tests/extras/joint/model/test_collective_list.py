@@ -1,13 +1,16 @@
 """Files that list collectives: what they say, and one line for what is wrong, before anything is made."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import certree.api as ct
+from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import load_collectives
 from certree.extras.joint.model.joint_file import load_joint, save_joint
+from certree.extras.joint.model.joint_schedule import Launching
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.extras.joint.small_joint import entries, small, written
 
@@ -94,7 +97,18 @@ def test_ranks_launch_in_the_order_of_the_file(tmp_path: Path) -> None:
         f'[[collective]]\nname = "{name}"\nkind = "broadcast"\nroot = 0\nsize = 1024\n{more}\n' for name, more in names
     )
     path.write_text('launches = {0 = ["a", "b", "c"]}\n' + tables)
-    assert joint("ring:3", path).provenance["launch_order"] == ["a", "b", "c"]
+    made = joint("ring:3", path)
+    assert made.launching == Launching(1, dict.fromkeys(range(3), ("a", "b", "c")), ("a", "b", "c"))
+    save_joint(made, tmp_path / "j.json")
+    again = load_joint(tmp_path / "j.json")
+    assert again.launching == made.launching
+    for wrong in (
+        replace(made.launching, order=("a", "c", "b")),
+        replace(made.launching, order=("a", "b")),
+        replace(made.launching, orders={0: ("a", "b")}),
+        replace(made.launching, orders={**made.launching.orders, 1: ("b", "a", "c")}),
+    ):
+        assert set(verify_joint(replace(made, launching=wrong)).counts) == {"joint-launch"}
     path.write_text('launches = {0 = ["a", "c", "b"]}\n' + tables)
     with pytest.raises(ct.InputError, match="launches may deadlock: b waits for rank 0, which is in c"):
         joint("ring:3", path)
