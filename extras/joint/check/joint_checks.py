@@ -149,7 +149,12 @@ def _check_starts(joint: JointSchedule, findings: Findings) -> None:
                 findings.add("joint-start", part.begin, (), words)
 
 
-@rule("joint-launch", "launches of which the order that is stated does not prove that all end", _TESTS, Subject.JOINT)
+@rule(
+    "joint-launch",
+    "launches of which the order that is stated does not prove that all end",
+    "tests/extras/joint/model/test_collective_list.py",
+    Subject.JOINT,
+)
 def _check_launches(joint: JointSchedule, findings: Findings) -> None:
     if joint.launching is None:
         return
