@@ -60,10 +60,11 @@ class InvalidProgramError(CertreeError):
 
 
 class ExecutionError(CertreeError):
-    """An execution in which a process ended or a message did not come. It has the attribute `ranks`, the error of each."""
+    """An execution in which a process ended or a message did not come. It has the attribute `ranks`, the error of each. `text`:
+    what is said where all ranks are in one process."""
 
     exit_code = 1
 
-    def __init__(self, ranks: tuple[str, ...]) -> None:
-        super().__init__("; ".join(f"rank {rank}: {error or 'no error'}" for rank, error in enumerate(ranks)))
+    def __init__(self, ranks: tuple[str, ...], text: str | None = None) -> None:
+        super().__init__(text or "; ".join(f"rank {rank}: {error or 'no error'}" for rank, error in enumerate(ranks)))
         self.ranks = ranks

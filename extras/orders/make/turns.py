@@ -27,7 +27,7 @@ def turned(topology: Topology, ends: Sequence[Ends]) -> tuple[int, list[tuple[in
         return None
     loads = [np.bincount([pair[side] for pair in ends], minlength=1).max() for side in (0, 1)]
     period = int(-(-max(loads) // int(lanes[0])))
-    colour = _coloured(ends, period * int(lanes[0]))
+    colour = coloured(ends, period * int(lanes[0]))
     slots: list[list[int]] = [[] for _ in range(period)]
     for message, one in enumerate(colour):
         slots[one % period].append(message)
@@ -40,9 +40,10 @@ def turned(topology: Topology, ends: Sequence[Ends]) -> tuple[int, list[tuple[in
     return period, [found[message] for message in range(len(ends))]
 
 
-def _coloured(ends: Sequence[Ends], colours: int) -> list[int]:
-    """A colour for each edge, of which no two at one node, on its side, are equal. Each edge takes one that is free at both ends,
-    after a path of two colours from one of them has exchanged these."""
+def coloured(ends: Sequence[Ends], colours: int) -> list[int]:
+    """A colour for each edge (source, target), from 0 on, of which no two at one node, on its side, are equal. `colours`: at least
+    the most edges of a node on a side. Each edge takes one that is free at both ends, after a path of two colours from one of them
+    has exchanged these. The same edges give the same colours. O(edges · nodes)."""
     edge_at: list[dict[tuple[int, int], int]] = [{}, {}]  # by side: (node, colour) -> edge
     free: list[dict[int, int]] = [{}, {}]  # by side and node, colours as bits
     colour = [-1] * len(ends)

@@ -1,5 +1,5 @@
 """From a schedule to a permute program.
 
 - `permutes`: the rows of every device, and what it sends and applies in each step
-- `stretches`: consecutive steps with the same permutes; `colouring`: the fewest permutes for the messages of a step
+- `stretches`: consecutive steps with the same permutes; `matchings`: few permutes for the messages of a step
 """

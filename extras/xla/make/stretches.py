@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from certree.extras.xla.make.colouring import Pair, coloured, largest_degree, weighted
+from certree.extras.orders.make.turns import coloured
+from certree.extras.xla.make.matchings import Pair, largest_degree, weighted
 from certree.extras.xla.model.permute_program import Permute
 
 
@@ -63,7 +64,7 @@ def _by_class(pairs: Counter[Pair], degree: int) -> list[tuple[int, list[Pair]]]
     matchings = []
     for count, edges in sorted(by_count.items()):
         classes: dict[int, list[Pair]] = {}
-        for pair, colour in zip(edges, coloured(edges), strict=True):
+        for pair, colour in zip(edges, coloured(edges, largest_degree(Counter(edges))), strict=True):
             classes.setdefault(colour, []).append(pair)
         matchings += [(count, found) for _, found in sorted(classes.items())]
     return matchings

@@ -137,7 +137,7 @@ def _literals(text: str, first: int, where: str) -> dict[str, Any]:
     try:
         for line in ast.parse(text).body:
             if not isinstance(line, ast.Assign) or len(line.targets) != 1:
-                raise InputError(f"{where}: line {first + line.lineno - 1} is no constant")
+                raise InputError(f"{where}: line {first + line.lineno - 1} is not a constant")
             target, value = line.targets[0], ast.literal_eval(line.value)
             if isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(target.elts) == len(value):
                 found |= {getattr(one, "id", ""): part for one, part in zip(target.elts, value, strict=True)}

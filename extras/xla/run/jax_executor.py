@@ -78,10 +78,15 @@ def _run(folder: Path, devices: int, ranks: int, seconds: float) -> None:
                 [sys.executable, "-P", str(child), str(folder)], env=environment, capture_output=True, timeout=seconds, check=False
             )
         except subprocess.TimeoutExpired:
-            raise ExecutionError(("the devices of JAX did not end within the time limit",)) from None
+            raise _failed(ranks, "the devices of JAX did not end within the time limit") from None
     if done.returncode or not (folder / "done.json").exists():
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise ExecutionError((f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}",))
+        raise _failed(ranks, f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}")
+
+
+def _failed(ranks: int, text: str) -> ExecutionError:
+    """The error of all ranks, which are in one process, told once."""
+    return ExecutionError((text,) * ranks, text)
 
 
 def _words(more: dict[str, Any]) -> str:

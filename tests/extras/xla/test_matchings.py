@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from certree.extras.xla.make.colouring import coloured, largest_degree, weighted
+from certree.extras.orders.make.turns import coloured
+from certree.extras.xla.make.matchings import largest_degree, weighted
 from certree.extras.xla.make.stretches import outlines
 
 
@@ -14,7 +15,7 @@ def test_as_few_as_the_largest_degree(seed: int) -> None:
     drawn = np.random.default_rng(seed)
     ends = int(drawn.integers(1, 9))
     edges = [tuple(pair) for pair in drawn.integers(0, ends, (int(drawn.integers(1, 60)), 2)).tolist()]
-    colours = coloured(edges)
+    colours = coloured(edges, largest_degree(Counter(edges)))
     assert max(colours) + 1 == largest_degree(Counter(edges))
     for side in (0, 1):
         used = Counter((edge[side], colour) for edge, colour in zip(edges, colours, strict=True))
