@@ -70,6 +70,18 @@ def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
     return np.arange(len(resource)) - left
 
 
+def meetings(pair: Int64, first: Int64, last: Int64, around: Int64 | None = None) -> Int64:
+    """By use of a pair of nodes, from cycle `first` to `last`: how many other uses of the pair meet it at some time. `around`: the
+    cycles by which copies of all uses are later. O(uses log uses)."""
+    around = np.zeros(1, np.int64) if around is None else around
+    begins, finishes = ((when[:, None] + around).ravel() for when in (first, last))
+    begins, finishes, first, last = within_words(int(pair.max(initial=0)) + 1, begins, finishes, first, last)
+    width = int(max(begins.max(), finishes.max())) + 1
+    starts, ends = (np.sort(np.repeat(pair, len(around)) * width + when) for when in (begins, finishes))
+    own = pair * width
+    return np.searchsorted(starts, own + last) - np.searchsorted(ends, own + first, side="right") - 1
+
+
 def _check_choices(schedule: Schedule, findings: Findings) -> None:
     """Report transfers without a route that may find no lane for all their time, where others name one of the parallel links.
 
@@ -83,14 +95,9 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
         return
     span = period or int(start.max()) + 1
     around = span * (np.array([-1, 0, 1]) if schedule.is_repeating else np.array([0]))
-    free, copies, length = np.flatnonzero(uses.link[mixed] < 0), len(around), times.length[row]
+    free = np.flatnonzero(uses.link[mixed] < 0)
     first = start % span + (times.ser + span)
-    begins, finishes = ((when[:, None] + around).ravel() for when in (first, first + length))
-    begins, finishes, first, last = within_words(len(topology.pair_capacity), begins, finishes, first, first + length)
-    width = int(max(begins.max(), finishes.max())) + 1
-    starts, ends = (np.sort(np.repeat(pair, copies) * width + when) for when in (begins, finishes))
-    own = pair[free] * width
-    others = np.searchsorted(starts, own + last[free]) - np.searchsorted(ends, own + first[free], side="right") - 1
+    others = meetings(pair, first, first + times.length[row], around)[free]
     found = free[others >= topology.pair_capacity[pair[free]]]
 
     def tell(place: int) -> tuple[int, tuple[int, ...], str]:

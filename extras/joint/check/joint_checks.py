@@ -14,7 +14,6 @@ from certree.extras.joint.check.joint_bounds import Least, Together, least
 from certree.extras.joint.check.launches import holds_for
 from certree.extras.joint.model.collective_list import in_order
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
-from certree.models.common.columns import within_words
 from certree.models.common.errors import InputError
 from certree.models.fine.slots import fine_times
 from certree.models.network.topology import Topology
@@ -22,7 +21,7 @@ from certree.models.schedule.schedule_columns import Op
 from certree.verify.bounds.witness import WitnessError
 from certree.verify.checker import verify_schedule
 from certree.verify.rule import Subject, rule
-from certree.verify.rules.fine_slots import in_flight, link_uses, resource_text
+from certree.verify.rules.fine_slots import in_flight, link_uses, meetings, resource_text
 from certree.verify.verdict import Findings, Verdict, Violation
 from certree.verify.wording import network_text
 
@@ -234,10 +233,7 @@ def _without_choice(joint: JointSchedule, uses: _Uses, lanes: Int64) -> Int64:
     mixed = mixed[parallel[uses.resource[mixed]]]
     if not len(mixed):
         return mixed
-    start, end = within_words(pairs, uses.start[mixed], uses.end[mixed])
-    key = uses.resource[mixed] * (int(end.max()) + 1)
-    starts, ends = np.sort(key + start), np.sort(key + end)
-    met = np.searchsorted(starts, key + end) - np.searchsorted(ends, key + start, side="right") - 1
+    met = meetings(uses.resource[mixed], uses.start[mixed], uses.end[mixed])
     return mixed[met >= lanes[uses.resource[mixed]]]
 
 
