@@ -58,7 +58,7 @@ class JointPart(ScheduleOnPath):
     in_folders = False
 
     def matches(self, opened: Opened) -> bool:
-        """By a name, in front of which there is a joint schedule."""
+        """Whether the name is FILE:NAME, and FILE is a joint schedule."""
         file, colon, _ = str(opened).rpartition(":")
         return bool(file and colon) and not opened.path.exists() and Opened(Path(file)).format == FORMAT
 

@@ -55,7 +55,7 @@ class Together:
 
     @cached_property
     def instances(self) -> dict[str, TimeInstance]:
-        """By name what a bound on one of them is for."""
+        """What bounds on one collective are for, by its name."""
         return {
             entry.name: TimeInstance(Instance(self.topology, entry.collective), entry.size, self.machine) for entry in self.entries
         }
@@ -67,7 +67,7 @@ class Together:
         return ordered(["no coding", "machine", *(["switches only forward"] if other.any() else [])])
 
     def works(self, names: Sequence[str], length: Int64) -> dict[str, Fraction]:
-        """By name: cycles for which a collective fills all links, weighted by their lengths. O(endpoints · links · hops) each."""
+        """Cycles for which each collective fills all links, weighted by their lengths. O(endpoints · links · hops) each."""
         found = {}
         for name in names:
             of = self.instances[name]

@@ -1,6 +1,6 @@
 """Freedom from deadlock of launches: each rank launches its collectives in an order of its own, at any time.
 
-A rank has a number of *contexts*: so many of its collectives may be open at once, those that it launched first and that have
+The *contexts* of a rank are the number of its collectives that may be open at once: those that it launched first and that have
 not ended. A collective ends when it is open at all of its members, and those that it is `after` have ended. Starts and speeds may
 be any: what is open and can end stays so whatever else happens, so one run that ends what it can decides for all of them. With one
 context that is so just when "i before j at some rank" has no circle. What happens inside a collective, on links and in buffers, is
@@ -72,15 +72,15 @@ def holds_for(topology: Topology, entries: Sequence[Entry], launching: Launching
 
 
 def orders_of(topology: Topology, entries: Sequence[Entry], launches: Launches) -> dict[int, list[str]]:
-    """By rank its collectives as it launches them: as `launches` says, else in the order of `entries`. InputError for ranks that
-    are no endpoints, and for orders that are not of the collectives of their rank."""
+    """The collectives of each rank in the order of their launches: that of `launches`, else that of `entries`. InputError for ranks
+    that are not endpoints, and for orders that are not of the collectives of their rank."""
     own: dict[int, list[str]] = {rank: [] for rank in topology.endpoints.tolist()}
     for entry in entries:
         for rank in entry.collective.fitted(topology).members_of(topology).tolist():
             own[rank].append(entry.name)
     for rank, names in launches.items():
         if rank not in own:
-            raise InputError(f"launches of rank {rank}, which is no endpoint of {topology.name}")
+            raise InputError(f"launches of rank {rank}, which is not an endpoint of {topology.name}")
         if sorted(names) != sorted(own[rank]):
             raise InputError(f"launches of rank {rank} are {', '.join(names)}; its collectives: {', '.join(own[rank]) or 'none'}")
     return own | {rank: list(names) for rank, names in launches.items()}

@@ -23,6 +23,7 @@ from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
+from certree.models.common.columns import numbered
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.fine.slots import fine_times
@@ -183,10 +184,7 @@ def _link_numbers(part: Topology, network: Topology) -> Int64:
 
     def keys(of: Topology) -> tuple[Int64, Int64]:
         pair = of.src.astype(np.int64) * width + of.dst
-        order = np.argsort(pair, kind="stable")
-        place = np.empty(len(pair), np.int64)
-        place[order] = np.arange(len(pair)) - np.searchsorted(pair[order], pair[order])
-        return pair, place
+        return pair, numbered(pair)
 
     (pair, place), (wide, inner) = keys(part), keys(network)
     order = np.lexsort((inner, wide))

@@ -1,5 +1,6 @@
 """Lists of collectives that run on one network: TOML files with a table `[[collective]]` for each."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ MOST = 1 << 10  # collectives
 MOST_WEIGHT = 1 << 20
 MOST_CYCLES = 1 << 40  # before a collective may start
 _DIGITS = 9  # of the id of an endpoint
+_NOTHING = re.compile(r"0+(\.0+)?\s*([nuµm]?s|m|h)?")  # a time that `parse_duration` does not take
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def _cycles(fields: Fields, machine: Machine) -> int:
     if not isinstance(value, str):
         return fields.whole("start", 0, MOST_CYCLES, default=0)
     text = value.strip()
-    if text.rstrip("munshµ").strip() in ("0", "0.0"):
+    if _NOTHING.fullmatch(text):
         return 0
     small = {"us": 10**6, "µs": 10**6, "ns": 10**9}.get(text[-2:], 1)
     seconds = parse_duration(text[:-2] if small > 1 else text) / small

@@ -38,7 +38,10 @@ def test_a_circle_over_an_end_that_is_awaited() -> None:
 
 @pytest.mark.parametrize(
     ("launches", "words"),
-    [({9: ["dp0"]}, "rank 9, which is no endpoint"), ({0: ["dp0"]}, "launches of rank 0 are dp0; its collectives: dp0, tp3")],
+    [
+        ({9: ["dp0"]}, "rank 9, which is not an endpoint of ring:4"),
+        ({0: ["dp0"]}, "launches of rank 0 are dp0; its collectives: dp0, tp3"),
+    ],
 )
 def test_bad_launches(launches: dict[int, list[str]], words: str) -> None:
     with pytest.raises(ct.InputError, match=words):

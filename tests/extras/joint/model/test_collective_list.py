@@ -128,3 +128,18 @@ def test_late_starts_are_last_one_after_the_other() -> None:
     soon = ct.Entry("soon", ct.collective("all-gather"), 1024)
     cycles = {joint("ring:3", pair).provenance["one_after_the_other_cycles"] for pair in ([late, soon], [soon, late])}
     assert len(cycles) == 1
+
+
+@pytest.mark.parametrize("start", ["0", "0us", "0.0 ms", "00ns"])
+def test_a_start_of_nothing(tmp_path: Path, start: str) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'{ONE}start = "{start}"\n')
+    assert load_collectives(path, ct.topology("ring:4"), ct.machine("multitree")).entries[0].start == 0
+
+
+@pytest.mark.parametrize("start", ["0hmm", "0 µ", "nus", "-0"])
+def test_a_start_that_is_not_a_time(tmp_path: Path, start: str) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'{ONE}start = "{start}"\n')
+    with pytest.raises(ct.InputError, match=r"w\.toml.*time"):
+        load_collectives(path, ct.topology("ring:4"), ct.machine("multitree"))
