@@ -35,7 +35,9 @@ def synthesize(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     run: str = "slotted",
-    skew: int = 0,
+    goal: str | None = None,
+    skew: int | None = None,
+    drift: str | None = None,
     order: str | None = None,
     relay: str | Iterable[int] = "all",
     effort: int | None = None,
@@ -50,8 +52,11 @@ def synthesize(
     `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
     one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
     default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are compared
-    for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `skew`: the cycles by
-    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine. `order`:
+    for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `goal`, one of
+    `certree list`: only what reaches it is taken, and the provenance has what the method makes without one as
+    `fastest_cycles`. `skew`: the cycles by
+    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine; with goal
+    "hardware" also `drift`, such as "50ppm". `order`:
     in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))" or a file
     with one (docs/explanation/additions.md); None: any. `relay`: the endpoints through which members of a collective may pass
     data, as in `relayed`. `effort` is a deterministic search budget, 1 by default: the same arguments give the same schedule.
@@ -70,11 +75,15 @@ def synthesize(
     require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
-    if skew < 0 or (skew and run != "slotted"):
-        raise InputError(f"skew is {skew}, run {run}; allowed: whole numbers from 0, above 0 with run slotted")
+    if (skew or 0) < 0 or ((skew or goal) and run != "slotted"):
+        raise InputError(f"skew is {skew}, run {run}; allowed: whole numbers from 0, above 0 and goals with run slotted")
+    if drift is not None and goal is None:
+        raise InputError("a drift is for the goal hardware")
     wanted, asked = parsing.relayed(network, collective, root, relay)
     on = machine_for(wanted, machine, progress or silent)
     message = _message_bytes(asked, size, on)
+    is_plain = run == "slotted" or asked.demand is not None
+    aim = None if goal is None else provided("goals")(goal, message, on, skew, drift)
     request = Request(
         topology=wanted,
         collective=asked,
@@ -87,13 +96,15 @@ def synthesize(
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
         order=None if order is None else provided("orders of additions")(order, wanted, asked.fitted(wanted)),
-        form=None if run == "slotted" or asked.demand is not None else form_of(run, len(wanted.endpoints), message, on),
+        form=aim.form if aim else None if is_plain else form_of(run, len(wanted.endpoints), message, on),
     )
     spread = Workers.of(workers, 1)
     if seeds < 1:
         raise InputError(f"seeds is {seeds}; allowed: whole numbers from 1")
     if time_limit is not None and (seeds > 1 or not spread.is_one):
         raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
+    if goal is not None and (seeds > 1 or not spread.is_one):
+        raise InputError("a goal is for one search in this process; several seeds or workers go without")
     if seeds > 1 or (not spread.is_one and method == "auto" and asked.demand is None):
         found, interrupted = provided("candidates on workers")(
             request, load_methods()[method].name, seeds, run, progress or silent, spread
@@ -102,7 +113,9 @@ def synthesize(
         found, interrupted = _found(load_methods()[method], request)
     if found is None:
         raise SearchInterrupted(None)
-    if skew:
+    if aim is not None:
+        found = aim.reached(found, load_methods()[method], request)
+    elif skew:
         found = with_guards(written_out(found), message, on, skew)
     recorded = _recorded(found, request, time_limit)
     if order is not None and not interrupted:

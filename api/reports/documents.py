@@ -52,7 +52,7 @@ DOCUMENTS = {
         witnesses: [bound]
         fine_slot_cycles?: count?
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
-        least_slot_cycles? serialized_rounds?: count?
+        least_slot_cycles? serialized_rounds? fastest_cycles?: count?
         skew_tolerance_cycles?: count?
         drift_tolerance?: rational?
         bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?

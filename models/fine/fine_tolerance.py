@@ -48,15 +48,20 @@ def tolerates(schedule: Schedule, skew: int) -> bool:
     return skew <= min(_shortest(times) - 1, _gap(times)) and _is_in_time(times, skew)
 
 
+def spread_of(skew: int, drift: Fraction, cycles: int) -> int:
+    """The cycles by which counters are apart at most that start up to `skew` apart and drift by up to `drift` in either direction:
+    over the H cycles of a run these come apart by 2·drift·H + 1."""
+    return skew + (ceil(2 * drift * cycles) + 1 if drift else 0)
+
+
 def tolerates_clocks(schedule: Schedule, skew: int, drift: Fraction) -> bool:
-    """Whether everything stays right with counters that start up to `skew` cycles apart, and drift by up to `drift` in either
-    direction: over the H cycles of a run these come apart by 2·drift·H + 1 cycles."""
+    """Whether everything stays right with counters that start and drift apart by these (`spread_of`)."""
     if not drift:
         return tolerates(schedule, skew)
     times = fine_times(schedule)
     if times.schedule.is_repeating and times.work.max() > (1 - drift) * (times.period or 0):
         return False
-    return tolerates(schedule, skew + ceil(2 * drift * times.cycles) + 1)
+    return tolerates(schedule, spread_of(skew, drift, times.cycles))
 
 
 def drift_tolerance(schedule: Schedule) -> Fraction | None:

@@ -70,7 +70,15 @@ INTERRUPTED = 130
     help="Execution model used when method auto ranks candidates: slotted (fixed time slots), paced (as soon as dependencies are "
     "met; ranked by simulation, large messages without routers), or the faster of both.",
 )
+@click.option(
+    "--for",
+    "goal",
+    metavar="GOAL",
+    help="Take only what reaches a goal, at a price that is printed: hardware (tables tolerate --skew and --drift, by default 20 "
+    "cycles and 50 ppm), model-check (TLC checks all states), or an executor; `certree list` has all.",
+)
 @click.option("--skew", type=COUNT, help="Fine slots with guards: counters of nodes may start up to N cycles apart.")
+@click.option("--drift", help="With --for hardware: counters drift by up to that in either direction, such as 50ppm.")
 @click.option(
     "--order",
     metavar="ORDER",
@@ -91,7 +99,7 @@ def synthesize_command(
     method: str,
     size: int,
     run: str,
-    skew: int | None,
+    goal: str | None,
     workload: Path | None,
     output: Path | None,
     force: bool,
@@ -111,7 +119,7 @@ def synthesize_command(
     interrupted = False
     try:
         with working(f"synthesizing with {method}") as report:
-            made = synthesize(topology, collective, method=method, size=size, run=run, skew=skew or 0, progress=report, **asked)
+            made = synthesize(topology, collective, method=method, size=size, run=run, goal=goal, progress=report, **asked)
     except SearchInterrupted as stopped:
         if stopped.best is None:
             note("error: interrupted before a schedule was found")
@@ -123,6 +131,9 @@ def synthesize_command(
     if run != "slotted" and verdict.valid:
         form = form_of(run, len(topology.endpoints), size, used.machine)
         document |= {"compared": form.name, "compared_cycles": form.cycles(made)}
+    if goal is not None:
+        document |= {name: made.provenance[name] for name in ("compared", "fastest_cycles") if name in made.provenance}
+        document |= {"compared_cycles": document["time_cycles"]}
     if output is not None:
         save_any_schedule(made, output, force=force)
         note(f"wrote {output}")
@@ -136,4 +147,6 @@ def synthesize_command(
 
 def _words(report: dict[str, Any]) -> str:
     compared = f"\n  compared {report['compared']}: {report['compared_cycles']:,} cycles" if "compared" in report else ""
+    if (fastest := report.get("fastest_cycles")) is not None:
+        compared += f", {report['compared_cycles'] / fastest:.3f} times the {fastest:,} without that goal"
     return schedule_words(report) + compared

@@ -1,0 +1,1 @@
+"""`aim`: a goal for a size and a machine."""
