@@ -23,6 +23,9 @@ PARTS |= {
     "swept": """
         label? key network? drawn? collective? method? machine? run? status? message?: text
         size? seed? draw?: count
+        endpoint?: text
+        sram? state_machines? sram_peak?: count?
+        engine_square_micrometres? engine_watts?: rational?
         """,
     "tuned": """
         from to made_for_bytes time_bytes: count

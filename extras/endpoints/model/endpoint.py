@@ -1,14 +1,17 @@
 """Parameters of endpoints: buses, links, the accelerator, an engine for collectives, and the unit that runs a collective."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
-from certree.models.common.errors import MachineError, unknown_name
+from certree.models.common.errors import MachineError, short, unknown_name
 from certree.models.common.fields import Fields, FromZero, Limits, Positive, Share
 from certree.models.common.presets import Presets
 
+#: sizes of an engine to which a component may be in proportion
+GROWS = ("sram_bytes", "state_machines")
 FORMAT, VERSION = "certree-endpoint", 1
 ENDPOINTS = Presets("certree.extras.endpoints.model", "presets", "endpoint", MachineError)
 
@@ -95,12 +98,14 @@ class System:
 
 @dataclass(frozen=True)
 class Component:
-    """A synthesized part of the engine: `count` of them, area and power of one."""
+    """A synthesized part of the engine: `count` of them, area and power of one. `grows_with`: the field of the engine to which area
+    and power are in proportion; None: they are the same at any size."""
 
     name: str
     count: int
     square_micrometres: Fraction
     milliwatts: Fraction
+    grows_with: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,21 @@ class Endpoint:
                 return system
         raise MachineError(unknown_name("system", name, (system.name for system in self.systems)))
 
+    def sized(self, **sizes: int) -> "Endpoint":
+        """The same with other sizes of the engine, by field, and its components in proportion."""
+        engine = replace(self.engine, **sizes)
+        grown = (
+            Fraction(1)
+            if part.grows_with is None
+            else Fraction(getattr(engine, part.grows_with), getattr(self.engine, part.grows_with))
+            for part in self.components
+        )
+        components = (
+            replace(part, square_micrometres=part.square_micrometres * times, milliwatts=part.milliwatts * times)
+            for part, times in zip(self.components, grown, strict=True)
+        )
+        return replace(self, engine=engine, components=tuple(components))
+
     @property
     def square_micrometres(self) -> Fraction:
         """Area of the engine."""
@@ -137,8 +157,16 @@ class Endpoint:
 
 def load_endpoint(name: str) -> Endpoint:
     """A preset by name, or a TOML file; MachineError names the wrong table and field."""
-    endpoint = Fields.of_format(ENDPOINTS.load(name), FORMAT, VERSION, name, MachineError).read(Endpoint)
+    return endpoint_of_document(ENDPOINTS.load(name), name)
+
+
+def endpoint_of_document(document: Mapping[str, Any], where: str) -> Endpoint:
+    """The parameters that a parsed file has; errors as `load_endpoint`, which call it `where`."""
+    endpoint = Fields.of_format(document, FORMAT, VERSION, where, MachineError).read(Endpoint)
     for system in endpoint.systems:
         if system.bounds is not None:
             endpoint.system(system.bounds)
+    for part in endpoint.components:
+        if part.grows_with is not None and part.grows_with not in GROWS:
+            raise MachineError(f"{where}: component {part.name} grows_with {short(part.grows_with)}; known: {', '.join(GROWS)}")
     return endpoint

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
 from certree.hw import _core
 from certree.hw.core_calls import narrowed
@@ -39,7 +40,9 @@ class TableEndpoints(EndpointModel):
 
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
     `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
-    a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is.
+    a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is. `cut`: the iterations that tables
+    are cut into before they run (`run/iterations.py`), None: as they are; `text`: the system as it was named; `runs`: iterations
+    and period of the tables that ran.
     """
 
     endpoint: Endpoint
@@ -49,11 +52,23 @@ class TableEndpoints(EndpointModel):
     keeps: LaneOrder | None = None
     of: str | None = None
     order: LaneOrder | None = None
+    cut: Cut | None = None
+    text: str | None = None
+    runs: tuple[int, int] = (1, 0)
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """That of the system."""
-        return self.system.name
+        """That of the system, with the sizes that were stated."""
+        return self.text or self.system.name
+
+    def places(self, tables: Tables) -> int:
+        """How many iterations of the tables may be in progress at a node at a time: as many as there are state machines, and in an
+        engine as its SRAM holds. UnsupportedError where it holds none. O(nodes + chunks)."""
+        machines = self.endpoint.engine.state_machines
+        if self.system.runs is not Runs.ENGINE:
+            return machines
+        rooms, sizes = self._partitions(*(int(column.max(initial=0)) for column in iteration_bytes(tables)))
+        return min(machines, rooms[0] // max(1, sizes[0]))
 
     def start(self, source: Tables, rows: Rows, *, traced: bool) -> _core.NodeEndpoints:
         """The endpoints of one run. UnsupportedError where their clock is not that of the machine, and for an engine whose SRAM or
@@ -68,7 +83,7 @@ class TableEndpoints(EndpointModel):
         scalars["state_machines"] = self.endpoint.engine.state_machines
         check_scalars(scalars)
         load, result = iteration_bytes(source)
-        rooms = sizes = [0, 0]
+        self.runs, rooms, sizes = (source.repeats, source.period or 0), [0, 0], [0, 0]
         if self.system.runs is Runs.ENGINE:
             rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
             self._require_room(rooms[0], sizes[0], _overlap(rows))
@@ -97,6 +112,8 @@ class TableEndpoints(EndpointModel):
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
         units = dict.fromkeys(UNITS, 1)
         counts = {"memory_bytes": found["memory_bytes"]}
+        if self.cut is not None:
+            counts |= zip(("iterations", "period"), self.runs, strict=True)
         if self.computing:
             counts["computing_bytes"] = found["computing_bytes"]
         if self.system.runs is Runs.ENGINE:
@@ -122,7 +139,8 @@ class TableEndpoints(EndpointModel):
             if size > room:
                 raise UnsupportedError(
                     f"an iteration of the tables takes {size} bytes in partition {number} of 2, which has {room} of the {sram} "
-                    f"bytes of SRAM of {self.endpoint.name}: spread the message over more iterations, or make the SRAM larger"
+                    f"bytes of SRAM of {self.endpoint.name}: cut the message into chunks ({self.system.name}:chunk=SIZE), or make "
+                    "the SRAM larger"
                 )
         return rooms, sizes
 

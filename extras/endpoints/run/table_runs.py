@@ -12,24 +12,24 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from certree.api.runs.any_timing import with_proof
+from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
+from certree.extras.endpoints.model.named_system import named_system
+from certree.extras.endpoints.run.iterations import in_iterations
 from certree.extras.endpoints.run.table_endpoints import UNITS, TableEndpoints
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
-from certree.models.common.errors import InputError, MachineError, UnsupportedError, unknown_name
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.quantities import parse_fraction
 from certree.models.tables.tables import Tables
 
 
 def endpoint_of_runs(system: str, params: str | Path | Endpoint = "ace", computing: Fraction | str = Fraction(0)) -> TableEndpoints:
-    """The endpoints of a system; MachineError for a name that the parameters do not have, InputError for a share of memory that is
-    not between 0 and 1."""
-    endpoint = params if isinstance(params, Endpoint) else load_endpoint(str(params))
-    known = [one.name for one in endpoint.systems]
-    if system not in known:
-        raise MachineError(unknown_name("system", system, ("none", *known)))
-    return TableEndpoints(endpoint, endpoint.system(system), _share(computing))
+    """The endpoints of a system (`named_system`); InputError for a share of memory that is not between 0 and 1."""
+    named = named_system(system, params if isinstance(params, Endpoint) else load_endpoint(str(params)))
+    return TableEndpoints(named.endpoint, named.system, _share(computing), cut=named.cut, text=named.text)
 
 
 def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> Run:
@@ -51,6 +51,15 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
 
 
 def _run(source: Tables | SimulatedSchedule, options: Options) -> Run:
+    """A run with the endpoints of the options. Tables that these cut into iterations are other tables: whether their routes may
+    deadlock, and their data are right at any timing, is asked again."""
+    model = options.endpoint
+    assert isinstance(model, TableEndpoints)
+    if model.cut is not None and isinstance(source, Tables):
+        source = in_iterations(source, model, options.mode)
+        if not options.leaves_routers_out:
+            require_free(source)
+        options = with_proof(source, options)
     try:
         return run(source, options)
     except OverflowError:
@@ -72,7 +81,7 @@ def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal:
     for system in ideal.endpoint.systems:
         if system.runs is Runs.IDEAL:
             continue
-        recording = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True)
+        recording = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut)
         of_system = replace(options, endpoint=recording)
         try:
             other = _run(source, of_system)
@@ -83,7 +92,8 @@ def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal:
         if other.engine == Engine.FLIT:
             yield _without_endpoints(other, ideal), of_system
             continue
-        kept = TableEndpoints(ideal.endpoint, ideal.system, ideal.computing, keeps=recording.order, of=system.name)
+        cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
+        kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut)
         again = replace(options, endpoint=kept, engine=Engine.FAST.value)
         try:
             yield _run(source, again), again

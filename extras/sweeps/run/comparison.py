@@ -18,10 +18,13 @@ from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
+from certree.extras.endpoints.model.endpoint import Runs
+from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.table_runs import run_with_endpoints
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
-from certree.hw.engines.runs import Options
+from certree.hw.engines.runs import Options, Run
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import InputError, RejectedError, UndecidedError, UnsupportedError
@@ -156,6 +159,7 @@ class Comparison:
     run: str | None  # how to simulate; None: not at all
     without_routers: bool = False
     search: bool = True  # for bounds, in addition to those of the verifier
+    endpoint: TableEndpoints | None = None  # of the simulation
     _checked: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
@@ -235,13 +239,14 @@ class Comparison:
         return self._simulated[key]
 
     def _run(self, schedule: AnySchedule, size: int, mode: str) -> dict[str, Any]:
-        options = Options(mode=mode, without_routers=self.without_routers)
+        options = Options(mode=mode, without_routers=self.without_routers, endpoint=self.endpoint)
         try:
             source = tables_or_plan(schedule, size, self.machine)
             if not self.without_routers:
                 require_free(source)
                 require_in_time(source, options)
-            result = run_schedule(source, with_proof(source, options))
+            run_it = run_schedule if self.endpoint is None else run_with_endpoints
+            result = run_it(source, with_proof(source, options))
         except (UnsupportedError, InvalidScheduleError) as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {
@@ -252,6 +257,18 @@ class Comparison:
             "contention_cycles": result.contention_cycles,
             "late": result.late,
             "data_ok": result.data_ok,
+            **self._of_engine(result),
+        }
+
+    def _of_engine(self, result: Run) -> dict[str, Any]:
+        """What an engine held, and its area and power; nothing without one."""
+        if self.endpoint is None or result.endpoint is None or self.endpoint.system.runs is not Runs.ENGINE:
+            return {}
+        engine = self.endpoint.endpoint
+        return {
+            "sram_peak": result.endpoint.counts["sram_peak"],
+            "engine_square_micrometres": str(engine.square_micrometres),
+            "engine_watts": str(engine.watts),
         }
 
 

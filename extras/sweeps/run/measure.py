@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from certree.api.parsing import parse_entry
+from certree.extras.endpoints.model.endpoint import endpoint_of_document
+from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.table_runs import endpoint_of_runs
 from certree.extras.sweeps.run.comparison import Comparison
 from certree.extras.sweeps.run.specification import NO_RUN, SEARCHED
 from certree.extras.workers.networks import received
@@ -11,6 +14,11 @@ from certree.models.machine.machine import machine_from_document
 
 VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
 _LEFT_OUT = ("method", "message_bytes", "options", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
+
+
+def _endpoint(arguments: Mapping[str, Any]) -> TableEndpoints:
+    params = endpoint_of_document(arguments["endpoint_params"], "endpoint_params")
+    return endpoint_of_runs(arguments["endpoint"], params)
 
 
 def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,6 +32,7 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
         run=None if arguments["run"] == NO_RUN else arguments["run"],
         without_routers=not arguments["routers"],
         search=arguments["bounds"] == SEARCHED,
+        endpoint=None if "endpoint" not in arguments else _endpoint(arguments),
     )
     found = comparison.cell(parse_entry(arguments["method"]), arguments["size"])
     if "not_applicable" in found:

@@ -6,7 +6,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from certree.api.runs.simulation import NO_ENDPOINT
 from certree.api.settings import machine_for
+from certree.extras.sweeps.run.endpoint_axes import EndpointChoice
 from certree.extras.sweeps.run.faults import SEEDS, less_links
 from certree.extras.sweeps.run.measure import measure
 from certree.extras.sweeps.run.specification import Failures, Specification
@@ -38,6 +40,9 @@ class Cell:
     seed: int
     run: str
     key: str
+    endpoint: str = NO_ENDPOINT
+    sram: int | None = None
+    state_machines: int | None = None
 
     @property
     def label(self) -> str:
@@ -45,7 +50,13 @@ class Cell:
         return (
             f"{self.drawn} {self.collective} {self.size} {self.method} machine={self.machine} seed={self.seed} run={self.run}"
             + (f" draw={self.draw}" if self.failures != "0" else "")
+            + (f" endpoint={self.choice.system}" if self.endpoint != NO_ENDPOINT else "")
         )
+
+    @property
+    def choice(self) -> EndpointChoice:
+        """Its endpoints."""
+        return EndpointChoice(self.endpoint, self.sram, self.state_machines)
 
 
 @dataclass(frozen=True)
@@ -124,19 +135,27 @@ class SweepPlan:
         common = {"effort": asked.effort, "bounds": asked.bounds, "routers": asked.routers}
         for collective, wanted in asked.collectives.items():
             sizes = asked.sizes if wanted.demand is None else (None,)
-            for given, method, machine, seed, run in product(sizes, asked.methods, asked.machines, asked.seeds, asked.runs):
+            axes = (sizes, asked.methods, asked.machines, asked.seeds, asked.runs, asked.endpoints.choices)
+            for given, method, machine, seed, run, choice in product(*axes):
                 found = self._collectives[drawn.spec, machine, collective]
                 size = given or _own_bytes(found, self._machines[drawn.spec, machine]["flit_bytes"])
                 names = {"network": network, "collective": collective, "size": str(size), "method": method, "machine": machine}
-                if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run}):
+                if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run} | choice.names):
                     continue
                 inputs = {
                     "network": drawn.spec, "links": digest, "size": size, "method": method,
                     "collective": self._digests[drawn.spec, machine, collective],
                     "machine": self._digests[drawn.spec, machine], "seed": seed, "run": run, **common,
                 }  # fmt: skip
-                key = key_of(measure, inputs)
-                yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key)
+                key = key_of(measure, inputs | self._endpoint(choice))
+                sizes_of = (choice.endpoint, choice.sram, choice.state_machines)
+                yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key, *sizes_of)
+
+    def _endpoint(self, choice: EndpointChoice) -> dict[str, Any]:
+        """What a cell's worker receives of its endpoints; nothing where it has none."""
+        if choice.endpoint == NO_ENDPOINT:
+            return {}
+        return {"endpoint": choice.system, "endpoint_params": self.specification.endpoints.document}
 
     @cached_property
     def by_key(self) -> Mapping[str, Cell]:
@@ -161,6 +180,7 @@ class SweepPlan:
             "effort": asked.effort,
             "bounds": asked.bounds,
             "routers": asked.routers,
+            **self._endpoint(cell.choice),
         }
         limit = None if asked.time_limit is None else float(asked.time_limit)
         return Task(cell.label, measure, arguments, cell.key, limit)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.parsing import Entry, parse_entry
+from certree.extras.sweeps.run.endpoint_axes import EndpointAxes, endpoint_axes
 from certree.extras.sweeps.run.wanted import Wanted, parse_wanted
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import located, short
@@ -22,7 +23,7 @@ from certree.models.network.topology import Topology
 
 DEFAULT_MACHINE, NO_RUN = "default", "none"
 SEARCHED, CHEAP = "searched", "cheap"
-AXES = ("network", "collective", "size", "method", "machine", "seed", "failures", "run")
+AXES = ("network", "collective", "size", "method", "machine", "seed", "failures", "run", "endpoint", "sram", "state_machines")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Specification:
     effort: int
     bounds: str
     routers: bool
+    endpoints: EndpointAxes
     time_limit: Fraction | None
     skip: tuple[Mapping[str, str], ...]
     document: Mapping[str, Any]
@@ -95,6 +97,7 @@ def read_specification(source: str | Path | Mapping[str, Any]) -> Specification:
         effort=fields.whole("effort", 1, default=1),
         bounds=fields.text("bounds", default=SEARCHED, known=(SEARCHED, CHEAP)),
         routers=fields.choice("routers", (True, False), default=True),
+        endpoints=_endpoints(fields),
         time_limit=_time_limit(fields),
         skip=fields.each("skip", _patterns),
         document=document,
@@ -115,6 +118,16 @@ def _distinct(fields: Fields, name: str, values: tuple[Any, ...]) -> tuple[Any, 
         if value in values[:index]:
             fields.refuse(f"{name}: {value} is listed twice")
     return values
+
+
+def _endpoints(fields: Fields) -> EndpointAxes:
+    sizes = _distinct(fields, "sram", fields.sizes("sram")) if "sram" in fields else ()
+    machines = _distinct(fields, "state_machines", fields.wholes("state_machines", 1)) if "state_machines" in fields else ()
+    axes = endpoint_axes(fields, sizes, machines)
+    _distinct(fields, "endpoints", axes.choices)
+    if axes.document is not None and NO_RUN in fields.texts("runs", default=["slotted"]):
+        fields.refuse(f"runs has {NO_RUN}, and endpoints are simulated: take either out")
+    return axes
 
 
 def _machine(text: str) -> Machine | None:

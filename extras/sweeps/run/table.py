@@ -21,6 +21,8 @@ COLUMNS = {
     "contention_cycles": COUNT, "late": COUNT, "data_ok": FLAG, "exact": FLAG, "engine": TEXT, "not_simulated": TEXT, "key": TEXT,
     "shares": TEXT, "bandwidth_bound_any_shares": TEXT, "time_bound_cycles_any_shares": COUNT, "time_over_bound_any_shares": TEXT,
     "time_bound_seconds": TEXT, "options": TEXT, "algbw": TEXT, "busbw": TEXT,
+    "endpoint": TEXT, "sram": COUNT, "state_machines": COUNT, "sram_peak": COUNT,
+    "engine_square_micrometres": TEXT, "engine_watts": TEXT,
 }  # fmt: skip
 _GROUP = 10_000  # rows of Parquet that are written at once
 

@@ -1,0 +1,68 @@
+"""Tables cut into iterations, the chunks of an engine, that endpoints have room for."""
+
+from dataclasses import replace
+
+from certree.extras.endpoints.model.named_system import Cut
+from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.forms.lowering_chain import takes
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
+from certree.models.tables.tables import Tables
+from certree.verify.checker import verify_schedule
+
+MAX_CELLS = 1 << 27  # integers of data: 1 GiB
+#: a demand fixes the bytes of each block; fine slots, made for one size, become the fewest steps that keep who reads what
+TAKES = takes("chunks of endpoints", "buffers", "virtual_channel", "members", rounds=False)
+
+
+def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
+    """The tables that run on endpoints: as they are, or cut as `model.cut` says.
+
+    Each iteration executes one iteration of the schedule on a part of the message of its own. Iterations begin as few steps after
+    each other as the endpoints have room for: paced, lanes and routers serialize messages that meet; slotted, no two may, and the
+    period is the least such one. UnsupportedError for a demand, for fine slots in a slotted run, for a stated period that the
+    endpoints have no room for, and for what `lower` refuses. O(rows log rows); slotted, times the periods that are tried.
+    """
+    if model.cut is None:
+        return tables
+    if tables.fine_slots and mode == "slotted":
+        raise UnsupportedError(f"system {model.name}: fine slots are for one size of the message: cut it in a paced run")
+    one = TAKES.lowered(tables.schedule)
+    least = one.message_chunks * tables.machine.flit_bytes
+    if model.cut.chunk_bytes < least:
+        raise UnsupportedError(
+            f"system {model.name}: an iteration of {one.message_chunks} chunks of the schedule has {least} bytes or more, not "
+            f"{model.cut.chunk_bytes}: take longer chunks"
+        )
+    repeats = ceil_div(tables.message_bytes, model.cut.chunk_bytes)
+    cells = repeats * one.chunks * len(one.topology.kind)
+    if cells > MAX_CELLS:
+        raise UnsupportedError(
+            f"system {model.name}: {repeats} iterations of {one.chunks} chunks at {len(one.topology.kind)} nodes are {cells} "
+            f"results; allowed: {MAX_CELLS}: take longer chunks"
+        )
+    if repeats == 1:
+        return _lowered(tables, replace(one, period=None, repeats=1, certificate=None))
+    alone = replace(one, period=one.steps, repeats=repeats, certificate=None)
+    cut = _lowered(tables, alone)
+    span = int(cut.step.max(initial=0)) - int(cut.step.min(initial=0))
+    period = _period(alone, span, model.places(cut), model.cut, mode)
+    return cut if period == one.steps else _lowered(tables, replace(alone, period=period))
+
+
+def _lowered(tables: Tables, schedule: Schedule) -> Tables:
+    return lower(replace(schedule, made_for=None), tables.message_bytes, tables.machine)
+
+
+def _period(schedule: Schedule, span: int, places: int, cut: Cut, mode: str) -> int:
+    """Steps from one iteration to the next. `span`: steps from the first row of an iteration to its last."""
+    least = 1 if schedule.repeats <= places else span // max(1, places) + 1
+    tried = range(least, max(least, schedule.steps) + 1) if cut.period is None else range(cut.period, cut.period + 1)
+    if mode == "paced":
+        return tried[0]
+    for period in tried:
+        if verify_schedule(replace(schedule, period=period)).valid:
+            return period
+    raise UnsupportedError(f"iterations every {tried[-1]} steps meet on links in slots: take another period, or a paced run")

@@ -1,0 +1,155 @@
+"""Tables cut into iterations for endpoints: right results, the periods, `ideal` never slower, and refusals."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import certree.api as ct
+from certree.extras.endpoints.model.endpoint import Endpoint
+from certree.extras.endpoints.run.iterations import in_iterations
+from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.hw.engines.runs import Options, Run
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.tables.tables import Tables
+from certree.verify.checker import verify_schedule
+from tests.cli.running import certree
+from tests.drawn import examples
+from tests.extras.endpoints.run.tables_drawn import ACE, Asked, asked
+from tests.hw.made import MULTITREE, tables_of
+from tests.hw.trees import tree_schedule
+
+TREES = tables_of("multitree", "torus:4x4", 1 << 20)
+
+
+def on(tables: Tables, system: str, mode: str = "paced", engine: str = "fast", endpoint: Endpoint = ACE) -> Run:
+    """A run on lanes."""
+    options = Options(mode=mode, engine=engine, without_routers=engine == "fast", endpoint=endpoint_of_runs(system, endpoint))
+    return run_with_endpoints(tables, options)
+
+
+@examples(12)
+@given(asked(), st.integers(1, 6), st.sampled_from(["slotted", "paced"]))
+def test_cut_tables_are_right_on_every_engine(case: Asked, parts: int, mode: str) -> None:
+    """Fast, and flit by flit; and `ideal` is not slower than any other system with the same chunks, through routers neither."""
+    chunk = max(-(-case.tables.message_bytes // parts), case.tables.schedule.message_chunks * MULTITREE.flit_bytes)
+    for engine in ("fast", "flit"):
+        try:
+            ideal = on(case.tables, f"ideal:chunk={chunk}", mode, engine, case.endpoint)
+        except UnsupportedError:  # work cells that iterations use again
+            assume(False)
+        assert ideal.data_ok
+        for name in ("ace", "baseline"):
+            try:
+                run = on(case.tables, f"{name}:chunk={chunk}", mode, engine, case.endpoint)
+            except UnsupportedError:
+                continue
+            assert run.data_ok
+            assert ideal.cycles <= run.cycles, (engine, name)
+            assert run.endpoint is not None
+            assert run.endpoint.counts["iterations"] == -(-case.tables.message_bytes // chunk)
+
+
+@examples(12)
+@given(asked(), st.integers(2, 6))
+def test_engines_agree(case: Asked, parts: int) -> None:
+    model = endpoint_of_runs(f"ace:chunk={max(512, case.tables.message_bytes // parts)}", case.endpoint)
+    try:
+        cut = in_iterations(case.tables, model, "paced")
+        runs = [on(cut, "ace", engine=engine, endpoint=case.endpoint) for engine in ("fast", "lanes")]
+    except UnsupportedError:
+        assume(False)
+    assert replace(runs[1], engine="fast", router_effect=runs[0].router_effect) == runs[0]
+
+
+def test_as_many_iterations_as_there_is_room_for() -> None:
+    """The period is the least that fits: with a shorter one the run is refused."""
+    for system in ("ace:chunk=64KiB:state-machines=3", "ace:chunk=64KiB:sram=512KiB"):
+        model = endpoint_of_runs(system)
+        cut = in_iterations(TREES, model, "paced")
+        assert cut.repeats == 16
+        assert cut.message_bytes == TREES.message_bytes
+        assert cut.period is not None
+        assert cut.period > 1
+        assert on(TREES, system).data_ok
+        with pytest.raises(UnsupportedError, match="iterations in progress at a time, and endpoints ace have room for"):
+            on(TREES, f"{system}:period={cut.period - 1}")
+    assert in_iterations(TREES, endpoint_of_runs("ace:chunk=64KiB"), "paced").period == 1
+    assert in_iterations(TREES, endpoint_of_runs("ace:chunk=1MiB"), "paced").repeats == 1
+    assert in_iterations(TREES, endpoint_of_runs("ace"), "paced") is TREES
+
+
+def test_more_state_machines_and_sram_are_faster() -> None:
+    few, more = (on(TREES, f"ace:chunk=64KiB:state-machines={count}").cycles for count in (1, 4))
+    assert more < few
+    small, large = (on(TREES, f"ace:chunk=64KiB:sram={size}").cycles for size in ("256KiB", "1MiB"))
+    assert large < small
+
+
+def test_in_slots_iterations_do_not_meet() -> None:
+    """The period is valid by the verifier, the one before it is not."""
+    cut = in_iterations(TREES, endpoint_of_runs("ace:chunk=64KiB"), "slotted")
+    assert verify_schedule(cut.schedule).valid
+    assert cut.period is not None
+    assert not verify_schedule(replace(cut.schedule, period=cut.period - 1)).valid
+    with pytest.raises(UnsupportedError, match="iterations every 2 steps meet on links in slots: take another period, or a paced"):
+        in_iterations(TREES, endpoint_of_runs("ace:chunk=64KiB:period=2"), "slotted")
+
+
+def test_other_forms_are_cut() -> None:
+    """Members, fine slots, iterations that tables have already, and blocks."""
+    for made in (
+        ct.synthesize("torus:3x3", ct.collective("all-reduce", members=[0, 1, 4]), method="multitree", size="64KiB"),
+        ct.synthesize("ring:4", method="ordered-trees", size="64KiB"),
+        ct.synthesize("switch:4", "all-to-all", method="direct", size="64KiB"),
+    ):
+        tables = lower(made, 1 << 16, MULTITREE)
+        found = on(tables, "ace:chunk=16KiB")
+        assert found.data_ok
+        assert found.endpoint is not None
+        assert found.endpoint.counts["iterations"] == 4
+        if made.has_fine_slots:
+            with pytest.raises(UnsupportedError, match="fine slots are for one size of the message: cut it in a paced run"):
+                on(tables, "ace:chunk=16KiB", mode="slotted")
+    repeating = lower(tree_schedule("ring:4", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=6, seed=3), 6 * 4096, MULTITREE)
+    assert in_iterations(repeating, endpoint_of_runs("ace:chunk=8KiB"), "paced").repeats == 3
+
+
+def test_refusals(tmp_path: Path) -> None:
+    """One line each, exit code 2."""
+    schedule = tmp_path / "s.json"
+    assert certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "-o", schedule).code == 0
+    for system, words in (
+        ("ace:sram=64KiB", "1048576 bytes in partition 1 of 2, which has 32768 of the 65536 bytes of SRAM of ace: cut the message"),
+        ("ace:chunk=64KiB:sram=64KiB", "takes 65536 bytes in partition 1 of 2, which has 32768 of the 65536 bytes"),
+        ("ace:chunk=8", "an iteration of 4 chunks of the schedule has 64 bytes or more, not 8: take longer chunks"),
+        ("ace:chunk=x", "chunk 'x': size 'x': expected a positive number of bytes"),
+        ("ace:chunk=4KiB:chunk=4KiB", "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, each once"),
+        ("ace:banks=4", "expected NAME:OPTION=VALUE, OPTION one of chunk, sram, state-machines, period, each once"),
+        ("ace:period=3", "period needs chunk, the bytes of an iteration"),
+        ("ace:chunk=4KiB:period=0", "period '0': expected a whole number from 1 to 1048576"),
+        ("baseline:sram=1MiB", "sram is for engines; baseline adds at the accelerator"),
+        ("dpu:chunk=4KiB", "unknown system 'dpu'; known: none, baseline"),
+        ("none:chunk=4KiB", "unknown system 'none'"),
+    ):
+        done = certree("simulate", schedule, "--run", "paced", "--endpoint", system)
+        assert done.code == 2, (system, done)
+        assert words in done.err.replace("\n", " "), (system, done.err)
+        assert done.err.count("error:") == 1
+    done = certree("simulate", schedule, "--size", "16GiB", "--run", "paced", "--endpoint", "ace:chunk=64")
+    assert (done.code, "268435456 iterations of 4 chunks at 4 nodes" in done.err) == (2, True)
+
+
+def test_blocks_of_a_demand_are_not_cut() -> None:
+    demand = ct.demand([[0, 16, 32], [16, 0, 64], [32, 16, 0]], "ring:3")
+    made = ct.synthesize("ring:3", ct.collective("alltoallv", demand=demand), method="direct")
+    assert made.made_for is not None
+    tables = lower(made, made.made_for.message_bytes, made.made_for.machine)
+    with pytest.raises(UnsupportedError, match=r"chunks of endpoints: not supported for schedules that use demand"):
+        on(tables, "ace:chunk=256")
+    assert TableEndpoints(ACE, ACE.system("ace")).cut is None
