@@ -156,6 +156,8 @@ def _endpoint_lines(used: dict[str, Any], cycles: int) -> list[str]:
         if used["usable_cycles"] != cycles
         else ""
     )
+    if bound := used["counts"].get("bound_cycles"):
+        back += f"; {cycles / bound:.3f} times the time bound"
     shares = (f"{name.replace('_', ' ')} {float(Fraction(share)) * 100:.1f} %" for name, share in used["occupancy"].items())
     counts = (f"{name.replace('_', ' ')} {count:,}" for name, count in used["counts"].items())
     return [

@@ -18,6 +18,8 @@ PARTS |= {
         stall: [text]
         """,
 }
+PARTS["endpoint_bound"] = "system unit: text\ncycles: count\nterms: {count}\nclass left_out words: [text]"
+DOCUMENTS["bound"] += "\nendpoint?: endpoint_bound"
 DOCUMENTS |= {
     "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
 }

@@ -5,6 +5,7 @@ from certree.models.common.extras import Extra
 EXTRA = Extra(
     provides={
         "endpoints of runs": "run.table_runs:endpoint_of_runs",
+        "bound with endpoints": "command.endpoint_bounds:bound_report",
         "runs with endpoints": "run.table_runs:run_with_endpoints",
     },
     presets={"endpoints": "model.endpoint:ENDPOINTS.described"},

@@ -23,6 +23,7 @@ from certree.api.settings import machine_for
 from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
+from certree.models.common.extras import provided
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -37,9 +38,16 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 @click.option(
     "--order", metavar="ORDER", help="Also bound schedules that add all chunks in this order, named as in `synthesize --order`."
 )
+@click.option("--endpoint", metavar="SYSTEM", help="With --size: also bound runs with these endpoints, as `simulate` has them.")
 @option_json()
 def bound_command(
-    topology: Topology, collective: Collective, size: int | None, machine: Machine | None, order: str | None, as_json: bool
+    topology: Topology,
+    collective: Collective,
+    size: int | None,
+    machine: Machine | None,
+    order: str | None,
+    endpoint: str | None,
+    as_json: bool,
 ) -> None:
     """Lower bounds on step count and bandwidth time, each with a checked witness, and with --size on the time of a run.
 
@@ -49,7 +57,7 @@ def bound_command(
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
     used = None if size is None else machine_for(topology, machine, note)
     found = bound(topology, collective, size=size, machine=used, order=order)
-    report = bounds_report(found)
+    report = bounds_report(found) | ({} if endpoint is None else provided("bound with endpoints")(found, endpoint))
     show(report, bounds_words, as_json=as_json, then=("synthesize", topology.name, "-o", "schedule.json"))
 
 
@@ -103,6 +111,7 @@ def bounds_words(report: dict[str, Any]) -> str:
             clock = f" ({clock_words(report)})" if cycles == report["time_bound_cycles"] else ""
             lines.append(f"  time ≥ {cycles:,} cycles{clock} for {size}, machine {machine}{shares}")
             lines += [f"    {int(one['value']):>8,}  {one['kind']}: {witness_words(one)}" for one in bounds]
+    lines += report.get("endpoint", {}).get("words", [])
     lines.append(f"  model: {' · '.join(report['model'])}")
     return "\n".join(lines)
 

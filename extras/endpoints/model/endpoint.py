@@ -12,6 +12,7 @@ from certree.models.common.presets import Presets
 
 #: sizes of an engine to which a component may be in proportion
 GROWS = ("sram_bytes", "state_machines")
+FLOAT_BYTES = 4  # of a summand
 FORMAT, VERSION = "certree-endpoint", 1
 ENDPOINTS = Presets("certree.extras.endpoints.model", "presets", "endpoint", MachineError)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, endpoint_bound, moved_bytes
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
@@ -42,7 +43,7 @@ class TableEndpoints(EndpointModel):
     `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
     a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is. `cut`: the iterations that tables
     are cut into before they run (`run/iterations.py`), None: as they are; `text`: the system as it was named; `runs`: iterations
-    and period of the tables that ran.
+    and period of the tables that ran, and `bound_cycles` their lower bound.
     """
 
     endpoint: Endpoint
@@ -55,6 +56,7 @@ class TableEndpoints(EndpointModel):
     cut: Cut | None = None
     text: str | None = None
     runs: tuple[int, int] = (1, 0)
+    bound_cycles: int = 0
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -83,6 +85,7 @@ class TableEndpoints(EndpointModel):
         scalars["state_machines"] = self.endpoint.engine.state_machines
         check_scalars(scalars)
         load, result = iteration_bytes(source)
+        self.bound_cycles = bound_of(source, self.endpoint, self.system).cycles
         self.runs, rooms, sizes = (source.repeats, source.period or 0), [0, 0], [0, 0]
         if self.system.runs is Runs.ENGINE:
             rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
@@ -111,7 +114,7 @@ class TableEndpoints(EndpointModel):
             self.order = core.order_of_lanes()
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
         units = dict.fromkeys(UNITS, 1)
-        counts = {"memory_bytes": found["memory_bytes"]}
+        counts = {"memory_bytes": found["memory_bytes"], "bound_cycles": self.bound_cycles}
         if self.cut is not None:
             counts |= zip(("iterations", "period"), self.runs, strict=True)
         if self.computing:
@@ -157,21 +160,19 @@ class TableEndpoints(EndpointModel):
 
 def iteration_bytes(tables: Tables) -> tuple[Int64, Int64]:
     """(bytes that a node has of an iteration at the start, and is due in the end), of each node. O(nodes + chunks)."""
-    schedule, topology = tables.schedule, tables.topology
-    nodes = len(topology.kind)
-    sizes = tables.sizes(np.arange(tables.chunks)) * tables.machine.flit_bytes
-    members = schedule.collective.members_of(topology)
-    everything, load, result = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    everything[members] = sizes.sum()
-    if schedule.collective.reduces:
-        load = everything
-    else:
-        np.add.at(load, schedule.chunk_root, sizes)
-    if schedule.collective.gathers:
-        result = everything
-    else:
-        np.add.at(result, schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target, sizes)
-    return load, result
+    moved = _moved(tables, 1)
+    return moved.load, moved.result
+
+
+def bound_of(tables: Tables, endpoint: Endpoint, system: System) -> EndpointBound:
+    """The lower bound of runs with the chunks, shares and bytes of tables, by whatever schedule."""
+    return endpoint_bound(tables.topology, tables.machine, endpoint, system, _moved(tables, tables.repeats))
+
+
+def _moved(tables: Tables, iterations: int) -> Moved:
+    schedule = tables.schedule
+    sizes = tables.sizes(np.arange(tables.chunks)) * (tables.machine.flit_bytes * iterations)
+    return moved_bytes(schedule.collective, tables.topology, schedule.chunk_root, schedule.chunk_target, sizes)
 
 
 def _overlap(rows: Rows) -> int:

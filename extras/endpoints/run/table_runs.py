@@ -17,7 +17,7 @@ from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
 from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.iterations import in_iterations
-from certree.extras.endpoints.run.table_endpoints import UNITS, TableEndpoints
+from certree.extras.endpoints.run.table_endpoints import UNITS, TableEndpoints, bound_of
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
@@ -90,7 +90,7 @@ def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal:
         if other.deadlock:
             continue
         if other.engine == Engine.FLIT:
-            yield _without_endpoints(other, ideal), of_system
+            yield _without_endpoints(other, ideal, source), of_system
             continue
         cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
         kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut)
@@ -98,14 +98,17 @@ def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal:
         try:
             yield _run(source, again), again
         except UnsupportedError:  # routers may add something to it
-            yield _without_endpoints(other, ideal), of_system
+            yield _without_endpoints(other, ideal, source), of_system
 
 
-def _without_endpoints(other: Run, ideal: TableEndpoints) -> Run:
+def _without_endpoints(other: Run, ideal: TableEndpoints, source: Tables | SimulatedSchedule) -> Run:
     """A run through routers, up to its last arrival, as one of endpoints that hand messages over when those did."""
     assert other.endpoint is not None
+    assert isinstance(source, Tables)
+    counts = {"memory_bytes": 0, "bound_cycles": bound_of(source, ideal.endpoint, ideal.system).cycles}
     cycles, busiest = other.endpoint.usable_cycles, other.max_link_utilization
     idle = {name: Fraction(0) for name in UNITS if name != "memory_bus" or not ideal.computing}
-    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts={"memory_bytes": 0})
+    kept = {name: other.endpoint.counts[name] for name in ("iterations", "period") if name in other.endpoint.counts}
+    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts=counts | kept)
     share = None if busiest is None else busiest * Fraction(other.cycles, max(1, cycles))
     return replace(other, cycles=cycles, endpoint=used, max_link_utilization=share)

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.model.endpoint import FLOAT_BYTES, Endpoint, Runs, System
 from certree.hw.core_calls import MAX_ENTRY, check_fits
 
 MAX_RATE = 1 << 60  # numerators, denominators and sizes among the core's scalars
-FLOAT_BYTES = 4
 COMPUTING_BLOCK_BYTES = 1 << 14  # that computing asks of memory at a time
 _RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
 
