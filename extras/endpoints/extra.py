@@ -4,9 +4,9 @@ from certree.models.common.extras import Extra
 
 EXTRA = Extra(
     provides={
-        "endpoints of runs": "run.table_runs:endpoint_of_runs",
+        "endpoints of runs": "run.tables.table_runs:endpoint_of_runs",
         "bound with endpoints": "command.endpoint_bounds:bound_report",
-        "runs with endpoints": "run.table_runs:run_with_endpoints",
+        "runs with endpoints": "run.tables.table_runs:run_with_endpoints",
     },
     presets={"endpoints": "model.endpoint:ENDPOINTS.described"},
     plug_ins={"documents": ("documents",), "traces": ("run.traced",)},

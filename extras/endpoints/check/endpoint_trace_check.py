@@ -39,7 +39,7 @@ def check_endpoint_trace(
         check_messages(ran, schedule, where)
     believed = "" if schedule is not None else ", with the messages of a chunk as stated in the trace"
     lacks = {"BackInTheEnd": "some chunk is not back in memory"}
-    return check_steps("trace of engines", _model(ran), ran.steps, _words, lacks, believed=believed, time_limit=time_limit)
+    return check_steps("trace of engines", model_of(ran), ran.steps, step_words, lacks, believed=believed, time_limit=time_limit)
 
 
 def check_head(ran: EndpointTrace, where: str) -> None:
@@ -101,7 +101,8 @@ def _ports(ran: EndpointTrace) -> list[Port]:
     })  # fmt: skip
 
 
-def _model(ran: EndpointTrace) -> Generated:
+def model_of(ran: EndpointTrace) -> Generated:
+    """The specification with a run as its constants."""
     ports, chunks = _ports(ran), sorted(ran.order)
     number = {port: index for index, port in enumerate(ports, 1)}
     plan = sequence(range(1, ran.phases + 1))
@@ -141,5 +142,6 @@ def _line_text(step: Mapping[str, Any]) -> str:
     return record(**fields)
 
 
-def _words(step: Mapping[str, Any]) -> str:
+def step_words(step: Mapping[str, Any]) -> str:
+    """A step in a few words."""
     return f"{step['move']} of chunk {step['chunk']}, node {step['node']}"

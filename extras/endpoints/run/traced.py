@@ -1,13 +1,22 @@
-"""Traces of `endpoints` in `model-check trace`."""
+"""Traces of `endpoints`, and of `simulate --endpoint` with an engine, in `model-check trace`."""
+
+from pathlib import Path
 
 from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
+from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
+from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
+from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
+from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import Opened
 from certree.models.schedule.collective import parse_collective
+from certree.models.tables.tables import Tables
 
 
 def checked_endpoints(asked: Asked) -> list[ModelResult]:
@@ -26,3 +35,20 @@ _TAKES = Takes(
     "a trace of endpoints takes the network or schedule that ran as its one NAME, and --size, and nothing else",
 )
 TRACE_KINDS.append(TraceKind(is_endpoint_trace, _TAKES, checked_endpoints))
+
+
+def checked_engines(asked: Asked) -> list[ModelResult]:
+    """A trace of `simulate --endpoint ace`, checked with the tables that ran and the system, ACE's where none is named."""
+    source, system = asked.names[0], asked.names[1] if len(asked.names) > 1 else "ace"
+    tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
+    if not isinstance(tables, Tables):
+        raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
+    return [check_joint_trace(asked.trace, tables, named_system(system, load_endpoint("ace")), asked.time_limit)]
+
+
+_OF_ENGINES = Takes(
+    frozenset({"size", "machine"}),
+    (1, 2),
+    "a trace of engines takes the tables or schedule that ran, and the system where it is not ace, and --size and --params",
+)
+TRACE_KINDS.append(TraceKind(is_joint_trace, _OF_ENGINES, checked_engines))

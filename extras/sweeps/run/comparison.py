@@ -19,8 +19,8 @@ from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
 from certree.extras.endpoints.model.endpoint import Runs
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints
-from certree.extras.endpoints.run.table_runs import run_with_endpoints
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.tables.table_runs import run_with_endpoints
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task

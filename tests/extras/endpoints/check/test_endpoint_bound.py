@@ -10,7 +10,7 @@ from hypothesis import given
 import certree.api as ct
 from certree.extras.endpoints.check.endpoint_bound import Moved, endpoint_bound, moved_bytes
 from certree.extras.endpoints.model.endpoint import Endpoint
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints, bound_of
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints, bound_of
 from certree.hw.engines.runs import Options
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower

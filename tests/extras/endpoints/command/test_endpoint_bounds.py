@@ -5,7 +5,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.endpoints.command.endpoint_bounds import bound_with_endpoint
-from certree.extras.endpoints.run.table_endpoints import bound_of
+from certree.extras.endpoints.run.tables.table_endpoints import bound_of
 from certree.hw.tables.lowering import lower
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.extras.endpoints.run.tables_drawn import ACE

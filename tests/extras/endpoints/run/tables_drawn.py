@@ -7,7 +7,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
-from certree.extras.endpoints.run.table_endpoints import iteration_bytes
+from certree.extras.endpoints.run.tables.table_endpoints import iteration_bytes
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import certree.api as ct
 from certree.extras.endpoints.model.endpoint import Endpoint
-from certree.extras.endpoints.run.iterations import in_iterations
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints
-from certree.extras.endpoints.run.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
 from certree.hw.engines.runs import Options, Run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError

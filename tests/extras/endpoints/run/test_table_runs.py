@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import certree.api as ct
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import run_endpoints
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints, iteration_bytes
-from certree.extras.endpoints.run.table_runs import endpoint_of_runs, in_other_orders, run_with_endpoints
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints, iteration_bytes
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, in_other_orders, run_with_endpoints
 from certree.extras.tla.check.traces.interfaces import check_trace
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from certree.extras.endpoints.model.named_system import Cut
-from certree.extras.endpoints.run.table_endpoints import TableEndpoints
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.forms.lowering_chain import takes
@@ -49,7 +49,10 @@ def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
     cut = _lowered(tables, alone)
     span = int(cut.step.max(initial=0)) - int(cut.step.min(initial=0))
     period = _period(alone, span, model.places(cut), model.cut, mode)
-    return cut if period == one.steps else _lowered(tables, replace(alone, period=period))
+    cut = cut if period == one.steps else _lowered(tables, replace(alone, period=period))
+    if mode == "paced" and cut.is_counted:  # a work cell of each iteration's own: only slots would keep two apart
+        return replace(cut, in_flight=cut.repeats)
+    return cut
 
 
 def _lowered(tables: Tables, schedule: Schedule) -> Tables:

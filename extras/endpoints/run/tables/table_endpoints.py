@@ -42,8 +42,8 @@ class TableEndpoints(EndpointModel):
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
     `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
     a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is. `cut`: the iterations that tables
-    are cut into before they run (`run/iterations.py`), None: as they are; `text`: the system as it was named; `runs`: iterations
-    and period of the tables that ran, and `bound_cycles` their lower bound.
+    are cut into before they run (`run/tables/iterations.py`), None: as they are; `text`: the system as it was named; `runs`:
+    iterations and period of the tables that ran, and `bound_cycles` their lower bound.
     """
 
     endpoint: Endpoint

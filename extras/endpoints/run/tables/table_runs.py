@@ -16,8 +16,8 @@ from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
 from certree.extras.endpoints.model.named_system import named_system
-from certree.extras.endpoints.run.iterations import in_iterations
-from certree.extras.endpoints.run.table_endpoints import UNITS, TableEndpoints, bound_of
+from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_endpoints import UNITS, TableEndpoints, bound_of
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run

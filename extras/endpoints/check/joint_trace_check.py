@@ -1,0 +1,169 @@
+"""Traces of `simulate --endpoint` with an engine as behaviours of `AceEngine.tla`: iterations are its chunks, in one phase.
+
+Steps of the log are the events of engines and messages, in the order of their cycles. The specification takes a message and sends
+the only one that waits for it in one step; an interface sends when its row fires, so that such a message counts as taken then.
+Ports hold all that comes, each message of an iteration at a place of its own, as in that machine.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from certree.extras.endpoints.check.endpoint_bound import moved_bytes
+from certree.extras.endpoints.check.endpoint_trace_check import model_of, step_words
+from certree.extras.endpoints.model.endpoint import Runs
+from certree.extras.endpoints.model.endpoint_traces import EndpointTrace, TracedFlow, TracedSend
+from certree.extras.endpoints.model.named_system import NamedSystem
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.traces.traced_steps import check_steps
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.tables.table_columns import NIL, RowOp
+from certree.models.tables.tables import Tables
+from certree.models.traces.lines import trace_lines
+
+_EVENTS = {"load": "load", "gone on": "go on", "returned": "write back"}
+_KINDS = ("load", "take", "send", "go on", "write back")  # what one cycle has of an iteration, in this order
+Message = tuple[int, int]  # sender, and which of those that it sends in an iteration, from 1
+
+
+@dataclass(frozen=True)
+class _Program:
+    """Messages of an iteration: by (node, row, destination) the number; of each what it needs, and its target."""
+
+    numbers: Mapping[tuple[int, int, int], int]
+    needs: Mapping[Message, frozenset[Message]]
+    target: Mapping[Message, int]
+
+
+def is_joint_trace(path: Path) -> bool:
+    """Whether a file begins like a trace of a run with an engine: its first event is a load."""
+    try:
+        with path.open("rb") as file:
+            return file.read(12) == b'{"endpoint":'
+    except OSError:
+        return False
+
+
+def check_joint_trace(trace: Path, tables: Tables, named: NamedSystem, time_limit: float = 300.0) -> ModelResult:
+    """Check step by step that the engines of a run of `tables` with the endpoints `named` did what the specification allows.
+
+    Raises InputError for lines that are no events of these tables, UnsupportedError for systems without an engine, tables cut into
+    chunks, several buffers, and rows that wait for some of the arrivals of a cell. TLC's time grows with lines times iterations.
+    """
+    if named.system.runs is not Runs.ENGINE or named.cut is not None:
+        raise UnsupportedError(f"{trace}: events of engines of tables as they are; system {named.text} has none")
+    program = _program(tables)
+    ran = _trace(tables, named, program)
+    ran.steps.extend(_steps(trace, tables, program))
+    lacks = {"BackInTheEnd": "some iteration is not back in memory"}
+    return check_steps("trace of engines", model_of(ran), ran.steps, step_words, lacks, believed="", time_limit=time_limit)
+
+
+def _program(tables: Tables) -> _Program:
+    if tables.buffers > 1:
+        raise UnsupportedError("events of engines: tables with several buffers have messages within a node, which engines have not")
+    sent, keys = tables.transfers(), tables.transfer_keys().tolist()
+    first = np.searchsorted(tables.node, np.arange(len(tables.topology.kind)))
+    numbers: dict[tuple[int, int, int], int] = {}
+    names: list[Message] = [(0, 0)] * len(keys)
+    count: defaultdict[int, int] = defaultdict(int)
+    target: dict[Message, int] = {}
+    causes: defaultdict[int, set[Message]] = defaultdict(set)
+    row, dst = sent["row"].tolist(), sent["dst"].tolist()
+    for place in sorted(range(len(keys)), key=lambda place: row[place]):
+        node = int(tables.node[row[place]])
+        count[node] += 1
+        names[place] = (node, count[node])
+        numbers[node, row[place] - int(first[node]), dst[place]] = count[node]
+        target[names[place]] = dst[place]
+        causes[keys[place]].add(names[place])
+    awaited: defaultdict[int, set[Message]] = defaultdict(set)
+    for one, key in _awaited(tables):
+        awaited[one] |= causes[key]
+    needs = {names[place]: frozenset(awaited[row[place]]) for place in range(len(keys))}
+    return _Program(numbers, needs, target)
+
+
+def _awaited(tables: Tables) -> Iterator[tuple[int, int]]:
+    """(row, arrival) of all that rows wait for, arrivals as in `Tables.arrival_keys`."""
+    rows, keys = tables.awaited()
+    if tables.is_counted:
+        counts = dict(zip(tables.arrival_keys().tolist(), tables.arrival_count.tolist(), strict=True))
+        partly = [row for row, key in zip(rows.tolist(), keys.tolist(), strict=True) if tables.wait[row] != counts[key]]
+        if partly:
+            raise UnsupportedError(f"events of engines: row {partly[0]} waits for some of the arrivals of its cell, not named ones")
+    yield from zip(rows.tolist(), keys.tolist(), strict=True)
+    if not tables.is_counted:  # a root waits for all that is added to its flow
+        arrivals = tables.arrival_keys().tolist()
+        reduced = np.flatnonzero(tables.arrival_op == RowOp.REDUCE).tolist()
+        for root in np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent == NIL)).tolist():
+            place = tables.node[root], tables.flow[root]
+            yield from ((root, arrivals[one]) for one in reduced if (tables.arrival_node[one], tables.arrival_flow[one]) == place)
+
+
+def _trace(tables: Tables, named: NamedSystem, program: _Program) -> EndpointTrace:
+    """The run as the model has it, without its steps."""
+    schedule, engine = tables.schedule, named.endpoint.engine
+    sizes = tables.sizes(np.arange(tables.chunks)) * tables.machine.flit_bytes
+    moved = moved_bytes(schedule.collective, tables.topology, schedule.chunk_root, schedule.chunk_target, sizes)
+    load, result = int(moved.load.max(initial=0)), int(moved.result.max(initial=0))
+    rooms = tuple(engine.sram_bytes * part // max(1, load + result) for part in (load, result))
+    nodes = tuple(tables.topology.endpoints.tolist())
+    messages = sorted(program.target)
+    flows = tuple(TracedFlow(node, program.target[node, number], 0, 1, tables.repeats) for node, number in messages)
+    of_node: dict[int, tuple[TracedSend, ...]] = {
+        node: tuple(TracedSend(flow, tuple(sorted(program.needs[name]))) for flow, name in enumerate(messages) if name[0] == node)
+        for node in nodes
+    }
+    return EndpointTrace(
+        network=tables.topology.name, collective=str(tables.collective.kind), system=named.text, runs="engine", nodes=nodes,
+        order=tuple(range(tables.repeats)), ways=1, pieces=1, pieces_of_message=1, state_machines=engine.state_machines,
+        machines=(min(engine.state_machines, tables.repeats),), sram_bytes=engine.sram_bytes, rooms=rooms,
+        sizes=(max(load, result), max(1, result)), rules={"in_order": True, "spare": False, "apart": True}, flows=flows,
+        sends=((of_node,),), steps=[],
+    )  # fmt: skip
+
+
+def _steps(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The log: lines of the trace as steps, in the order of cycles."""
+    left: defaultdict[tuple[int, int], int] = defaultdict(lambda: 1)  # of an iteration at a node: the message that it sends next
+    held: set[tuple[int, int, Message]] = set()  # those that count as taken when the one that waits for them goes
+    for cycle, iteration, kind, number, node, message in sorted(_events(trace, tables, program)):
+        step: dict[str, Any] = {"cycle": cycle, "node": node, "chunk": iteration, "move": _KINDS[kind]}
+        following = program.needs.get((node, left[node, iteration]), frozenset())
+        if _KINDS[kind] == "take":
+            if following == {message}:
+                held.add((node, iteration, message))
+                continue
+            step |= {"from": message[0], "takes": message[1]}
+        if _KINDS[kind] == "send":
+            step |= {"to": program.target[message], "sends": message[1]}
+            left[node, iteration] += 1
+            (waited, *_) = (*(one for one in following if (node, iteration, one) in held), None)
+            if waited is not None:
+                held.remove((node, iteration, waited))
+                step |= {"move": "pass on", "from": waited[0], "takes": waited[1]}
+        yield number, step
+
+
+def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int, int, int, int, int, Message]]:
+    """(cycle, iteration, kind, line, node, message) of every step."""
+    nodes = tables.topology.endpoints.tolist()
+    for number, fields in trace_lines(trace, "simulate"):
+        iteration = fields.whole("iteration", 0, tables.repeats - 1)
+        if "endpoint" in fields:
+            event = fields.text("event")
+            if event in _EVENTS:
+                node = fields.choice("endpoint", nodes)
+                yield fields.whole("cycle"), iteration, _KINDS.index(_EVENTS[event]), number, node, (0, 0)
+            continue
+        node, row, target = (fields.whole(name) for name in ("node", "row", "destination"))
+        which = program.numbers.get((node, row, target))
+        if which is None:
+            raise InputError(f"{trace}, line {number}: the tables have no message of row {row} of node {node} to node {target}")
+        yield fields.whole("fired"), iteration, _KINDS.index("send"), number, node, (node, which)
+        yield fields.whole("usable"), iteration, _KINDS.index("take"), number, target, (node, which)
