@@ -16,7 +16,9 @@ PARTS |= {
         occupancy: {rational}
         delays: {rational}
         stall: [text]
+        joint?: joint_run
         """,
+    "joint_run": "cycles: count?\nreason? engine?: text\nchunks? bound_cycles?: count\ndata_ok?: bool",
 }
 PARTS["endpoint_bound"] = "system unit: text\ncycles: count\nterms: {count}\nclass left_out words: [text]"
 DOCUMENTS["bound"] += "\nendpoint?: endpoint_bound"

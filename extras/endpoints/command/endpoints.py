@@ -15,6 +15,7 @@ from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.endpoint_runs import RULES, endpoints, parse_payload
+from certree.hw.engines.runs import Run
 from certree.models.schedule.collective import Collective
 
 PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpoint)
@@ -38,6 +39,7 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
 @click.option("--bounded", is_flag=True, help="Limit a collective to its share of the memory bandwidth.")
 @click.option("--without", "left_out", type=click.Choice(RULES), multiple=True,
               help="Disable a deadlock-avoidance rule (repeatable). Without all three: the published ACE design.")  # fmt: skip
+@click.option("--joint", is_flag=True, help="Also run tables in the joint machine, through routers, or say why there are none.")
 @click.option("--trace", type=click.Path(path_type=Path), help="For one system: write a line of JSON per step of an endpoint.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
@@ -54,6 +56,7 @@ def endpoints_command(
     lifo: bool,
     bounded: bool,
     left_out: Sequence[str],
+    joint: bool,
     trace: Path | None,
     force: bool,
     as_json: bool,
@@ -68,8 +71,8 @@ def endpoints_command(
     with working("running endpoints") as tell:
         runs = endpoints(
             source, collective, method=method, options=options, payloads=payloads, systems=names, endpoint=endpoint, chunk=chunk,
-            ways=ways, lifo=lifo, bounded=bounded, without=left_out, trace=trace, force=force, progress=now_and_then(tell),
-            tell=note,
+            ways=ways, lifo=lifo, bounded=bounded, without=left_out, trace=trace, force=force, joint=joint,
+            progress=now_and_then(tell), tell=note,
         )  # fmt: skip
     document = {
         "topology": runs.schedule.topology.name,
@@ -78,10 +81,22 @@ def endpoints_command(
         "payloads": [{"bytes": payload.size, "start": payload.start} for payload in runs.payloads],
         "ways": runs.choices.ways,
         "endpoint": endpoint.name,
-        "systems": [endpoint_report(result) for result in runs.results],
+        "systems": [endpoint_report(result) | _joint_report(runs.joint.get(result.system)) for result in runs.results],
     }
     show(document, endpoint_words, as_json=as_json, then=("model-check", "trace", trace, source) if trace else ())
     return 0 if runs.correct else 1
+
+
+def _joint_report(run: Run | str | None) -> dict[str, Any]:
+    """The run of tables of a system, or why there is none; nothing where none was asked for."""
+    if run is None:
+        return {}
+    if isinstance(run, str):
+        return {"joint": {"cycles": None, "reason": run}}
+    assert run.endpoint is not None
+    counts = run.endpoint.counts
+    found = {"engine": str(run.engine), "chunks": counts["iterations"], "data_ok": run.data_ok}
+    return {"joint": {"cycles": run.cycles, "bound_cycles": counts["bound_cycles"], **found}}
 
 
 def endpoint_report(result: EndpointResult) -> dict[str, Any]:
@@ -144,6 +159,11 @@ def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:
             f"    engine: SRAM {occupancy['sram']} full, ALUs {occupancy['alus']} busy, partitions at most {peaks} full, ports "
             f"{run['deepest_port']} deep; {float(Fraction(run['joules'])) * 1000:.3f} mJ"
         )
+    if (joint := run.get("joint")) is not None:
+        told = f"no run: {joint.get('reason')}"
+        if joint["cycles"] is not None:
+            told = f"{joint['cycles']:,} cycles ({joint['engine']} engine), {joint['chunks']} chunks"
+        lines.append(f"    tables in the joint machine: {told}")
     if not run["data_ok"]:
         wrong = run["wrong"]
         lines.append(f"    data: WRONG, first at rank {wrong['rank']}, chunk {wrong['chunk']}")

@@ -1,20 +1,23 @@
 """Collectives with the costs of endpoints: memory and interface buses, an accelerator that adds, or ACE's engine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
+from certree.api.api_errors import InvalidScheduleError
 from certree.api.artefacts import holds_schedule
 from certree.api.inputs import schedule_of
 from certree.api.reports.text import size_words
 from certree.api.settings import Tell, machine_for, silent
-from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.model.endpoint import Endpoint, System, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
-from certree.models.common.errors import InputError
+from certree.extras.endpoints.run.tables.joint_machine import run_joint
+from certree.hw.engines.runs import Run
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
@@ -31,7 +34,8 @@ DEFAULT_BYTES = 16 << 20
 
 @dataclass(frozen=True, repr=False)
 class EndpointRuns(Shown):
-    """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each."""
+    """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each. `joint`:
+    where it was asked for, by system the run of tables in the joint machine, or why there is none."""
 
     schedule: Schedule
     method: str
@@ -39,6 +43,7 @@ class EndpointRuns(Shown):
     choices: Choices
     endpoint: Endpoint
     results: tuple[EndpointResult, ...]
+    joint: Mapping[str, Run | str] = field(default_factory=dict)
 
     def title(self) -> str:
         """The collective, the network and the method."""
@@ -51,7 +56,8 @@ class EndpointRuns(Shown):
     @property
     def correct(self) -> bool:
         """Whether every rank has the right result in all runs, and no message or chunk is left over."""
-        return all(result.data_ok and result.conserved for result in self.results)
+        runs = [run for run in self.joint.values() if isinstance(run, Run)]
+        return all(result.data_ok and result.conserved for result in self.results) and all(run.data_ok for run in runs)
 
 
 def endpoints(
@@ -71,6 +77,7 @@ def endpoints(
     without: Sequence[str] = (),
     trace: str | Path | None = None,
     force: bool = False,
+    joint: bool = False,
     progress: Callable[[int], None] | None = None,
     tell: Tell = silent,
 ) -> EndpointRuns:
@@ -82,6 +89,7 @@ def endpoints(
     the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
     that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
     bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
+    `joint`: also run tables of the schedule in the one machine of `simulate`, in chunks of the same bytes (`run_joint`).
 
     Raises InputError, and UnsupportedError for what the endpoints cannot run.
 
@@ -108,7 +116,20 @@ def endpoints(
         runs = system if chunk is None else replace(system, chunk_bytes=parsing.size(chunk), bounds=None)
         target = None if trace is None else Path(trace)
         results.append(run_system(made.schedule, machine, runs, asked, choices, progress, target, force))
-    return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results))
+    runs_of_tables = {system.name: _joint(made.schedule, machine, system, asked, chunk) for system in chosen if joint}
+    return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables)
+
+
+def _joint(
+    schedule: Schedule, endpoint: Endpoint, system: System, payloads: Sequence[Payload], chunk: int | str | None
+) -> Run | str:
+    """The run of tables, or why there is none."""
+    if len(payloads) > 1 or payloads[0].start:
+        return "tables are of one collective that begins in cycle 0"
+    try:
+        return run_joint(schedule, endpoint, system, payloads[0].size, chunk=None if chunk is None else parsing.size(chunk))
+    except (UnsupportedError, InvalidScheduleError) as error:
+        return str(error)
 
 
 def _recorded_bytes(schedule: Schedule, tell: Tell) -> int:

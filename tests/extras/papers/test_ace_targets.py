@@ -69,3 +69,28 @@ def test_what_cannot_run_is_a_cell_with_the_reason(tmp_path):
     cell = cells_of(path, "--smoke")["ace-torus:4x4x1 ace", "1 MiB"]
     assert cell["ours"] is None
     assert "make chunks of at most about" in cell["reason"]
+
+
+def test_tables_next_to_messages():
+    """The joint machine: times of both, the orders of systems, and no run where a chunk's place is used twice."""
+    cells = cells_of("ace-fig9-joint", "--smoke")
+    time = {name: Fraction(cells[f"ace-torus:4x4x1 {name}, tables", "1 MiB"]["ours"]) for name in ("baseline", "ace", "ideal")}
+    assert time["baseline"] > time["ace"] >= time["ideal"]
+    assert Fraction(cells["baseline, tables / ace, tables", "mean"]["ours"]) == time["baseline"] / time["ace"]
+    assert time["ace"] * 1000 == cells["ace-torus:4x4x1 ace, tables", "1 MiB"]["cycles"]
+    assert cells["ace-torus:4x4x1 ideal, tables", "1 MiB"]["bound_cycles"] < time["ideal"] * 1000
+    (task,) = (
+        task for task in load_target("ace-fig9-joint").experiment.tasks() if task.label == "ace, tables on ace-torus:4x2x2, 1 MiB"
+    )
+    refused = run_line(task.arguments)
+    assert refused["cycles"] is None
+    assert "only slots keep the two apart" in refused["reason"]
+
+
+def test_delays_are_of_messages(tmp_path):
+    """Tables have none of the parts of Fig. 11."""
+    changed = published(tmp_path, "ace-fig11", ('system = "ace"\n', 'system = "ace"\ntables = "yes"\n'))
+    outcome = certree("reproduce", changed, "--smoke", "-o", tmp_path / "out")
+    assert outcome.code == 2
+    assert "delays" in outcome.err
+    assert "runs of tables have none of these" in outcome.err.replace("\n", " ")

@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.reports.text import size_words
-from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.ideal import run_system
+from certree.extras.endpoints.run.tables.joint_machine import run_joint
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
+from certree.hw.engines.runs import Run
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.machine import load_machine
@@ -38,7 +40,8 @@ SMOKE_BYTES = 1 << 20
 class Line:
     """A curve: a system with its own or another chunk size, a method, and the parts (`ways`) of the schedule that chunks run in
     turn. `memory`: bytes per second of the memory bus, as text, where it is not the system's own. `or_shorter`: a system that
-    bounds another one takes that one's chunks, which are shorter, where these are faster, whatever `chunk_bytes` says."""
+    bounds another one takes that one's chunks, which are shorter, where these are faster, whatever `chunk_bytes` says. `tables`:
+    the run is that of tables in the one machine of `simulate`, which has no parts of schedules and no delays of Fig. 11."""
 
     name: str
     system: str
@@ -48,10 +51,11 @@ class Line:
     bounded: bool
     memory: str | None
     or_shorter: bool = False
+    tables: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """Its fields; `or_shorter` where it is set, so that results of other lines keep their names."""
-        return {name: value for name, value in vars(self).items() if name != "or_shorter" or value}
+        """Its fields; the last two where they are set, so that results of other lines keep their names."""
+        return {name: value for name, value in vars(self).items() if name not in ("or_shorter", "tables") or value}
 
 
 @dataclass(frozen=True)
@@ -198,6 +202,8 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
         schedule = written_out(load_methods()[line.method](request))
+        if line.tables:
+            return _of_tables(run_joint(schedule, endpoint, system, size, chunk=line.chunk_bytes), endpoint)
         result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
@@ -218,6 +224,22 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _of_tables(run: Run, endpoint: Endpoint) -> dict[str, Any]:
+    """What `run_line` says of a run of tables."""
+    if not run.data_ok:
+        raise RuntimeError(f"a run of tables: wrong {run.wrong}, deadlock {run.deadlock}")
+    assert run.endpoint is not None
+    counts = run.endpoint.counts
+    return {
+        "cycles": run.cycles,
+        "seconds": str(run.cycles / endpoint.interface.clock_hertz),
+        "engine": str(run.engine),
+        "chunks": counts["iterations"],
+        "bound_cycles": counts["bound_cycles"],
+        "occupancy": {name: str(share) for name, share in run.endpoint.occupancy.items()},
+    }
+
+
 @EXPERIMENTS.register("endpoint-runs")
 def endpoint_runs(fields: Fields) -> Experiment:
     """A collective of `sizes` on `networks` by the endpoints of `params`, a curve for each of `lines`; `ratios` between them.
@@ -226,7 +248,8 @@ def endpoint_runs(fields: Fields) -> Experiment:
     ACE's Fig. 11, and how much less of them.
     A line has `name`, `system`, `method`, and may have `chunk`, `or_shorter` ("yes": also the chunks of the system that it bounds,
     where these are faster), `ways` (parts of the schedule that chunks run in turn, 1 by default), `bounded` ("yes": each collective
-    is limited to its share of the memory bandwidth), and `memory` (bytes per second of the memory bus, "450e9")."""
+    is limited to its share of the memory bandwidth), `memory` (bytes per second of the memory bus, "450e9"), and `tables` ("yes":
+    tables run in the one machine of `simulate`, paced)."""
     networks = fields.texts("networks")
     for network in networks:
         parse_topology(network)
@@ -243,6 +266,8 @@ def endpoint_runs(fields: Fields) -> Experiment:
         ratios=(),
     )
     names = [line.name for line in experiment.lines]
+    if experiment.show == "delays" and any(line.tables for line in experiment.lines):
+        fields.refuse('show = "delays" is for messages; runs of tables have none of these delays')
     if experiment.show == "delays" and len((*experiment.sizes, *experiment.sizes_beside)) > 1:
         fields.refuse('show = "delays" is for one size')
     return replace(experiment, ratios=fields.each("ratios", lambda entry: _ratio(entry, names)))
@@ -260,6 +285,7 @@ def _line(fields: Fields, systems: Sequence[str]) -> Line:
         bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
         memory=fields.figure("memory") if "memory" in fields else None,
         or_shorter=fields.text("or_shorter", default="no", known=("no", "yes")) == "yes",
+        tables=fields.text("tables", default="no", known=("no", "yes")) == "yes",
     )
 
 

@@ -77,3 +77,22 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
         assert_bad_input(certree("model-check", "trace", trace, *more), "as its one NAME, and --size")
     assert_bad_input(certree("model-check", "trace", trace, "ring:3"), "node 0 sends 4 messages of way 0; by the schedule 8")
     assert_bad_input(certree("model-check", "trace", trace, "ring:4"), "network is 'ring:3'; the schedule is for 'ring:4'")
+
+
+def test_tables_next_to_messages():
+    """Of one collective the run of tables, or one line on why there is none; nothing unless it is asked for."""
+    asked = ("endpoints", "ace-torus:4x2x1", "--size", "64KiB", "--system", "ace", "--system", "ideal", "--json")
+    plain, both = json_of(*asked), json_of(*asked, "--joint")
+    assert all("joint" not in system for system in plain["systems"])
+    engine, ideal = (system["joint"] for system in both["systems"])
+    assert engine["data_ok"]
+    assert engine["bound_cycles"] < ideal["cycles"] <= engine["cycles"]
+    assert [{**system, "joint": None} for system in both["systems"]] == [{**system, "joint": None} for system in plain["systems"]]
+    for more, words in (
+        (("--size", "64KiB@9"), "tables are of one collective that begins in cycle 0"),
+        ((), "only slots keep the two apart"),
+    ):
+        network = "ace-torus:4x2x1" if more else "ace-torus:2x2x2"
+        (system,) = json_of("endpoints", network, "--system", "ace", *(more or ("--size", "64KiB")), "--joint", "--json")["systems"]
+        assert system["joint"]["cycles"] is None
+        assert words in system["joint"]["reason"]
