@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from certree.extras.reports.make.views import Asked
 
 SUFFIXES = (".svg", ".png")
-NETWORK, BOUND = "network", "bound"
+NETWORK, BOUND, TIMELINE = "network", "bound", "timeline"
 
 
 class Plotted(Protocol):
@@ -59,7 +59,8 @@ def draw(
     step in which it breaks a rule; the default for an invalid one), "waits" (where messages of a simulated `run`, "slotted" or
     "paced", waited; `without_routers` as in `simulate`). Of a network: "network", with removed nodes and links dashed, or "bound",
     the witness of a bound on `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`:
-    for times, as in `simulate`. `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
+    for times, as in `simulate`. Of a trace of `simulate`, a file: "timeline", what interfaces, links and endpoints did when.
+    `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
 
     Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
     `force`), and a target that has a table and no figure; TopologyError and UnsupportedError where there is nothing to draw.
@@ -97,6 +98,7 @@ def picture(
 ) -> str:
     """The SVG that `draw` writes."""
     from certree.extras.reports.make import views
+    from certree.extras.reports.pictures.trace_timeline import begins_like_trace, timeline_picture
 
     if isinstance(subject, Bounds):
         return views.bounds_picture(subject, title, asked)
@@ -104,6 +106,10 @@ def picture(
     if isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source)):
         schedule = schedule_of(source, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)
+    if isinstance(source, Opened) and begins_like_trace(source.path):
+        if view not in (None, TIMELINE):
+            raise InputError(f"view {view!r} is for schedules; a trace has one: {TIMELINE}")
+        return timeline_picture(source.path, title)
     network = parse_topology(source) if isinstance(source, Opened) else parsing.topology(source)
     if view == BOUND:
         return views.network_bound(network, title, asked)

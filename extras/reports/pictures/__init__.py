@@ -2,5 +2,6 @@
 
 - `svg`: shapes; `colours`; `layout`: places of nodes; `curves`: lines between them
 - `network`: a network, with damage and parts of speed; `ground`: a network below what a picture is about; `witness`: of a bound
+- `trace_timeline`: a run from its trace
 - `schedules`: pictures of schedules and their runs; `timetable`: one iteration of a small schedule
 """
