@@ -1,12 +1,13 @@
 """Parameters of endpoints: the preset has the paper's figures; wrong files say what is wrong."""
 
 import tomllib
+from fractions import Fraction
 from importlib import resources
 from typing import Any
 
 import pytest
 
-from certree.extras.endpoints.model.endpoint import ENDPOINTS, FORMAT, VERSION, Endpoint, Runs, load_endpoint
+from certree.extras.endpoints.model.endpoint import ENDPOINTS, FORMAT, VERSION, Endpoint, Runs, endpoint_of_document, load_endpoint
 from certree.models.common.errors import InputError, MachineError
 from certree.models.common.fields import Fields
 from tests.models.network.test_topology_file import changed
@@ -55,3 +56,16 @@ def test_unknown_names_list_the_known_ones() -> None:
         load_endpoint("acme")
     with pytest.raises(InputError, match=r"unknown system 'dpu'; known: baseline, baseline\+\+, ace, ideal"):
         load_endpoint("ace").system("dpu")
+
+
+def test_sizes_in_proportion_and_what_two_per_cent_imply() -> None:
+    """SRAM and control unit grow with their sizes; the paper's "less than 2 %" is of accelerators of 267 mm² and 213 W or more."""
+    ace = load_endpoint("ace")
+    assert ace.sized() == ace
+    small = ace.sized(sram_bytes=1 << 20, state_machines=4)
+    assert small.square_micrometres == 4 * 16112 + Fraction(159803, 4) + Fraction(5113696, 4) + 1084
+    assert small.engine.sram_bytes == 1 << 20
+    wrong = changed(document(), ("components", 1, "grows_with"), "banks")
+    with pytest.raises(MachineError, match="component control unit grows_with 'banks'; known: sram_bytes, state_machines"):
+        endpoint_of_document(wrong, "wrong.toml")
+    assert [round(50 * value) for value in (ace.square_micrometres / 10**6, ace.watts)] == [267, 213]
