@@ -51,8 +51,9 @@ def is_joint_trace(path: Path) -> bool:
 def check_joint_trace(trace: Path, tables: Tables, named: NamedSystem, time_limit: float = 300.0) -> ModelResult:
     """Check step by step that the engines of a run of `tables` with the endpoints `named` did what the specification allows.
 
-    Raises InputError for lines that are no events of these tables, UnsupportedError for systems without an engine, tables cut into
-    chunks, several buffers, and rows that wait for some of the arrivals of a cell. TLC's time grows with lines times iterations.
+    Raises InputError for lines that are no events of these tables, UnsupportedError for systems without an engine, systems that cut
+    tables (`tables` are then those that came of it, and the system is named without), several buffers, and rows that wait for some
+    of the arrivals of a cell. TLC's time grows with lines times iterations.
     """
     if named.system.runs is not Runs.ENGINE or named.cut is not None:
         raise UnsupportedError(f"{trace}: events of engines of tables as they are; system {named.text} has none")

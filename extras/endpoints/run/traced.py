@@ -7,10 +7,11 @@ from certree.api.inputs import size_or_default
 from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
-from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
-from certree.extras.endpoints.model.named_system import named_system
+from certree.extras.endpoints.model.named_system import NamedSystem
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
 from certree.models.common.errors import UnsupportedError
@@ -38,12 +39,15 @@ TRACE_KINDS.append(TraceKind(is_endpoint_trace, _TAKES, checked_endpoints))
 
 
 def checked_engines(asked: Asked) -> list[ModelResult]:
-    """A trace of `simulate --endpoint ace`, checked with the tables that ran and the system, ACE's where none is named."""
+    """A trace of `simulate --endpoint ace`, checked with the tables that ran and the system, ACE's where none is named. Where that
+    states chunks, tables are cut as they were for the run: the period of iterations does not matter here."""
     source, system = asked.names[0], asked.names[1] if len(asked.names) > 1 else "ace"
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
-    return [check_joint_trace(asked.trace, tables, named_system(system, load_endpoint("ace")), asked.time_limit)]
+    model = endpoint_of_runs(system)
+    named = NamedSystem(system, model.endpoint, model.system)
+    return [check_joint_trace(asked.trace, in_iterations(tables, model, "paced"), named, asked.time_limit)]
 
 
 _OF_ENGINES = Takes(
