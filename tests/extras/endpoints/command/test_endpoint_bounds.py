@@ -28,7 +28,7 @@ def test_it_names_the_unit_and_the_class() -> None:
 def test_equal_shares_are_those_of_tables(collective: str) -> None:
     """On four nodes with whole granules the network's bound is that of tables."""
     root = 0 if collective in ("broadcast", "reduce", "gather", "scatter") else None
-    method = "direct" if collective == "all-to-all" else "multitree" if root is None else "auto"
+    method = "direct" if collective == "all-to-all" else "multitree" if root is None else "binomial"
     made = ct.synthesize("full:4", collective, root=root, method=method, size=3 << 16)
     tables = lower(made, 3 << 16, MULTITREE)
     for system in ACE.systems:
