@@ -101,3 +101,9 @@ def test_a_report_has_the_distance() -> None:
     found = ct.simulate(made, run="paced", endpoint="ace:chunk=64KiB")
     assert found.endpoint is not None
     assert 1 < Fraction(found.cycles, found.endpoint.counts["bound_cycles"]) < 3
+
+
+def test_the_memory_of_an_accelerator_by_formula() -> None:
+    """24 segments go out and come in, each once through memory, and 12 sums of three uses, at four nodes."""
+    found = endpoint_bound(parse_topology("ring:4"), MULTITREE, ACE, ACE.system("baseline"), _moved("all-reduce"))
+    assert found.terms["memory bus"] == 90 + -(-(2 * 24 + 3 * 12) * 4096 // (4 * 900))

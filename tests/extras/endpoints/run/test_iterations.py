@@ -11,7 +11,7 @@ import certree.api as ct
 from certree.extras.endpoints.model.endpoint import Endpoint
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
-from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, in_other_orders, run_with_endpoints
 from certree.hw.engines.runs import Options, Run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
@@ -153,3 +153,25 @@ def test_blocks_of_a_demand_are_not_cut() -> None:
     with pytest.raises(UnsupportedError, match=r"chunks of endpoints: not supported for schedules that use demand"):
         on(tables, "ace:chunk=256")
     assert TableEndpoints(ACE, ACE.system("ace")).cut is None
+
+
+def test_ideal_keeps_the_order_of_the_tables_that_another_system_cut() -> None:
+    """With little SRAM an engine has a longer period: its order is kept on its tables, not on those of `ideal`."""
+    text = "chunk=64KiB:sram=512KiB"
+    periods = [in_iterations(TREES, endpoint_of_runs(f"{name}:{text}"), "paced").period for name in ("ace", "ideal")]
+    assert periods[0] != periods[1]
+    options = Options(mode="paced", engine="fast", without_routers=True, endpoint=endpoint_of_runs(f"ideal:{text}"))
+    kept = [run.endpoint for run, _ in in_other_orders(TREES, options, endpoint_of_runs(f"ideal:{text}"))]
+    assert [used.counts["period"] for used in kept if used is not None and used.order == "ace"] == [periods[0]]
+    assert on(TREES, f"ideal:{text}").cycles <= on(TREES, f"ace:{text}").cycles
+
+
+def test_iterations_have_work_cells_of_their_own() -> None:
+    """Blocks that are stored on the way: with those of the exporter a paced run is refused."""
+    made = ct.synthesize("ace-torus:2x2x2", "all-to-all", method="hierarchical-all-to-all", size="256KiB")
+    tables = lower(made, 1 << 18, MULTITREE)
+    cut = in_iterations(tables, endpoint_of_runs("ace:chunk=16KiB"), "paced")
+    assert (cut.repeats, cut.in_flight) == (16, 16)
+    assert on(tables, "ace:chunk=16KiB").data_ok
+    with pytest.raises(UnsupportedError, match="only slots keep them apart"):
+        on(replace(cut, in_flight=5), "ace")
