@@ -18,6 +18,7 @@ In this order:
 - `bundles`: a schedule or frontier with all its evidence in one file
 - `runtimes`: programs of communication libraries, and execution with real processes and data
 - `xla`: schedules as Python modules for JAX, and execution on its devices
+- `pallas`: schedules as kernels for TPUs, and a checker of such kernels over all interleavings
 - `goals`: schedules that hardware, TLC or an executor can take, and what that costs
 - `clusters`: networks of machines that people have: boxes by name, and descriptions by other tools
 - `sweeps`: many networks, sizes and methods at once; the best schedule for each range of sizes

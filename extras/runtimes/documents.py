@@ -12,6 +12,9 @@ DOCUMENTS |= {
         name? protocol?: text
         min_bytes? max_bytes? channels? most_blocks? most_steps? most_elements?: count
         permutes? steps? stretches? iterations? device_rows? rows_sent? rows_used?: count
+        most_operations? semaphores?: count
+        kernel_operations?: {count}
+        any_calls?: bool
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
         states_data?: bool
         order?: order?
@@ -34,7 +37,7 @@ DOCUMENTS |= {
         members?: [count]
         switches? blocks?: count
         on? jax_version? platform?: text
-        permutes? stablehlo_bytes?: count
+        permutes? stablehlo_bytes? operations?: count
         compile_seconds?: number
         own_seconds?: [number]?
         """,

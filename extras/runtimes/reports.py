@@ -174,6 +174,14 @@ def _words(report: dict[str, Any]) -> str:
         sent = f"up to {counted(report['rows_sent'], 'rows')} sent by a device, used are {report['rows_used']:,}"
         loops = f"{counted(report['stretches'], 'loops')}, {counted(report['iterations'], 'iterations')}"
         return f"valid: {head}\n  {permutes} · {loops} · {rows}\n  {sent}"
+    if "kernel_operations" in report:
+        operations = counted(sum(report["kernel_operations"].values()), "operations")
+        most = f"up to {report['most_operations']:,} per device"
+        rows = f"{counted(report['device_rows'], 'rows')} of data and {counted(report['semaphores'], 'semaphores')} per device"
+        calls = f"{counted(report['iterations'], 'calls')} for a message"
+        many = "any number of calls in a row" if report["any_calls"] else "two calls in a row"
+        dmas = f"{counted(report['messages'], 'DMAs')} between devices"
+        return f"valid: {head}\n  {dmas}, {operations}, {most} · {calls}\n  {rows}\n  in every interleaving of {many}"
     calls = " and ".join(name for flag, name in (("in_place", "in place"), ("out_of_place", "out of place")) if report[flag])
     if report["kind"] == "chakra":
         data = f"{counted(report['chunks'], 'chunks')} · " if report["states_data"] else ""

@@ -119,9 +119,9 @@ def _tables(folder: Path) -> Iterator[Subject]:
 
 def _programs(folder: Path) -> Iterator[Subject]:
     made = ct.load(folder / "algorithm.json")
-    for name, suffix in (("msccl-xml", ".xml"), ("mscclpp", ".json"), ("jax", ".py")):
-        ct.export_program(made, name, folder / f"program{suffix}")  # type: ignore[arg-type]
-        data = (folder / f"program{suffix}").read_bytes()
+    for name, suffix in (("msccl-xml", ".xml"), ("mscclpp", ".json"), ("jax", ".py"), ("pallas", ".py"), ("pallas-plan", ".json")):
+        ct.export_program(made, name, folder / f"program-{name}{suffix}")  # type: ignore[arg-type]
+        data = (folder / f"program-{name}{suffix}").read_bytes()
         yield Subject(f"{name}.program", suffix, data, verify)
         yield Subject(f"{name}.schedule", suffix, data, _verifying("--topology", "mesh:2x2"))
     yield Subject("mscclpp.old", ".json", json.dumps(old_plan()).encode(), verify)

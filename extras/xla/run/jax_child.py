@@ -1,6 +1,7 @@
 """The process that executes a module on devices: `python jax_child.py FOLDER`, with XLA_FLAGS set by the process that starts it.
 
-The folder has `module.py`, `x.npy` and `task.json`; `y.npy` and `done.json` are written there. It imports nothing of certree.
+The folder has `module.py`, `x.npy` and `task.json`; `y.npy` and `done.json` are written there. Where the task says "interpret", the
+module is one of a Pallas kernel, which is interpreted. It imports nothing of certree.
 """
 
 import json
@@ -48,7 +49,12 @@ def main(folder: Path) -> None:
             seconds.append(time.perf_counter() - start)
         return result, seconds[1:]
 
-    run, size, compile_seconds = compiled(lambda part: function(part, "ranks", op=task["operation"]))
+    options: dict[str, Any] = {"op": task["operation"]}
+    if task.get("interpret"):
+        from jax.experimental.pallas import tpu
+
+        options["interpret"] = tpu.InterpretParams()
+    run, size, compile_seconds = compiled(lambda part: function(part, "ranks", **options))
     result, seconds = timed(run)
     own = None
     if task["own"]:

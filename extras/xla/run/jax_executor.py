@@ -36,19 +36,14 @@ class JaxExecutor:
         """Execute the module in a process of its own."""
         require_jax()
         program = lower_to_permutes(task.schedule)
-        if task.devices is not None and task.devices < program.ranks:
-            raise InputError(f"{task.devices} devices; {task.schedule.topology.name} has {program.ranks} endpoints")
-        devices = task.devices or program.ranks
-        if devices > MOST_DEVICES:
-            raise InputError(f"{devices} devices of this computer; allowed: up to {MOST_DEVICES}")
+        devices = devices_for(task, program.ranks, MOST_DEVICES)
         arrays = Arrays(task.schedule, task.duties, task.type)
         with TemporaryDirectory() as temporary:
             folder = Path(temporary)
             (folder / "module.py").write_bytes(written_module(program))
             np.save(folder / "x.npy", arrays.inputs())
             (folder / "task.json").write_text(json.dumps(_stated(task, program)))
-            _run(folder, devices, program.ranks, task.seconds)
-            done = json.loads((folder / "done.json").read_text())
+            done = run_in_child(folder, devices, program.ranks, task.seconds)
             digests = arrays.digests(np.load(folder / "y.npy"))
         outcomes = [Outcome(found, done["seconds"]) for found in digests]
         more = {"on": "jax", "permutes": program.permutes, "jax_version": done["jax"], "platform": done["platform"]}
@@ -67,11 +62,24 @@ def _stated(task: Task, program: PermuteProgram) -> dict[str, Any]:
     }
 
 
-def _run(folder: Path, devices: int, ranks: int, seconds: float) -> None:
-    """Start the process and wait for it; ExecutionError where it fails or needs more seconds."""
+def devices_for(task: Task, ranks: int, most: int) -> int:
+    """How many devices are made for a task; InputError for fewer than ranks, and for more than `most`."""
+    if task.devices is not None and task.devices < ranks:
+        raise InputError(f"{task.devices} devices; {task.schedule.topology.name} has {ranks} endpoints")
+    devices = task.devices or ranks
+    if devices > most:
+        raise InputError(f"{devices} devices of this computer; allowed: up to {most}")
+    return devices
+
+
+def run_in_child(folder: Path, devices: int, ranks: int, seconds: float, threads: int | None = None) -> dict[str, Any]:
+    """Start the process, wait for it, and return what `done.json` says; ExecutionError where it fails or needs more seconds.
+
+    `threads`: of XLA on the CPU, by default as many as it takes itself.
+    """
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
     environment = {name: value for name, value in os.environ.items() if name != "JAX_DISABLE_JIT"}
-    environment |= {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    environment |= {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"} | ({} if threads is None else {"NPROC": str(threads)})
     with as_file(files("certree.extras.xla.run") / "jax_child.py") as child:
         try:
             done = subprocess.run(
@@ -82,6 +90,8 @@ def _run(folder: Path, devices: int, ranks: int, seconds: float) -> None:
     if done.returncode or not (folder / "done.json").exists():
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
         raise _failed(ranks, f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}")
+    found: dict[str, Any] = json.loads((folder / "done.json").read_text())
+    return found
 
 
 def _failed(ranks: int, text: str) -> ExecutionError:

@@ -178,6 +178,7 @@ command("msccl-xml", "`export --format msccl-xml`", "export", "FILE", "--format"
 command("mscclpp", "`export --format mscclpp`", "export", "FILE", "--format", "mscclpp", "-o", "OUT/p.json")
 command("chakra", "`export --format chakra`", "export", "FILE", "--format", "chakra", "-o", "OUT/p")
 command("jax", "`export --format jax`", "export", "FILE", "--format", "jax", "-o", "OUT/p.py")
+command("pallas", "`export --format pallas`", "export", "FILE", "--format", "pallas", "-o", "OUT/p.py")
 
 
 @consumer("bundle", "`bundle`, without TLC")

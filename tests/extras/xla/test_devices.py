@@ -53,8 +53,8 @@ def test_execute(tmp_path: Path) -> None:
         (("--on", "jax", "--devices", "7"), "7 devices; torus:2x4 has 8 endpoints"),
         (("--on", "jax", "--devices", "257"), "257 devices of this computer; allowed: up to 256"),
         (("--on", "jax", "--local", "8"), "processes on this computer, and executor jax: one of the two"),
-        (("--on", "mpi"), "unknown executor 'mpi'; known: jax"),
-        (("--devices", "8"), "8 devices; they are for an executor: jax"),
+        (("--on", "mpi"), "unknown executor 'mpi'; known: jax, pallas"),
+        (("--devices", "8"), "8 devices; they are for an executor: jax, pallas"),
     ):
         refused = certree("execute", tmp_path / "s.json", "--size", "1000B", *words)
         assert refused.code == 2

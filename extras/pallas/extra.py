@@ -1,0 +1,13 @@
+"""What Pallas adds to the kernel."""
+
+from certree.models.common.extras import Extra
+
+EXTRA = Extra(
+    is_preview=True,
+    plug_ins={
+        "artefacts": ("formats",),
+        "program formats": ("formats",),
+        "rules": ("check",),
+        "executors": ("run.pallas_executor",),
+    },
+)

@@ -1,0 +1,1 @@
+"""Execution of kernels: `pallas_executor` is `certree execute --on pallas`."""

@@ -1,0 +1,59 @@
+"""`certree execute --on pallas`: a schedule as a kernel of Pallas, interpreted on CPU devices of JAX, in a process of its own.
+
+A device that waits on a semaphore blocks a thread of XLA, so there are several for each device; that of the process is killed when
+the time is over.
+"""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from certree.extras.pallas.make.kernel_plans import plan_of_schedule
+from certree.extras.pallas.model.kernel_module import written_module
+from certree.extras.runtimes.run.executors import EXECUTORS, Results, Task
+from certree.extras.runtimes.run.local import Outcome
+from certree.extras.xla.model.jax_module import collective_name, function_name
+from certree.extras.xla.run.arrays import Arrays
+from certree.extras.xla.run.jax_executor import devices_for, run_in_child
+from certree.extras.xla.run.modules import require_jax
+
+MOST_DEVICES = 64  # of one CPU
+THREADS = 4  # of XLA, for each device
+
+
+@EXECUTORS.register("pallas")
+class PallasExecutor:
+    """Devices that JAX makes of the CPU of this computer: the kernel of `certree export --format pallas`, in interpret mode."""
+
+    def execute(self, task: Task) -> Results:
+        """Execute the module in a process of its own."""
+        require_jax()
+        plan = plan_of_schedule(task.schedule)
+        devices = devices_for(task, plan.ranks, MOST_DEVICES)
+        arrays = Arrays(task.schedule, task.duties, task.type)
+        stated = {
+            "function": function_name(collective_name(plan.layout)),
+            "type": task.type,
+            "operation": task.operation,
+            "iterations": task.iterations,
+            "own": False,
+            "interpret": True,
+        }
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            (folder / "module.py").write_bytes(written_module(plan))
+            np.save(folder / "x.npy", arrays.inputs())
+            (folder / "task.json").write_text(json.dumps(stated))
+            done = run_in_child(folder, devices, plan.ranks, task.seconds, THREADS * devices)
+            digests = arrays.digests(np.load(folder / "y.npy"))
+        outcomes = [Outcome(found, done["seconds"]) for found in digests]
+        operations = sum(map(len, plan.operations))
+        more = {"on": "pallas", "operations": operations, "jax_version": done["jax"], "platform": done["platform"]}
+        more |= {"compile_seconds": done["compile_seconds"]}
+        words = (
+            f"JAX {more['jax_version']}, a kernel of Pallas interpreted on {more['platform']} devices of this computer:"
+            f" {operations:,} operations an iteration, compiled in {done['compile_seconds']:.2g} s"
+        )
+        return Results(outcomes, more, words)
