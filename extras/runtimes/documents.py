@@ -15,6 +15,10 @@ DOCUMENTS |= {
         most_operations? semaphores?: count
         kernel_operations?: {count}
         any_calls?: bool
+        block_elements? blocks_sent?: count
+        element?: text
+        operation?: text?
+        history?: [text]
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
         states_data?: bool
         order?: order?

@@ -8,7 +8,7 @@ from certree.api.api_errors import DisagreementError, InvalidScheduleError
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
-from certree.api.settings import setting
+from certree.api.settings import message_size, setting
 from certree.extras.runtimes.formats.program_format import (
     CheckedProgram,
     ProgramFormat,
@@ -73,15 +73,25 @@ def export_program(
                 (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_bytes(data)
             return _checked(entry, folder, schedule, output)
-    if size is not None or machine is not None:
-        raise InputError(f"a program for {format} is for any size; size and machine do not apply")
-    written = entry.write(schedule, sizes)
+    require_size_applies(entry, size, machine, sizes)
+    written = entry.write_for(schedule, message_size(schedule, size)) if entry.has_one_size else entry.write(schedule, sizes)
     with TemporaryDirectory() as temporary:
         copy = Path(temporary) / f"program{entry.suffix}"
         copy.write_bytes(written)
         checked = _checked(entry, copy, schedule, output)
     write_atomically(output, written, force=force)
     return checked
+
+
+def require_size_applies(entry: ProgramFormat, size: object, machine: object, sizes: Sizes | None) -> None:
+    """InputError where a size, a machine or limits of sizes are given that files of a format do not have."""
+    if entry.has_one_size:
+        if machine is not None or sizes is not None:
+            raise InputError(
+                f"a program for {entry.name} is for one size and any machine; limits of sizes and a machine do not apply"
+            )
+    elif entry.suffix and (size is not None or machine is not None):
+        raise InputError(f"a program for {entry.name} is for any size; size and machine do not apply")
 
 
 def export_programs(
@@ -95,7 +105,7 @@ def export_programs(
     entry, source = load_program_formats()[format], Path(tuned)
     table = Fields.of_format(read_json(source / TABLE), "certree-tune-report", 1, str(source / TABLE))
     rows = [(row.whole("from", 0), row.whole("to", 0), row.text("file")) for row in table.tables("ranges", least=1)]
-    if not entry.suffix:
+    if not entry.suffix or entry.has_one_size:
         raise InputError(f"{format} is for one size; export the schedules one by one")
     found = []
     with new_folder(Path(folder)) as fresh:

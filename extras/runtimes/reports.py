@@ -168,6 +168,11 @@ def _words(report: dict[str, Any]) -> str:
         places = [f" (line {one['line']})" if "line" in one else "" for one in report["violations"]]
         lines = [f"  {one['rule']}: {one_line(one['message'])}{at}" for one, at in zip(report["violations"], places, strict=True)]
         return "\n".join([f"invalid: {head}: {counts}", *lines])
+    if "block_elements" in report:
+        blocks = f"{report['block_elements']:,} × {report['element']}"
+        sent = f"{counted(report['messages'], 'messages')} of them used, up to {report['blocks_sent']:,} sent by a device"
+        operation = f", operation {report['operation']}" if report["operation"] else ""
+        return f"valid: {head}{operation}\n  {counted(report['permutes'], 'permutes')} · blocks of {blocks}: {sent}"
     if "permutes" in report:
         permutes = f"{counted(report['permutes'], 'permutes')} in {counted(report['steps'], 'steps')}"
         rows = f"{counted(report['device_rows'], 'rows')} of data per device"

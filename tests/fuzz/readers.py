@@ -124,6 +124,9 @@ def _programs(folder: Path) -> Iterator[Subject]:
         data = (folder / f"program-{name}{suffix}").read_bytes()
         yield Subject(f"{name}.program", suffix, data, verify)
         yield Subject(f"{name}.schedule", suffix, data, _verifying("--topology", "mesh:2x2"))
+    programs = ROOT / "tests/extras/xla/programs"
+    for name in ("ring_all_gather", "tree_broadcast"):
+        yield Subject(f"stablehlo.{name}", ".mlir", (programs / f"{name}.mlir").read_bytes(), verify)
     yield Subject("mscclpp.old", ".json", json.dumps(old_plan()).encode(), verify)
     for form in ("broadcast", "all-to-all"):
         file = folder / f"{form}.xml"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from certree.extras.runtimes.check.execution import Execution, cell_words, step_words
 from certree.extras.runtimes.check.sums import Run, Sums, program_additions
-from certree.extras.runtimes.model.layout import Layout, Part
+from certree.extras.runtimes.model.layout import Cell, Layout, Part
 from certree.extras.runtimes.model.limits import EXECUTORS, limits
 from certree.extras.runtimes.model.program import Buffer, Program, StepType
 from certree.extras.runtimes.model.roles import EVERYONE, Roles
@@ -201,6 +201,11 @@ def _outside(execution: Execution) -> Iterator[str]:
 
 def wrong_places(execution: Run) -> Iterator[str]:
     """A sentence for each place of an output that does not hold what is due."""
+    return (sentence for _, sentence in wrong_cells(execution))
+
+
+def wrong_cells(execution: Run) -> Iterator[tuple[Cell, str]]:
+    """Each place of an output that does not hold what is due, with a sentence."""
     parts = execution.layout.due_parts()
     spend(10 * PYTHON * parts, f"{parts:,} contributions that {execution.layout.ranks:,} ranks must hold")
     for rank in range(execution.layout.ranks):
@@ -208,11 +213,11 @@ def wrong_places(execution: Run) -> Iterator[str]:
             cell = (rank, Buffer.OUTPUT, offset)
             value = execution.held(cell)
             if value.fault:
-                yield f"{cell_words(cell)}: {value.fault}"
+                yield cell, f"{cell_words(cell)}: {value.fault}"
             elif value.parts != due:
                 missing, extra = sorted(due - value.parts), sorted(value.parts - due)
                 words = [f"{name} {_parts(parts)}" for name, parts in (("lacks", missing), ("has", extra)) if parts]
-                yield f"{cell_words(cell)} {' and '.join(words)}"
+                yield cell, f"{cell_words(cell)} {' and '.join(words)}"
 
 
 def _parts(parts: list[Part]) -> str:

@@ -73,6 +73,8 @@ def execute_command(
     with_mpi = local is None and on is None and started_by_mpi()
     if mapped is not None and not with_mpi:
         raise InputError("--rank-map is for processes that mpirun starts")
+    if devices is not None and with_mpi:
+        raise InputError(f"--devices {devices}: mpirun started the processes; devices are for --on")
     try:
         with working("executing"):
             if with_mpi:

@@ -8,7 +8,7 @@ from certree.cli.words.parameters import check_output
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, say, show
 from certree.extras.runtimes.formats.program_format import load_program_formats
-from certree.extras.runtimes.programs import TABLE, export_program, export_programs
+from certree.extras.runtimes.programs import TABLE, export_program, export_programs, require_size_applies
 from certree.extras.runtimes.reports import program_report, program_words
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
@@ -27,12 +27,11 @@ def export_as_program(
 ) -> int:
     """Write the program of a schedule, or the programs of a folder that `tune` wrote. `limits`: the smallest and the largest
     message for which the runtime takes the file."""
-    if load_program_formats()[format_name].suffix and (size is not None or machine is not None):
-        raise InputError(f"a program for {format_name} is for any size; --size and --params do not apply")
+    entry, (smallest, largest) = load_program_formats()[format_name], limits
+    sizes = None if smallest is largest is None else (smallest or 0, largest or entry.no_end)
+    require_size_applies(entry, size, machine, sizes)
     if (schedule / TABLE).is_file():
         return _export_tuned(schedule, format_name, output)
-    smallest, largest = limits
-    sizes = None if smallest is largest is None else (smallest or 0, largest or load_program_formats()[format_name].no_end)
     return _export_program(schedule, format_name, output, size, machine, sizes, force=force, as_json=as_json)
 
 

@@ -56,11 +56,13 @@ class ProgramFormat(Artefact):
     """A format of programs; the class docstring is its help text.
 
     `suffix`: the end of the name of a file that `export` writes, or empty where it writes a folder, for one size of message and
-    one machine. `no_end`: of files, how the largest size of message says that there is none. `most_bytes`: of a file that is read.
-    `executor`: the one within whose limits programs are written.
+    one machine. `has_one_size`: whether a file is for one size of message as well. `no_end`: of files, how the largest size of
+    message says that there is none. `most_bytes`: of a file that is read. `executor`: the one within whose limits programs are
+    written.
     """
 
     suffix: ClassVar[str]
+    has_one_size: ClassVar[bool] = False
     no_end: ClassVar[int] = 0
     most_bytes: ClassVar[int] = 0
     executor: ClassVar[str | None] = None
@@ -92,6 +94,10 @@ class ProgramFormat(Artefact):
 
     def write(self, schedule: Schedule, sizes: Sizes | None) -> bytes:
         """The bytes of a file for messages of some sizes (None: any); UnsupportedError for what the format cannot say."""
+        raise UnsupportedError(f"{self.name}: programs of this format are read, not written")
+
+    def write_for(self, schedule: Schedule, message_bytes: int) -> bytes:
+        """Where a file is for one size of message: its bytes; UnsupportedError likewise."""
         raise UnsupportedError(f"{self.name}: programs of this format are read, not written")
 
     def write_folder(self, schedule: Schedule, message_bytes: int, machine: Machine, path: str) -> dict[str, bytes]:

@@ -1,1 +1,4 @@
-"""What a permute program does: executed with contributions instead of numbers."""
+"""What a permute program or a StableHLO module does: executed with contributions instead of numbers.
+
+`permute_checker` is for the one, `hlo_checker` for the other, whose execution is in `hlo`.
+"""

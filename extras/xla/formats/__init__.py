@@ -1,1 +1,1 @@
-"""The format jax of `certree export`."""
+"""The formats jax and stablehlo of `certree export`."""

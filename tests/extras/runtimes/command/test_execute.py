@@ -42,3 +42,10 @@ def test_bad_input(made: Path, options: list[object], message: str) -> None:
     outcome = certree("execute", made, *options)
     assert (outcome.code, outcome.out) == (2, "")
     assert message in outcome.err
+
+
+def test_devices_are_not_for_processes_of_mpi(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
+    outcome = certree("execute", made, "--devices", 3)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: --devices 3: mpirun started the processes; devices are for --on\n"

@@ -1,0 +1,206 @@
+"""A module on all devices: what comes in, what goes out, and which device has which rank."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, prod
+
+import numpy as np
+
+from certree.extras.xla.check.hlo.events import Events, Int64, Kind
+from certree.extras.xla.check.hlo.machine import Machine
+from certree.extras.xla.check.hlo.moves import broadcast
+from certree.extras.xla.check.hlo.operations import Environment
+from certree.extras.xla.check.hlo.tensors import Array, FinerError, Tensor, units_of
+from certree.extras.xla.model.hlo import HloBlock, HloModule, HloOperation
+from certree.models.common.errors import InputError
+
+MOST_DEVICES = 4096
+_HANDS_ON = ("func.call", "sdy.sharding_constraint", "stablehlo.optimization_barrier")
+_Axes = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outside(Tensor):
+    """An array of all devices together, outside of what each of them computes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Executed:
+    """An executed module. `rank`: by device number; `inputs`: how many blocks it is given; `outputs`: by device the events of the
+    blocks that it returns, in row-major order; `sent`: by device the blocks that it sends, used or not."""
+
+    events: Events
+    element: str
+    grain: int
+    rank: Int64
+    inputs: int
+    outputs: Int64
+    permutes: int
+    sent: Int64
+
+
+def executed(module: HloModule, *, everything: bool = False, grain: int = 0) -> Executed:
+    """Execute a module with blocks as large as it allows, or of `grain` elements at most. Cost: as its operations on all devices,
+    once for each size of blocks that is tried. InputError for what is not judged."""
+    while True:
+        whole = _Whole(module, grain, everything=everything)
+        try:
+            return whole.execute()
+        except FinerError as finer:
+            grain = _finer(finer.grain, whole.grain)
+
+
+def _finer(wanted: int, now: int) -> int:
+    """The next size of blocks to try: as wanted where that is smaller, or else without its least prime factor."""
+    if now <= 1:
+        raise InputError("its data are cut in a way that is not judged")
+    common = gcd(wanted, now)
+    if 0 < common < now:
+        return common
+    return now // next((one for one in range(2, 1 << 16) if now % one == 0), now)
+
+
+class _Whole(Machine):
+    """What is outside of the computation of each device: one device, whose data are only handed on."""
+
+    def __init__(self, module: HloModule, grain: int, *, everything: bool) -> None:
+        super().__init__(module.functions, 1, grain, everything=False)
+        self.module, self.tells = module, everything
+        self.is_mesh = any(one.name == "sdy.manual_computation" for one in module.operations())
+        self.found: Executed | None = None
+
+    def execute(self) -> Executed:
+        """The module as it was executed."""
+        main = self.module.functions[self.module.main]
+        _require_one(len(main.types), "arguments")
+        arguments = [Outside(np.zeros(0), one, (1,) * len(one.shape)) for one in main.types]
+        if self.is_mesh:
+            results = self.block(main.body, arguments, {})
+            _require_one(len(results), "results")
+            if not isinstance(results[0], Outside):
+                raise InputError("its result does not depend on what the devices compute")
+        else:
+            devices = self.module.partitions * self.module.replicas
+            if devices < 2 or self.module.partitions > 1 < self.module.replicas:
+                raise InputError(
+                    f"{self.module.partitions} partitions and {self.module.replicas} replicas, and no computation of each device"
+                    " of a mesh (sdy.manual_computation); expected two devices or more"
+                )
+            self._computed(main.body, arguments, np.arange(devices))
+        if self.found is None:
+            raise InputError("its result does not depend on what the devices compute")
+        return self.found
+
+    def executed(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
+        """The results of an operation."""
+        if operation.name == "sdy.manual_computation":
+            return self._manual(operation, operands)
+        if operation.name not in _HANDS_ON and any(isinstance(one, Outside) for one in operands):
+            raise InputError(f"{operation}: it is outside of what each device computes, where data are only handed on")
+        return operands if operation.name in _HANDS_ON[1:] else super().executed(operation, operands, environment)
+
+    def _manual(self, operation: HloOperation, operands: list[Tensor]) -> list[Tensor]:
+        """What every device computes on its part."""
+        if self.found is not None:
+            raise InputError(f"{operation}: a second one; judged is one collective")
+        body = operation.blocks[0]
+        cuts: tuple[tuple[str, _Axes], ...] = operation.attributes["in_shardings"]
+        mesh = self.module.meshes.get(cuts[0][0]) if cuts else None
+        if mesh is None:
+            raise InputError(f"{operation}: its mesh is not one of the module")
+        sizes = dict(mesh.axes)
+        free = [name for name, size in mesh.axes if size > 1 and name not in operation.attributes["manual_axes"]]
+        if free:
+            raise InputError(f"{operation}: axis {free[0]} of the mesh is left to XLA; judged are programs that use all axes")
+        devices = prod(sizes.values())
+        place = dict(zip(sizes, np.unravel_index(np.arange(devices), tuple(sizes.values())), strict=True))
+        rank, arguments = np.arange(devices), list[Tensor]()
+        _require_one(sum(isinstance(one, Outside) for one in operands), "arrays of data")
+        for one, (_, axes) in zip(operands, cuts, strict=True):
+            if isinstance(one, Outside):
+                whole_cuts = [names for names in axes if prod(sizes[name] for name in names) == devices]
+                rank = _mixed(whole_cuts[0], sizes, place) if whole_cuts else rank
+                arguments.append(one)
+            else:
+                arguments.append(Tensor(_cut(one.array, axes, sizes, place, devices), one.type))
+        types = [one.type for one in operands]
+        local = [_part(kind.shape, axes, sizes) for kind, (_, axes) in zip(types, cuts, strict=True)]
+        kinds = [type(kind)(shape, kind.element) for kind, shape in zip(types, local, strict=True)]
+        arguments = [
+            Outside(one.array, kind, (1,) * len(kind.shape)) if isinstance(one, Outside) else Tensor(one.array, kind)
+            for one, kind in zip(arguments, kinds, strict=True)
+        ]
+        self._computed(body, arguments, rank)
+        return [Outside(np.zeros(0), kind, (1,) * len(kind.shape)) for kind in operation.types]
+
+    def _computed(self, body: HloBlock, arguments: Sequence[Tensor], rank: Int64) -> None:
+        devices = len(rank)
+        if devices > MOST_DEVICES:
+            raise InputError(f"{devices} devices; judged are up to {MOST_DEVICES}")
+        (place,) = [at for at, one in enumerate(arguments) if isinstance(one, Outside)]
+        kind = arguments[place].type
+        elements = prod(kind.shape)
+        if not elements:
+            raise InputError(f"devices are given no data: {kind}")
+        self.grain = gcd(self.grain, elements)
+        are_replicas = not self.is_mesh and self.module.replicas > 1
+        machine = Machine(self.functions, devices, self.grain, everything=self.tells, are_replicas=are_replicas)
+        units = units_of(kind.shape, self.grain)
+        shape = [size // unit for size, unit in zip(kind.shape, units, strict=True)]
+        blocks = elements // self.grain
+        given = machine.events.add(
+            Kind.INPUT,
+            None,
+            np.repeat(np.arange(devices), blocks),
+            np.tile(np.arange(blocks), devices),
+            np.zeros(devices * blocks, np.int64),
+        )
+        mine = [*arguments]
+        mine[place] = Tensor(given.reshape(devices, *shape), kind, units)
+        results = [one for one in machine.block(body, mine, {}) if one.is_data]
+        _require_one(len(results), "arrays of data that devices return")
+        (result,) = results
+        if not prod(result.shape):
+            raise InputError(f"devices return no data: {result.type}")
+        outputs = broadcast(result.array, devices).reshape(devices, -1)
+        self.found = Executed(machine.events, kind.element, self.grain, rank, blocks, outputs, machine.permutes, machine.sent)
+
+
+def _require_one(count: int, what: str) -> None:
+    if count != 1:
+        raise InputError(f"{count} {what}; judged are collectives of one array")
+
+
+def _mixed(axes: Sequence[str], sizes: dict[str, int], place: dict[str, Int64]) -> Int64:
+    """By device the number of its part, where an axis of an array is cut along these axes of the mesh: the last changes first."""
+    found = np.zeros(len(next(iter(place.values()))), np.int64)
+    for name in axes:
+        found = found * sizes[name] + place[name]
+    return found
+
+
+def _part(shape: Sequence[int], axes: _Axes, sizes: dict[str, int]) -> tuple[int, ...]:
+    """The shape of the part of a device."""
+    found = []
+    for size, names in zip(shape, axes, strict=True):
+        pieces = prod(sizes[name] for name in names)
+        if size % pieces:
+            raise InputError(f"{size} elements of an axis, cut into {pieces} parts")
+        found.append(size // pieces)
+    return tuple(found)
+
+
+def _cut(array: Array, axes: _Axes, sizes: dict[str, int], place: dict[str, Int64], devices: int) -> Array:
+    """By device its part of known numbers."""
+    if not any(axes):
+        return array
+    shape = _part(array.shape[1:], axes, sizes)
+    begins = [_mixed(names, sizes, place) * size if names else None for names, size in zip(axes, shape, strict=True)]
+    parts = []
+    for device in range(devices):
+        cut = [
+            slice(None) if one is None else slice(int(one[device]), int(one[device]) + size)
+            for one, size in zip(begins, shape, strict=True)
+        ]
+        parts.append(array[(0, *cut)])
+    return np.stack(parts)

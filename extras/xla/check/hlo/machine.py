@@ -1,0 +1,157 @@
+"""Execution of a StableHLO program on all devices at once, with events in place of data.
+
+All devices execute the same operations. Numbers that the program computes from constants and from the number of a device are
+computed; what would depend on data is refused. Where devices choose different branches, all of these are executed, and each device
+keeps what its own one gives.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from certree.extras.xla.check.hlo.events import Int64
+from certree.extras.xla.check.hlo.moves import MOVES, broadcast
+from certree.extras.xla.check.hlo.numbers import WHOLE, whole
+from certree.extras.xla.check.hlo.operations import RETURNS, SUMS, Environment, Operations
+from certree.extras.xla.check.hlo.tensors import Tensor, compact, known
+from certree.extras.xla.model.hlo import HloBlock, HloFunction, HloOperation
+from certree.models.common.budget import PYTHON, spend
+from certree.models.common.errors import InputError
+
+MOST_CALLS = 200  # calls in calls
+_COLLECTIVES = {
+    f"stablehlo.{name}"
+    for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_broadcast", "send", "recv")
+}
+SAME = ("stablehlo.optimization_barrier",)
+
+
+class Machine(Operations):
+    """All operations, control flow among them."""
+
+    def __init__(
+        self, functions: dict[str, HloFunction], devices: int, grain: int, *, everything: bool, are_replicas: bool = False
+    ) -> None:
+        super().__init__(devices, grain, everything=everything, are_replicas=are_replicas)
+        self.functions, self._depth = functions, 0
+        self.handlers |= {
+            "stablehlo.while": self._while,
+            "stablehlo.case": self._case,
+            "stablehlo.if": self._case,
+            "func.call": self._call,
+        }
+
+    def block(self, block: HloBlock, arguments: Sequence[Tensor], environment: Environment) -> list[Tensor]:
+        """What a block returns. `environment`: the values that it may use, to which its own are added."""
+        environment.update(zip(block.arguments, arguments, strict=True))
+        for operation in block.operations:
+            operands = [environment[one] for one in operation.operands]
+            if operation.name in RETURNS:
+                return operands
+            environment.update(zip(operation.results, self._told(operation, operands, environment), strict=True))
+        raise InputError(f"{block.operations[-1] if block.operations else 'a block'}: it does not return")
+
+    def _told(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
+        """The results of an operation, and where histories are told, what its indices and numbers come from."""
+        if not self.events.everything:
+            return self.executed(operation, operands, environment)
+        sources = frozenset[str]().union(*(one.sources for one in operands))
+        self.events.sources = sources
+        results = self.executed(operation, operands, environment)
+        if operation.blocks or operation.name == "func.call":
+            return results
+        return [one if one.is_data else replace(one, sources=sources | {operation.where}) for one in results]
+
+    def executed(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
+        """The results of an operation."""
+        name = operation.name
+        entries = sum(one.array.size if one.is_data else compact(one.array).size for one in operands)
+        spend(10 * PYTHON + entries, f"{operation} and the operations before it")
+        if name in self.handlers:
+            return self.handlers[name](operation, operands, environment)
+        if name in SAME:
+            return operands
+        if name in MOVES:
+            return [self.moved(operation, operands)]
+        if name in SUMS and any(one.is_data for one in operands):
+            return [self.sum(operation, operands)]
+        if name in WHOLE and not any(one.is_data for one in operands):
+            return [Tensor(whole(operation, operands), operation.types[0])]
+        if name in _COLLECTIVES:
+            raise InputError(f"{operation}: how it is done is left to XLA; judged are programs of collective_permute")
+        what = "of data " if any(one.is_data for one in operands) else ""
+        raise InputError(f"{operation} {what}is not judged; data are moved by {_listed(MOVES)}, and added by {_listed(SUMS)}")
+
+    def _while(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
+        condition, body = operation.blocks
+        carried = list(operands)
+        for turn in count():
+            (goes_on,) = self.block(condition, carried, environment)
+            numbers = known(goes_on, f"{operation}: whether it goes on")
+            if (numbers != numbers.flat[0]).any():
+                raise InputError(f"{operation}: devices end it after different numbers of turns")
+            if not numbers.flat[0]:
+                self.events.sources = goes_on.sources
+                break
+            self.events.turns.append((operation, turn))
+            carried = self.block(body, carried, environment)
+            self.events.turns.pop()
+        return [self.traced(operation, one) for one in carried]
+
+    def _case(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
+        numbers = known(operands[0], f"{operation}: which branch it takes").reshape(-1).astype(np.int64)
+        last = len(operation.blocks) - 1
+        if operation.name == "stablehlo.if":
+            numbers = 1 - numbers
+        numbers = np.where((numbers < 0) | (numbers > last), last, numbers)
+        taken = sorted(set(numbers.tolist()))
+        if len(taken) == 1:
+            return self.block(operation.blocks[taken[0]], (), environment)
+        if any(self._permutes(operation.blocks[one]) for one in taken):
+            raise InputError(f"{operation}: devices take different branches, of which some permute: they would wait for each other")
+        results = [self.block(operation.blocks[one], (), environment) for one in taken]
+        return [
+            self._chosen(operation, list(found), np.searchsorted(taken, numbers), operands[0].sources)
+            for found in zip(*results, strict=True)
+        ]
+
+    def _chosen(self, operation: HloOperation, found: list[Tensor], which: Int64, sources: frozenset[str]) -> Tensor:
+        """By device the tensor of its branch."""
+        if any(one.is_data for one in found):
+            found = [self.data(one, operation) for one in found]
+        arrays = [broadcast(one.array, self.devices) for one in found]
+        self.events.sources = sources
+        joined = np.stack([arrays[at][device] for device, at in enumerate(which.tolist())])
+        return self.traced(operation, replace(found[0], array=joined))
+
+    def _permutes(self, block: HloBlock) -> bool:
+        """Whether a block has a permute, in functions that it calls as well."""
+        open_, seen = [block], set[str]()
+        while open_:
+            for one in open_.pop().operations:
+                if one.name == "stablehlo.collective_permute":
+                    return True
+                open_ += one.blocks
+                callee = one.attributes.get("callee")
+                if callee in self.functions and callee not in seen:
+                    seen.add(callee)
+                    open_.append(self.functions[callee].body)
+        return False
+
+    def _call(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
+        name = operation.attributes["callee"]
+        if name not in self.functions:
+            raise InputError(f"{operation}: there is no function {name}")
+        if self._depth >= MOST_CALLS:
+            raise InputError(f"{operation}: more than {MOST_CALLS} calls in calls")
+        self._depth += 1
+        found = self.block(self.functions[name].body, operands, {})
+        self._depth -= 1
+        return found
+
+
+def _listed(names: Sequence[str] | dict[str, Any]) -> str:
+    return ", ".join(one.partition(".")[2] for one in names)
