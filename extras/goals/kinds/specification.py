@@ -1,8 +1,8 @@
 """Schedules that TLC checks."""
 
-from certree.api.runs.runnable import tables_or_plan
 from certree.extras.goals.run.aim import Wanted, goal
 from certree.extras.tla.check.table_model import extent_of_success
+from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.tables.tables import Tables
