@@ -260,6 +260,11 @@ OnlyWhatIsDue == \A n \in Nodes : \A x \in Inputs[n] :
     IN  InPhase(n, c) /\ first.place = place[n][c] =>
           <<first.from, first.number>> \in alike /\ \A d \in alike : d[2] >= first.number
 
+\* A message that alone is needed for the next one comes in when that one goes out.
+PassesOnAtOnce == [][\A n \in Nodes, c \in Chunks :
+  InPhase(n, c) /\ place'[n][c] = place[n][c] /\ sent'[n][c] = sent[n][c] /\ sent[n][c] < Len(MessagesOf(n, c)) =>
+    \A d \in taken'[n][c] \ taken[n][c] : MessagesOf(n, c)[sent[n][c] + 1].needs # {d}]_vars
+
 \* A state machine ends its chunks in the order in which they came to it.
 InOrder == [][\A n \in Nodes, m \in Machines :
   LET old == queue[n][m]

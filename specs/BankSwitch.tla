@@ -109,7 +109,7 @@ Tick(n) ==
   /\ slot' = [slot EXCEPT ![n] = @ + 1]
   /\ fired' = fired \ {n}
   /\ IF slot[n] + 1 = OpensAt(n, epoch[n] + 1)
-     THEN /\ IsLoaded:: bank[n][Closed(n)] # NoImage /\ bank[n][Closed(n)] > epoch[n]
+     THEN /\ IsLoaded:: bank[n][Closed(n)] > epoch[n]
           /\ epoch' = [epoch EXCEPT ![n] = bank[n][Closed(n)]]
      ELSE UNCHANGED epoch
   /\ UNCHANGED <<bank, count, wire, got, reported>>
@@ -137,6 +137,14 @@ TypeOK ==
   /\ \A n \in Nodes : DOMAIN bank[n] = {0, 1} /\ DOMAIN count[n] = {0, 1}
   /\ \A n \in Nodes : epoch[n] \in Offered \union {0} /\ bank[n][0] \in Offered \union {0, NoImage} /\ bank[n][1] \in Offered \union {NoImage}
   /\ reported \subseteq Nodes
+
+\* A run begins in slot 0 of the first tables, which are in bank 0; the other bank is empty, and nothing has happened.
+BeginsAtRest ==
+  /\ \A n \in Nodes : slot[n] = 0 /\ epoch[n] = 0 /\ bank[n][0] = 0 /\ bank[n][1] = NoImage /\ count[n][0] = 0 /\ count[n][1] = 0
+  /\ fired = {} /\ wire = {} /\ got = {} /\ reported = {}
+
+\* The rows of the first tables fire from slot 0 on, one in each slot.
+FiresFromTheStart == [][\A n \in Nodes : slot'[n] # slot[n] /\ slot[n] < Iterations => n \in fired]_vars
 
 \* Nothing is written that was sent by other tables than those that the node executes.
 RightEpoch == \A entry \in got : entry.executed = entry.message.epoch

@@ -187,6 +187,19 @@ TypeOK ==
        LET x == slot[s][i]
        IN  x.number % Slots = i /\ x.sum \in [Hosts -> Seq(Nat)] /\ \A n \in x.arrived : n # Root /\ Parent[n] = s
 
+\* Nothing is under way at first, and each switch has its places, with nothing in them.
+BeginsAtRest ==
+  /\ flying = {} /\ \A h \in Hosts : \A q \in DOMAIN got[h] : got[h][q] = <<>>
+  /\ \A s \in Switches : DOMAIN slot[s] = 0..Slots - 1 /\ \A i \in DOMAIN slot[s] :
+       slot[s][i].arrived = {} /\ slot[s][i].result = <<>> /\ \A h \in Hosts : slot[s][i].sum[h] = <<>>
+
+\* A switch that has sent a result has it for those who ask again, until the place is another packet's.
+SentIsKept == \A p \in flying : p.way = "down" =>
+  \A i \in 0..Slots - 1 : slot[Parent[p.node]][i].number = p.number => slot[Parent[p.node]][i].result # <<>>
+
+\* A host asks for what it lacks.
+AsksForMissing == [][\A p \in flying' \ flying : p.way = "up" /\ p.node \in Hosts => got[p.node][p.number] = <<>>]_vars
+
 \* No contribution is added twice, or to the sum of another packet.
 EachOnce == \A s \in Switches, i \in 0..Slots - 1 : \A h \in Hosts : slot[s][i].sum[h] \in {<<>>, <<slot[s][i].number>>}
 

@@ -8,7 +8,8 @@ EXTENDS AceEngine
 
 CONSTANTS
   Kind,     \* "ring": in every phase a ring of all nodes; "torus": rings of two along the rows, then the columns, of 2x2;
-            \* "direct": everybody to everybody, behind a switch; "sums": so twice, first the parts, then the sum of all parts
+            \* "direct": everybody to everybody, behind a switch; "sums": so twice, first the parts, then the sum of all parts;
+            \* "chain": from each node to the next one, what it gets from the one before
   Plans,    \* "linear": phases in order; "circle": every second chunk goes through them backwards
   Loading,  \* "same": chunks in order at all nodes; "opposite": node 1 in reverse
   Ways,     \* 1: all chunks go around in the same direction; 2: every second one backwards
@@ -45,12 +46,14 @@ PortOf(c, k, n, m) ==
   IN  IF Apart THEN <<m, p, n, GivenMachine[c][k]>> ELSE <<m, link>>
 
 \* A ring, in which each message but the first waits for the one before; or a message to each other node, at once; or two, of which the
-\* second waits for the first of everybody else, which have other numbers as they go to other nodes.
+\* second waits for the first of everybody else, which have other numbers as they go to other nodes; or one along a chain.
 Part(n, i) == [to |-> (n + i) % Count, needs |-> {}]
 Sum(n, i) == [to |-> (n + i) % Count, needs |-> {<<(n + Count - j) % Count, j>> : j \in 1..Count - 1}]
+Link(n) == IF n = Count - 1 THEN <<>> ELSE << [to |-> n + 1, needs |-> IF n = 0 THEN {} ELSE {<<n - 1, 1>>}] >>
 Ported(c, k, n, message) == [to |-> message.to, port |-> PortOf(c, k, n, message.to), needs |-> message.needs]
 GivenSends == [c \in Chunks |-> [k \in 1..Phases |-> [n \in Nodes |->
   IF Kind = "direct" THEN [i \in 1..Count - 1 |-> Ported(c, k, n, Part(n, i))]
+  ELSE IF Kind = "chain" THEN [i \in DOMAIN Link(n) |-> Ported(c, k, n, Link(n)[i])]
   ELSE IF Kind = "sums"
   THEN [i \in 1..2 * (Count - 1) |-> Ported(c, k, n, IF i < Count THEN Part(n, i) ELSE Sum(n, i - Count + 1))]
   ELSE LET next == NextOf(c, GivenPlan[c][k], n) IN [i \in 1..Steps |->
@@ -122,6 +125,13 @@ BackAgain(n, c) ==
   /\ place[n][c] \in {Last(c), Back(c)}
   /\ place' = [place EXCEPT ![n][c] = @ + 1]
   /\ UNCHANGED <<queue, sent, taken, port>>
+
+\* In place of Take: a message comes in, and the next one, which waits for it alone, goes out later.
+TakesAlone(n, c, x) ==
+  /\ AtWork(n, c) /\ HasCome(n, c, x)
+  /\ taken' = [taken EXCEPT ![n][c] = @ \cup {Waiting(x)}]
+  /\ port' = WithoutTaken(port, x)
+  /\ UNCHANGED <<place, queue, sent>>
 
 \* In place of Spec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_vars

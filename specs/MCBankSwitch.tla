@@ -76,6 +76,15 @@ Loaded(n) == slot[n] + 1 = OpensAt(n, epoch[n] + 1) => bank[n][Closed(n)] # NoIm
 TickTooSoon(n) == InRange(n) /\ Loaded(n) /\ Advance(n)
 TickUnloaded(n) == InRange(n) /\ Landed(n) /\ Advance(n)
 
+\* In place of OpensAt: one node begins with its second slot.
+SecondSlotFirst(n, e) == e * Length - (IF n = 1 THEN 1 ELSE 0)
+
+\* In place of Init: both banks have images.
+FullInit ==
+  /\ slot = [n \in Nodes |-> 0] /\ epoch = [n \in Nodes |-> 0] /\ count = [n \in Nodes |-> [b \in {0, 1} |-> 0]]
+  /\ bank = [n \in Nodes |-> [b \in {0, 1} |-> b]]
+  /\ fired = {} /\ wire = {} /\ got = {} /\ reported = {}
+
 \* In place of Spec: nothing has to happen.
 UnfairSpec == Init /\ [][Next]_vars
 ===============================================================================

@@ -11,8 +11,9 @@ MCStar == [h \in Hosts |-> Root]
 \* Switch "t" with hosts "a" and "b" below the root, host "c" at the root itself.
 MCTree == [n \in Nodes \ {Root} |-> IF n \in {"a", "b"} THEN "t" ELSE Root]
 
-\* A limit on the packets under way.
-FewUnderWay == Cardinality(flying) <= 3
+\* Limits on the packets under way.
+ThreeUnderWay == Cardinality(flying) <= 3
+FourUnderWay == Cardinality(flying) <= 4
 
 -------------------------------------------------------------------------------
 (* Wrong switches                                                            *)
@@ -85,6 +86,20 @@ EarlyInit ==
   /\ got = [h \in Hosts |-> [q \in Numbers |-> IF q = 0 /\ h = "a" THEN <<One(h, q)>> ELSE <<>>]]
   /\ slot = [s \in Switches |-> [i \in 0..Slots - 1 |-> Fresh(i)]]
   /\ flying = {}
+
+\* In place of MaySend: a host asks for what it has.
+AsksOnAndOn(h, q) == \A p \in Numbers : p + Window <= q => got[h][p] # <<>>
+
+\* In place of Pass: a switch passes a result on and does not keep it.
+KeepsNothing(s, p) ==
+  /\ flying' = IF Same(p.number, slot[s][PlaceOf(p.number)]) THEN flying \union Multicast(s, p.number, p.sum) ELSE flying
+  /\ UNCHANGED <<got, slot>>
+
+\* In place of Init: contributions are under way.
+UnderWayInit ==
+  /\ got = [h \in Hosts |-> [q \in Numbers |-> <<>>]]
+  /\ slot = [s \in Switches |-> [i \in 0..Slots - 1 |-> Fresh(i)]]
+  /\ flying = {Up(h, 0, One(h, 0)) : h \in Hosts}
 
 \* In place of Spec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_vars

@@ -112,6 +112,15 @@ TickBefore == now < End /\ (\A t \in Transfers : t.slot + Delay <= now + 1 /\ t 
                 /\ UNCHANGED <<held, carried, sent, done>>
 TickUnlanded == now < End /\ HaveLeft(now) /\ now' = now + 1 /\ UNCHANGED <<held, carried, sent, done>>
 
+\* In place of Tick: slots open without an end.
+TickOn == HaveLeft(now) /\ (\A t \in Transfers : t.slot + Delay <= now + 1 => t \in done) /\ now' = now + 1
+            /\ UNCHANGED <<held, carried, sent, done>>
+
+\* In place of Init: the node that takes no part begins with data.
+StrangerInit ==
+  /\ now = 0 /\ sent = {} /\ done = {} /\ carried = [t \in Transfers |-> Nothing]
+  /\ held = [n \in Nodes |-> [cell \in Items \X Buffers |-> IF cell[2] = 0 THEN OnceEach({n}) ELSE Nothing]]
+
 \* In place of Spec: nothing has to happen.
 UnfairSpec == Init /\ [][Next]_vars
 ===============================================================================

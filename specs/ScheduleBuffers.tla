@@ -74,7 +74,7 @@ Land(t) ==
 
 \* The next slot opens.
 Tick ==
-  /\ now < End
+  /\ NotOver::       now < End
   /\ AllHaveLeft::   HaveLeft(now)
   /\ AllHaveLanded:: \A t \in Transfers : t.slot + Delay <= now + 1 => t \in done
   /\ now' = now + 1
@@ -93,6 +93,16 @@ Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 -------------------------------------------------------------------------------
 (* Properties: the rules of the checker, by their names there                *)
 
+\* A run begins in slot 0 with nothing sent; data buffers hold the contribution of their own node where it is asked for.
+BeginsAtRest ==
+  /\ now = 0 /\ sent = {} /\ done = {}
+  /\ \A n \in Nodes, item \in Items, buffer \in Buffers, k \in Nodes :
+       held[n][<<item, buffer>>][k] = IF buffer = 0 /\ k = n /\ n \in Contributors[item] THEN 1 ELSE 0
+  /\ \A t \in Transfers, k \in Nodes : carried[t][k] = 0
+
+\* No slot opens in which nothing can land any more.
+EndsInTime == now > 0 => \E t \in Transfers : t.slot + Delay >= now
+
 \* No contribution is ever added twice (`duplicate`, `original-lost`).
 ExactlyOnce == \A n \in Nodes, cell \in Items \X Buffers, k \in Nodes : held[n][cell][k] <= 1
 
@@ -109,7 +119,7 @@ ReadsSettled == [][\A t \in sent' \ sent : \A u \in UnderWay : u.slot < t.slot =
 CopyAlone == \A t \in UnderWay : \A u \in UnderWay \ {t} : t.op = "GATHER" => Writes(u) # Writes(t)
 
 \* Every schedule ends.
-Ends == <>AllDone
+Ends == <>(done = Transfers /\ \A t \in Transfers : t.slot + Delay <= now)
 
 -------------------------------------------------------------------------------
 (* Refinement: it keeps the promise of a collective.                         *)

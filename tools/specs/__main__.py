@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Collection
-from itertools import chain
 
 import click
 
 from certree.cli.main import run
 from certree.cli.words.progress_bar import working
 from certree.extras.tla.check.model_file import LookedAt
+from certree.extras.tla.check.model_runs import specs_folder
 from certree.models.common.errors import InputError, unknown_name
+from certree.models.common.files import write_atomically
 from tools.specs.guard_page import ENDS_NOT, UNEXPLAINED, write_section
 from tools.specs.mutants import kill_tables
 from tools.specs.survey import EDITED, GUARDED, counted, survey
@@ -29,11 +30,13 @@ def specs() -> None:
 
 
 @specs.command()
-def kills() -> None:
-    """Print which property refutes which mutant of the models (tens of minutes)."""
+@click.option("--all", "anew", is_flag=True, help="Make all tables anew, also those of modules and mutants that are the same.")
+def kills(anew: bool) -> None:
+    """Write to specs/KILLS.md which property refutes which mutant of the models (tens of minutes)."""
+    path = specs_folder() / "KILLS.md"
     with working("mutants") as report:
-        for part in chain([KILLS_HEAD], kill_tables(report)):
-            click.echo(part, nl=False)
+        parts = [KILLS_HEAD, *kill_tables(report, "" if anew else path.read_text())]
+    write_atomically(path, "".join(parts).encode(), force=True)
 
 
 @specs.command()

@@ -39,6 +39,20 @@ NEIGHBOURS: Mapping[str, Mapping[str, Sequence[str]]] = {
         f"buffer = {_EACH_VC} <<>>]]": [f"buffer = {_EACH_VC} << <<CHOOSE w \\in Worms : TRUE, 1>> >>]]"],
         "[w \\in Worms |-> <<>>]": ["[w \\in Worms |-> <<1>>]"],
     },
+    "ScheduleBuffers": {
+        "{n} \\intersect Contributors[cell[1]]": ["{n}", "{}"], "ELSE Nothing": ["ELSE OnceEach({n})"],
+        "Transfers |-> Nothing": ["Transfers |-> OnceEach({t.src})"],
+        "sent = {}": ["sent = Transfers"], "done = {}": ["done = Transfers"],
+    },
+    "BankSwitch": {"fired = {}": ["fired = Nodes"], "NoImage": ["1"], "reported = {}": ["reported = Nodes"]},
+    "AceEngine": {
+        "[m \\in Machines |-> <<>>]": ["[m \\in Machines |-> <<CHOOSE c \\in Chunks : TRUE>>]"],
+        "[c \\in Chunks |-> {}]": ["[c \\in Chunks |-> {<<n, 1>>}]"],
+    },
+    "InNetworkReduce": {
+        "[q \\in Numbers |-> <<>>]": ["[q \\in Numbers |-> <<OnceEach(q)>>]"],
+        "flying = {}": ["flying = {Up(h, 0, One(h, 0)) : h \\in Hosts}"],
+    },
 }  # fmt: skip
 
 

@@ -116,14 +116,17 @@ def columns_of(models: Sequence[Model]) -> Columns:
     return Columns(tuple(invariants), tuple(dict.fromkeys(name for told in held for name in told.properties)))
 
 
-def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
+def kill_tables(report: Callable[[str], None] | None = None, kept: str = "") -> Iterator[str]:
     """Markdown tables, one per family of modules: a line per mutant and a column per property that holds in some model.
 
     `x`: the mutant violates the property; `?`: TLC cannot evaluate the property there, or found no violation among the states up
-    to the limit; `-`: the property has no meaning there. `report` is called for each mutant. Takes tens of minutes.
+    to the limit; `-`: the property has no meaning there. `report` is called for each mutant. Takes tens of minutes. `kept`: the
+    tables of before, of which those stay whose modules and mutants are the same.
     """
+    before = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in kept.split("\n## ")[1:]}
     for family, members in families().items():
-        yield "\n" + _table(family, members, _rows(mutants_of(members), columns_of(members), report))
+        same = f"SHA-256 {digest_of(members)}." in before.get(family, "")
+        yield "\n" + (before[family] if same else _table(family, members, _rows(mutants_of(members), columns_of(members), report)))
 
 
 def _conjuncts(name: str) -> list[str]:

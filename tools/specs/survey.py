@@ -54,11 +54,17 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
     "NIPaced": ("MCNIPaced",),
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
+    "ScheduleBuffers": ("MCScheduleBuffers",),
+    "BankSwitch": ("MCBankSwitch",),
+    "AceEngine": ("MCAceEngine",),
+    "InNetworkReduce": ("MCInNetworkReduce",),
 }
 #: models with more states than this are not asked
 MOST_STATES = 60_000
 #: about edits of guards, of each module of models those with up to so many states, and so many in any case
 MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_800, 2
+#: where edits need more: two packets or chunks that meet
+MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000}
 #: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
 MODELS_OF_KNOWN = 8
 #: of the models, so many of the smallest are asked about edits that are run one by one
@@ -94,11 +100,12 @@ def models_for(module: str, *, guards: bool = False) -> list[Model]:
     if not guards:
         return _models_of(EDITED[module], module)
     families = [_models_of(family, module) for family in GUARDED[module]]
+    most = MORE_STATES_OF_GUARDS.get(module, MOST_STATES_OF_GUARDS)
     return [
         model
         for models in families
         for place, model in enumerate(models)
-        if place < FEWEST_MODELS_OF_GUARDS or model.expected.total_states <= MOST_STATES_OF_GUARDS
+        if place < FEWEST_MODELS_OF_GUARDS or model.expected.total_states <= most
     ]
 
 
