@@ -6,8 +6,9 @@ Ports hold all that comes, each message of an iteration at a place of its own, a
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from certree.models.tables.tables import Tables
 from certree.models.traces.lines import trace_lines
 
 _EVENTS = {"load": "load", "gone on": "go on", "returned": "write back"}
+_LOADED = "loaded"  # no step of the specification, in which a load is one step
+#: what a line says of a message, in the order in which it happens
+_TIMES = ("fired", "at_interface", "first_flit", "last_flit_arrived", "usable")
 _KINDS = ("load", "take", "send", "go on", "write back")  # what one cycle has of an iteration, in this order
 Message = tuple[int, int]  # sender, and which of those that it sends in an iteration, from 1
 
@@ -51,9 +55,9 @@ def is_joint_trace(path: Path) -> bool:
 def check_joint_trace(trace: Path, tables: Tables, named: NamedSystem, time_limit: float = 300.0) -> ModelResult:
     """Check step by step that the engines of a run of `tables` with the endpoints `named` did what the specification allows.
 
-    Raises InputError for lines that are no events of these tables, UnsupportedError for systems without an engine, systems that cut
-    tables (`tables` are then those that came of it, and the system is named without), several buffers, and rows that wait for some
-    of the arrivals of a cell. TLC's time grows with lines times iterations.
+    Raises InputError for lines that are no events of these tables or have times that no run has, UnsupportedError for systems
+    without an engine, systems that cut tables (`tables` are then those that came of it, and the system is named without), several
+    buffers, and rows that wait for some of the arrivals of a cell. TLC's time grows with lines times iterations.
     """
     if named.system.runs is not Runs.ENGINE or named.cut is not None:
         raise UnsupportedError(f"{trace}: events of engines of tables as they are; system {named.text} has none")
@@ -133,7 +137,7 @@ def _steps(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int
     """The log: lines of the trace as steps, in the order of cycles."""
     left: defaultdict[tuple[int, int], int] = defaultdict(lambda: 1)  # of an iteration at a node: the message that it sends next
     held: set[tuple[int, int, Message]] = set()  # those that count as taken when the one that waits for them goes
-    for cycle, iteration, kind, number, node, message in sorted(_events(trace, tables, program)):
+    for cycle, iteration, kind, node, message, number in sorted(_events(trace, tables, program)):
         step: dict[str, Any] = {"cycle": cycle, "node": node, "chunk": iteration, "move": _KINDS[kind]}
         following = program.needs.get((node, left[node, iteration]), frozenset())
         if _KINDS[kind] == "take":
@@ -151,20 +155,63 @@ def _steps(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int
         yield number, step
 
 
-def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int, int, int, int, int, Message]]:
-    """(cycle, iteration, kind, line, node, message) of every step."""
+def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[int, int, int, int, Message, int]]:
+    """(cycle, iteration, kind, node, message, line) of every step. Those of one cycle and kind go by message: messages that a node
+    sends in one cycle are numbered in the order of its rows, and lines of a trace are sorted otherwise.
+
+    InputError for events that are unknown, and for times that no run has: those of a message in another order than _TIMES, and a
+    chunk that is loaded before its load, or after its first message.
+    """
     nodes = tables.topology.endpoints.tolist()
+    times: defaultdict[tuple[int, int], _Loading] = defaultdict(_Loading)
     for number, fields in trace_lines(trace, "simulate"):
-        iteration = fields.whole("iteration", 0, tables.repeats - 1)
+        where, iteration = f"{trace}, line {number}", fields.whole("iteration", 0, tables.repeats - 1)
         if "endpoint" in fields:
-            event = fields.text("event")
+            event, node = fields.text("event", known=(*_EVENTS, _LOADED)), fields.choice("endpoint", nodes)
+            cycle = fields.whole("cycle")
             if event in _EVENTS:
-                node = fields.choice("endpoint", nodes)
-                yield fields.whole("cycle"), iteration, _KINDS.index(_EVENTS[event]), number, node, (0, 0)
+                yield cycle, iteration, _KINDS.index(_EVENTS[event]), node, (0, 0), number
+            if event in ("load", _LOADED):
+                times[node, iteration].note(event, cycle, where)
             continue
         node, row, target = (fields.whole(name) for name in ("node", "row", "destination"))
         which = program.numbers.get((node, row, target))
         if which is None:
-            raise InputError(f"{trace}, line {number}: the tables have no message of row {row} of node {node} to node {target}")
-        yield fields.whole("fired"), iteration, _KINDS.index("send"), number, node, (node, which)
-        yield fields.whole("usable"), iteration, _KINDS.index("take"), number, target, (node, which)
+            raise InputError(f"{where}: the tables have no message of row {row} of node {node} to node {target}")
+        _require_order(where, [(name, fields.whole(name)) for name in _TIMES if name in fields])
+        for kind, name, place in (("send", "fired", node), ("take", "usable", target)):
+            cycle = fields.whole(name)
+            times[place, iteration].used.append((cycle, where, f"{name} of node {place}"))
+            yield cycle, iteration, _KINDS.index(kind), place, (node, which), number
+    for (node, iteration), found in times.items():
+        found.require(f"{trace}: iteration {iteration} at node {node}")
+
+
+@dataclass
+class _Loading:
+    """When the chunk of an iteration at a node was loaded (cycle and line of each event), and used by messages."""
+
+    events: dict[str, tuple[int, str]] = field(default_factory=dict)
+    used: list[tuple[int, str, str]] = field(default_factory=list)
+
+    def note(self, event: str, cycle: int, where: str) -> None:
+        if event in self.events:
+            raise InputError(f"{where}: a second event {event} of this iteration at this node")
+        self.events[event] = (cycle, where)
+
+    def require(self, whose: str) -> None:
+        """InputError where the load does not begin and end before the first message."""
+        for event in ("load", _LOADED):
+            if event not in self.events:
+                raise InputError(f"{whose} has no event {event}")
+        (load, _), (loaded, where) = self.events["load"], self.events[_LOADED]
+        _require_order(where, [("load", load), (_LOADED, loaded)])
+        if self.used:
+            first, where, what = min(self.used)
+            _require_order(where, [(_LOADED, loaded), (what, first)])
+
+
+def _require_order(where: str, times: Sequence[tuple[str, int]]) -> None:
+    for (name, cycle), (following, then) in pairwise(times):
+        if then < cycle:
+            raise InputError(f"{where}: {following} in cycle {then} is before {name} in cycle {cycle}")

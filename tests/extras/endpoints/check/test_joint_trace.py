@@ -10,6 +10,8 @@ import pytest
 import certree.api as ct
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
 from certree.extras.endpoints.model.named_system import named_system
+from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
@@ -22,6 +24,10 @@ from tests.hw.trees import tree_schedule
 
 RING = tables_of("ring", "ring:3", 12 << 10)
 ITERATIONS = lower(tree_schedule("ring:4", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=6, seed=3), 6 * 4096, MULTITREE)
+
+
+GATHER = tables_of("multitree", "ring:4", 4096, collective="all-gather")  # nodes send several messages in one cycle
+PACKING = tables_of("packing", "mesh:2x2", 4096)
 Entries = list[dict[str, Any]]
 
 
@@ -37,11 +43,18 @@ def checked(tables: Tables, folder: Path, change: Callable[[Entries], object] | 
     return check_joint_trace(path, tables, named_system(system, ACE))
 
 
-@pytest.mark.parametrize("tables", [RING, ITERATIONS], ids=["ring", "trees in iterations"])
-def test_runs_are_behaviours(tables: Tables, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tables", "chunk"),
+    [(RING, None), (ITERATIONS, None), (GATHER, "1KiB"), (PACKING, "2KiB")],
+    ids=["ring", "trees in iterations", "multitree in chunks", "packing in chunks"],
+)
+def test_runs_are_behaviours(tables: Tables, chunk: str | None, tmp_path: Path) -> None:
+    if chunk is not None:
+        tables = in_iterations(tables, endpoint_of_runs(f"ace:chunk={chunk}"), "paced")
+        assert tables.repeats > 1
     found = checked(tables, tmp_path)
     assert found.as_expected, found
-    messages = 12 if tables is RING else 6 * len(tables.transfers()["row"])
+    messages = tables.repeats * len(tables.transfers()["row"])
     nodes = len(tables.topology.endpoints)
     # each message goes and comes, or both at once where it is passed on; three moves of each iteration at each node
     assert f"{found.message}".startswith(f"{found.distinct_states - 1} steps, all as in the specification")
@@ -96,6 +109,26 @@ def test_what_is_no_trace_of_these_tables(tmp_path: Path) -> None:
         (tmp_path / "t.jsonl").unlink()
         with pytest.raises(UnsupportedError, match="events of engines of tables as they are"):
             checked(RING, tmp_path, system=system)
+
+
+@pytest.mark.parametrize(
+    ("place", "changed", "words"),
+    [
+        ({"event": "load"}, {"event": "unload"}, r"line 1: unknown event 'unload'"),
+        ({"event": "loaded"}, {"event": "load"}, "a second event load of this iteration at this node"),
+        ({"event": "loaded"}, {"event": "returned"}, "iteration 0 at node 0 has no event loaded"),
+        ({"event": "load"}, {"cycle": 10**6}, "loaded in cycle 219 is before load in cycle 1000000"),
+        ({"event": "loaded"}, {"cycle": 220}, "fired of node 0 in cycle 219 is before loaded in cycle 220"),
+        ({"node": 0}, {"at_interface": 1}, "at_interface in cycle 1 is before fired in cycle 219"),
+        ({"node": 0}, {"first_flit": 219}, "first_flit in cycle 219 is before at_interface in cycle 220"),
+        ({"node": 0}, {"last_flit_arrived": 0}, "last_flit_arrived in cycle 0 is before first_flit in cycle 220"),
+        ({"node": 0}, {"usable": 300}, "usable in cycle 300 is before last_flit_arrived in cycle"),
+    ],
+)
+def test_times_that_no_run_has(place: dict[str, Any], changed: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """Refused before the specification is asked, which knows none of them."""
+    with pytest.raises(InputError, match=words):
+        checked(RING, tmp_path, lambda entries: _of(entries, **place).update(changed))
 
 
 def test_the_command(tmp_path: Path) -> None:
