@@ -16,8 +16,8 @@ from certree.models.schedule.collective import Collective
 
 Int64 = NDArray[np.int64]
 Nodes = NDArray[np.integer[Any]]
-#: what the bound assumes of runs, and what it does not count
-CLASS = ("any schedule and chunks", "these shares", "switches do not add")
+#: what the bound assumes of runs, next to their shares of the message, and what it does not count
+CLASS = ("any schedule and chunks", "switches do not add")
 LEFT_OUT = ("gaps and overheads between the first and the last transfer", "heads", "waits of messages", "links behind the first")
 
 
@@ -63,6 +63,18 @@ def moved_bytes(collective: Collective, topology: Topology, root: Nodes, target:
         return Moved(load, result, out, result, once, 2 * once if collective.gathers else once)
     come_in = result - own if collective.gathers else due
     return Moved(load, result, own, come_in, 0, int(come_in.sum()))
+
+
+def moved_of_message(collective: Collective, topology: Topology, root: Nodes, target: Nodes | None, message_bytes: int) -> Moved:
+    """`moved_bytes` of a message of that size, before it is padded, in equal chunks with these roots and targets: the same for the
+    same shares, into however many chunks a share is cut. What does not divide is left out. O(chunks log chunks)."""
+    if not len(root):
+        return moved_bytes(collective, topology, root, target, np.zeros(0, np.int64))
+    place = root * 0 if not collective.is_rooted else root if target is None else root * np.int64(len(topology.kind)) + target
+    _, first, count = np.unique(place, return_index=True, return_counts=True)
+    each = int(np.gcd.reduce(count))
+    unit = message_bytes * each // collective.message_chunks(topology, len(root))
+    return moved_bytes(collective, topology, root[first], None if target is None else target[first], count // each * unit)
 
 
 def endpoint_bound(topology: Topology, machine: Machine, endpoint: Endpoint, system: System, moved: Moved) -> EndpointBound:

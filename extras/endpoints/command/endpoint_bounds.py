@@ -8,8 +8,16 @@ import numpy as np
 from certree.api import parsing
 from certree.api.checks.checking import Bounds
 from certree.api.settings import machine_for
-from certree.extras.endpoints.check.endpoint_bound import CLASS, LEFT_OUT, EndpointBound, Moved, endpoint_bound, moved_bytes
-from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.check.endpoint_bound import (
+    CLASS,
+    LEFT_OUT,
+    EndpointBound,
+    Moved,
+    endpoint_bound,
+    moved_bytes,
+    moved_of_message,
+)
+from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint, require_one_clock
 from certree.extras.endpoints.model.named_system import named_system
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
@@ -30,7 +38,7 @@ def bound_with_endpoint(
     """A lower bound on the cycles of `simulate` with an endpoint, by whatever schedule and chunks: the unit that needs the most.
 
     Endpoints have equal shares of the message. `system` and `params` as in `simulate`. Of an alltoallv the demand decides, not
-    `size`. O(nodes squared). Raises InputError.
+    `size`. O(nodes squared). Raises InputError, and UnsupportedError where the endpoints have another clock than the machine.
 
     >>> import certree.api as ct
     >>> ct.bound_with_endpoint("torus:4x4", size="4MiB", system="baseline").unit
@@ -40,6 +48,7 @@ def bound_with_endpoint(
     asked = parsing.collective(collective, root).fitted(topology)
     fabric = machine_for(topology, machine)
     named = named_system(system, params if isinstance(params, Endpoint) else load_endpoint(str(params)))
+    require_one_clock(named.endpoint, fabric)
     moved = _moved(asked, topology, parsing.size(size), fabric)
     return endpoint_bound(topology, fabric, named.endpoint, named.system, moved)
 
@@ -50,17 +59,17 @@ def bound_report(found: Bounds, system: str) -> dict[str, Any]:
         raise InputError("--endpoint needs --size")
     size, machine = found.made_for.message_bytes, found.made_for.machine
     best = bound_with_endpoint(found.topology, found.collective, size=size, system=system, machine=machine)
-    assumed, left_out = " · ".join(CLASS), ", ".join(LEFT_OUT)
+    assumed = (CLASS[0], "equal shares" if found.collective.demand is None else "the blocks of the demand", *CLASS[1:])
     lines = [f"  time with endpoints {system} ≥ {best.cycles:,} cycles: {best.unit}"]
     lines += [f"    {cycles:>8,}  {unit}" for unit, cycles in sorted(best.terms.items(), key=lambda term: -term[1])]
-    lines += [f"    class: {assumed}", f"    left out: {left_out}"]
+    lines += [f"    class: {' · '.join(assumed)}", f"    left out: {', '.join(LEFT_OUT)}"]
     return {
         "endpoint": {
             "system": system,
             "cycles": best.cycles,
             "unit": best.unit,
             "terms": best.terms,
-            "class": list(CLASS),
+            "class": list(assumed),
             "left_out": list(LEFT_OUT),
             "words": lines,
         }
@@ -73,13 +82,11 @@ def _moved(collective: Collective, topology: Topology, size: int, machine: Machi
     if (demand := collective.demand) is not None:
         blocks = np.array(demand.blocks, np.int64).reshape(-1, 3)
         return moved_bytes(collective, topology, blocks[:, 0], blocks[:, 1], blocks[:, 2] * machine.flit_bytes)
-    share = size // len(nodes)
     if collective.has_targets:
         roots, targets = (end[~np.eye(len(nodes), dtype=bool)] for end in np.meshgrid(nodes, nodes, indexing="ij"))
         if collective.root is not None:
             kept = (targets if collective.kind is CollectiveKind.GATHER else roots) == collective.root
             roots, targets = roots[kept], targets[kept]
-        return moved_bytes(collective, topology, roots, targets, np.full(len(roots), share))
-    if collective.root is not None or not collective.is_rooted:
-        return moved_bytes(collective, topology, np.array([collective.root or 0]), None, np.array([size]))
-    return moved_bytes(collective, topology, nodes, None, np.full(len(nodes), share))
+        return moved_of_message(collective, topology, roots, targets, size)
+    roots = nodes if collective.root is None else np.array([collective.root])
+    return moved_of_message(collective, topology, roots, None, size)

@@ -6,9 +6,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any
 
-from certree.models.common.errors import MachineError, short, unknown_name
+from certree.models.common.errors import MachineError, UnsupportedError, short, unknown_name
 from certree.models.common.fields import Fields, FromZero, Limits, Positive, Share
 from certree.models.common.presets import Presets
+from certree.models.machine.machine import Machine
 
 #: sizes of an engine to which a component may be in proportion
 GROWS = ("sram_bytes", "state_machines")
@@ -154,6 +155,16 @@ class Endpoint:
     def watts(self) -> Fraction:
         """Power of the engine."""
         return sum((part.count * part.milliwatts for part in self.components), Fraction(0)) / 1000
+
+
+def require_one_clock(endpoint: Endpoint, machine: Machine) -> None:
+    """UnsupportedError where cycles of endpoints are not those of the machine."""
+    clock = endpoint.interface.clock_hertz
+    if clock != machine.clock_hz:
+        raise UnsupportedError(
+            f"endpoints {endpoint.name} count cycles of {clock} Hz, and machine {machine.name} of {machine.clock_hz}: give them "
+            "one clock"
+        )
 
 
 def load_endpoint(name: str) -> Endpoint:

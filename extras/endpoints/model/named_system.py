@@ -13,10 +13,12 @@ MAX_NUMBER = 1 << 20  # state machines, and steps of a period
 @dataclass(frozen=True)
 class Cut:
     """Into what the message of tables is cut: iterations of at most `chunk_bytes`, which begin `period` steps after each other;
-    None: as few as the endpoints have room for."""
+    None: as few as the endpoints have room for. `pads`: iterations have that size before each of their chunks is padded to whole
+    flits."""
 
     chunk_bytes: int
     period: int | None = None
+    pads: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ TAKES = takes("chunks of endpoints", "buffers", "virtual_channel", "members", ro
 def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
     """The tables that run on endpoints: as they are, or cut as `model.cut` says.
 
-    Each iteration executes one iteration of the schedule on a part of the message of its own. Iterations begin as few steps after
-    each other as the endpoints have room for: paced, lanes and routers serialize messages that meet; slotted, no two may, and the
-    period is the least such one. UnsupportedError for a demand, for fine slots in a slotted run, for a stated period that the
-    endpoints have no room for, and for what `lower` refuses. O(rows log rows); slotted, times the periods that are tried.
+    Each iteration executes one iteration of the schedule on a part of the message of its own; a message no longer than the size is
+    one. Iterations begin as few steps after each other as the endpoints have room for: paced, lanes and routers serialize messages
+    that meet; slotted, no two may, and the period is the least such one. UnsupportedError for a demand, for fine slots in a slotted
+    run, for a stated period that the endpoints have no room for, and for what `lower` refuses. O(rows log rows); slotted, times the
+    periods that are tried.
     """
     if model.cut is None:
         return tables
@@ -36,7 +37,9 @@ def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
             f"system {model.name}: an iteration of {one.message_chunks} chunks of the schedule has {least} bytes or more, not "
             f"{model.cut.chunk_bytes}: take longer chunks"
         )
-    repeats = ceil_div(tables.message_bytes, model.cut.chunk_bytes)
+    is_whole = model.cut.pads or tables.message_bytes <= model.cut.chunk_bytes
+    most = model.cut.chunk_bytes if is_whole else model.cut.chunk_bytes // least * least
+    repeats = ceil_div(tables.message_bytes, most)
     cells = repeats * one.chunks * len(one.topology.kind)
     if cells > MAX_CELLS:
         raise UnsupportedError(

@@ -40,8 +40,9 @@ def joint_machine(endpoint: Endpoint) -> Machine:
 def run_joint(
     schedule: Schedule, endpoint: Endpoint, system: System, size: int, *, without_routers: bool = False, chunk: int | None = None
 ) -> Run:
-    """A collective of that size by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`; a system that
-    bounds another one takes that one's chunks where these are faster.
+    """A collective of that size by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`, which are
+    padded to whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes that one's chunks
+    where these are faster.
 
     Errors as `simulate`; NotPacedError, an UnsupportedError, where phases use a chunk's place again, as all-reduces in several
     dimensions one after the other do: tables keep these apart by slots only.
@@ -54,7 +55,7 @@ def run_joint(
         sizes.add(endpoint.system(system.bounds).chunk_bytes)
     runs = []
     for one in sorted(sizes):
-        model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(size, one)))
+        model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(size, one), pads=True))
         options = Options("paced", without_routers=without_routers, endpoint=model)
         runs.append(run_with_endpoints(tables, with_proof(tables, options)))
     return min(runs, key=lambda run: run.cycles)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, endpoint_bound, moved_bytes
-from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, endpoint_bound, moved_bytes, moved_of_message
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System, require_one_clock
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
 from certree.hw import _core
@@ -75,12 +75,7 @@ class TableEndpoints(EndpointModel):
     def start(self, source: Tables, rows: Rows, *, traced: bool) -> _core.NodeEndpoints:
         """The endpoints of one run. UnsupportedError where their clock is not that of the machine, and for an engine whose SRAM or
         state machines do not hold the iterations that the tables have in progress. O(rows log rows)."""
-        clock = self.endpoint.interface.clock_hertz
-        if clock != source.machine.clock_hz:
-            raise UnsupportedError(
-                f"endpoints {self.endpoint.name} count cycles of {clock} Hz, and machine {source.machine.name} of "
-                f"{source.machine.clock_hz}: give them one clock"
-            )
+        require_one_clock(self.endpoint, source.machine)
         scalars = unit_scalars(self.endpoint, self.system, computing=self.computing) | {"in_order": 1, "apart": 1, "traced": traced}
         scalars["state_machines"] = self.endpoint.engine.state_machines
         check_scalars(scalars)
@@ -165,8 +160,14 @@ def iteration_bytes(tables: Tables) -> tuple[Int64, Int64]:
 
 
 def bound_of(tables: Tables, endpoint: Endpoint, system: System) -> EndpointBound:
-    """The lower bound of runs with the chunks, shares and bytes of tables, by whatever schedule."""
-    return endpoint_bound(tables.topology, tables.machine, endpoint, system, _moved(tables, tables.repeats))
+    """The lower bound of runs of the message of tables, in its shares, by whatever schedule and chunks: that of the message before
+    it is padded, and cut. O(chunks log chunks)."""
+    plan = tables.schedule
+    if tables.has_sizes:
+        moved = _moved(tables, tables.repeats)
+    else:
+        moved = moved_of_message(plan.collective, plan.topology, plan.chunk_root, plan.chunk_target, tables.message_bytes)
+    return endpoint_bound(tables.topology, tables.machine, endpoint, system, moved)
 
 
 def _moved(tables: Tables, iterations: int) -> Moved:

@@ -37,7 +37,8 @@ def on(tables: Tables, system: str, mode: str = "paced", engine: str = "fast", e
 @given(asked(), st.integers(1, 6), st.sampled_from(["slotted", "paced"]))
 def test_cut_tables_are_right_on_every_engine(case: Asked, parts: int, mode: str) -> None:
     """Fast, and flit by flit; and `ideal` is not slower than any other system with the same chunks, through routers neither."""
-    chunk = max(-(-case.tables.message_bytes // parts), case.tables.schedule.message_chunks * MULTITREE.flit_bytes)
+    least = case.tables.schedule.message_chunks * MULTITREE.flit_bytes
+    chunk = max(-(-case.tables.message_bytes // parts), least)
     for engine in ("fast", "flit"):
         try:
             ideal = on(case.tables, f"ideal:chunk={chunk}", mode, engine, case.endpoint)
@@ -52,7 +53,9 @@ def test_cut_tables_are_right_on_every_engine(case: Asked, parts: int, mode: str
             assert run.data_ok
             assert ideal.cycles <= run.cycles, (engine, name)
             assert run.endpoint is not None
-            assert run.endpoint.counts["iterations"] == -(-case.tables.message_bytes // chunk)
+            assert run.endpoint.counts["iterations"] == (
+                1 if case.tables.message_bytes <= chunk else -(-case.tables.message_bytes // (chunk // least * least))
+            )
 
 
 @examples(12)
@@ -65,6 +68,30 @@ def test_engines_agree(case: Asked, parts: int) -> None:
     except UnsupportedError:
         assume(False)
     assert replace(runs[1], engine="fast", router_effect=runs[0].router_effect) == runs[0]
+
+
+@pytest.mark.parametrize("chunk", [64, 65, 1000, 1023, 4096, 65535, 65536])
+def test_iterations_have_at_most_the_bytes_of_a_chunk(chunk: int) -> None:
+    """Rounded down to whole flits of each of the four chunks of the ring, so that not much more than the message is moved."""
+    tables = tables_of("ring", "ring:4", 65_000)
+    cut = in_iterations(tables, endpoint_of_runs(f"ace:chunk={chunk}"), "paced")
+    bytes_of_one = cut.chunk_bytes * cut.schedule.message_chunks
+    assert bytes_of_one <= chunk
+    assert 65_000 <= bytes_of_one * cut.repeats < 65_000 + 64 * cut.repeats
+
+
+@pytest.mark.parametrize("system", ["baseline", "ace", "ideal"])
+@pytest.mark.parametrize("size", [1 << 16, 65_001])
+def test_one_bound_of_all_chunks_of_a_message(system: str, size: int) -> None:
+    """What `bound` prints; no run is below it, on lanes or through routers."""
+    least = ct.bound_with_endpoint("torus:4x4", size=size, system=system, machine=MULTITREE).cycles
+    tables = tables_of("multitree", "torus:4x4", size)
+    for chunk in ("", ":chunk=4097", ":chunk=20000", ":chunk=64KiB"):
+        for engine in ("fast", "flit") if chunk in ("", ":chunk=20000") else ("fast",):
+            run = on(tables, system + chunk, engine=engine)
+            assert run.endpoint is not None
+            assert run.endpoint.counts["bound_cycles"] == least
+            assert least <= run.cycles
 
 
 def test_as_many_iterations_as_there_is_room_for() -> None:
