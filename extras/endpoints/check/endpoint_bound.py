@@ -68,8 +68,6 @@ def moved_bytes(collective: Collective, topology: Topology, root: Nodes, target:
 def moved_of_message(collective: Collective, topology: Topology, root: Nodes, target: Nodes | None, message_bytes: int) -> Moved:
     """`moved_bytes` of a message of that size, before it is padded, in equal chunks with these roots and targets: the same for the
     same shares, into however many chunks a share is cut. What does not divide is left out. O(chunks log chunks)."""
-    if not len(root):
-        return moved_bytes(collective, topology, root, target, np.zeros(0, np.int64))
     place = root * 0 if not collective.is_rooted else root if target is None else root * np.int64(len(topology.kind)) + target
     _, first, count = np.unique(place, return_index=True, return_counts=True)
     each = int(np.gcd.reduce(count))

@@ -12,6 +12,7 @@ from certree.models.common.fields import Fields
 from certree.models.traces.lines import trace_lines
 
 MAX_SPANS, MAX_NODES, MOST_LANES = 20_000, 64, 8
+MAX_CYCLE = 2**63 - 1
 WIDTH, ROW, NAMES = 1200.0, 11.0, 130.0
 #: tracks of a node, in order: of iterations at engines, and of messages by where they are
 TRACKS = ("iterations", "fetched", "on the way", "taken in")
@@ -83,21 +84,25 @@ def _spans(lines: Iterable[tuple[int, Fields]]) -> Iterator[Span]:
     for _, fields in lines:
         iteration = fields.whole("iteration")
         if "endpoint" in fields:
-            node, event, cycle = fields.whole("endpoint"), fields.text("event"), fields.whole("cycle")
+            node, event, cycle = fields.whole("endpoint"), fields.text("event"), _cycle(fields, "cycle")
             if event in _BEFORE:
                 yield Span(node, 0, begun.get((node, iteration), 0), cycle, iteration, _BEFORE[event])
             begun[node, iteration] = cycle
             continue
         node, target = fields.whole("node"), fields.whole("destination")
-        fired, first = fields.whole("fired"), fields.whole("first_flit")
-        whole, usable = fields.whole("last_flit_arrived"), fields.whole("usable")
-        there = fields.whole("at_interface") if "at_interface" in fields else fired
+        fired, first = _cycle(fields, "fired"), _cycle(fields, "first_flit")
+        whole, usable = _cycle(fields, "last_flit_arrived"), _cycle(fields, "usable")
+        there = _cycle(fields, "at_interface") if "at_interface" in fields else fired
         words = f"row {fields.whole('row')} to node {target}"
         if there > fired:
             yield Span(node, 1, fired, there, iteration, words)
         yield Span(node, 2, first, max(first, whole), iteration, words)
         if usable > whole:
             yield Span(target, 3, whole, usable, iteration, f"row {fields.whole('row')} of node {node}")
+
+
+def _cycle(fields: Fields, name: str) -> int:
+    return fields.whole(name, 0, MAX_CYCLE)
 
 
 def _stacked(spans: Sequence[Span]) -> list[int]:

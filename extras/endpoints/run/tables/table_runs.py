@@ -1,4 +1,4 @@
-"""Runs of tables with endpoints. `ideal` bounds every other system: it keeps the order of messages of the run that it bounds.
+"""Runs of tables with endpoints. `ideal` bounds other systems with the same chunks: it keeps the order of messages of their runs.
 
 A run in which nothing takes time at the endpoints can end later than another: messages that come earlier may go in another order.
 So `ideal` is the fastest of several runs. One is its own. On lanes there is one more for each other system: it keeps the order in

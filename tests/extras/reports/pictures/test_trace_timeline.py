@@ -41,6 +41,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert (tmp_path / "t.svg").read_text().startswith("<svg")
     assert certree("draw", trace, "--view", "timeline", "-o", tmp_path / "t.png").code == 0
     assert_bad_input(certree("draw", trace, "--view", "load", "-o", tmp_path / "u.svg"), "a trace has one: timeline")
-    trace.write_text(trace.read_text().replace('"usable"', '"useful"'))
+    written = trace.read_text()
+    for cycle in (2**63 - 1, 10**22):
+        trace.write_text(written.replace('"event": "load", "cycle": 0', f'"event": "load", "cycle": {cycle}', 1))
+        done = certree("draw", trace, "-o", tmp_path / f"{cycle}.svg")
+        if cycle < 2**63:
+            assert done.code == 0
+        else:
+            assert_bad_input(done, "t.jsonl, line 1: cycle is 10000000000000000000000; allowed: whole numbers from 0 to 9223372")
+    trace.write_text(written.replace('"usable"', '"useful"'))
     assert_bad_input(certree("draw", trace, "-o", tmp_path / "u.svg"), "usable")
     assert not (tmp_path / "u.svg").exists()
