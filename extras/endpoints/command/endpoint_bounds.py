@@ -7,6 +7,7 @@ import numpy as np
 
 from certree.api import parsing
 from certree.api.checks.checking import Bounds
+from certree.api.runs.simulation import NO_ENDPOINT
 from certree.api.settings import machine_for
 from certree.extras.endpoints.check.endpoint_bound import (
     CLASS,
@@ -55,6 +56,8 @@ def bound_with_endpoint(
 
 def bound_report(found: Bounds, system: str) -> dict[str, Any]:
     """What `bound --endpoint` adds to its report. InputError without a message size."""
+    if system == NO_ENDPOINT:
+        raise InputError("--endpoint none: a run without endpoints has the bound that is printed without --endpoint")
     if found.made_for is None:
         raise InputError("--endpoint needs --size")
     size, machine = found.made_for.message_bytes, found.made_for.machine

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from certree.api.runs.simulation import NO_ENDPOINT
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.models.common.errors import InputError, MachineError, short, unknown_name
 from certree.models.common.quantities import parse_size
@@ -46,12 +47,16 @@ def named_system(text: str, endpoint: Endpoint) -> NamedSystem:
     unknown, malformed or of no use to the system."""
     name, *options = text.split(":")
     known = [system.name for system in endpoint.systems]
+    if name == NO_ENDPOINT:
+        raise InputError(f"system {short(text)}: {NO_ENDPOINT} has no endpoints, to which options or a bound could apply")
     if name not in known:
-        raise MachineError(unknown_name("system", name, ("none", *known)))
+        raise MachineError(unknown_name("system", name, (NO_ENDPOINT, *known)))
     found = _options(text, options)
     system = endpoint.system(name)
     if "sram" in found and system.runs is Runs.ACCELERATOR:
         raise InputError(f"system {short(text)}: sram is for engines; {name} adds at the accelerator")
+    if "state-machines" in found and system.runs is Runs.ACCELERATOR and "chunk" not in found:
+        raise InputError(f"system {short(text)}: state-machines are for engines, and for chunks at work; {name} has neither")
     if "period" in found and "chunk" not in found:
         raise InputError(f"system {short(text)}: period needs chunk, the bytes of an iteration")
     sizes = {"sram_bytes": found.get("sram"), "state_machines": found.get("state-machines")}

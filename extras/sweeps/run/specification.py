@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.parsing import Entry, parse_entry
+from certree.api.runs.simulation import NO_ENDPOINT
 from certree.extras.sweeps.run.endpoint_axes import EndpointAxes, endpoint_axes
 from certree.extras.sweeps.run.wanted import Wanted, parse_wanted
 from certree.hw.engines.runs import MODES
@@ -124,7 +125,7 @@ def _endpoints(fields: Fields) -> EndpointAxes:
     sizes = _distinct(fields, "sram", fields.sizes("sram")) if "sram" in fields else ()
     machines = _distinct(fields, "state_machines", fields.wholes("state_machines", 1)) if "state_machines" in fields else ()
     axes = endpoint_axes(fields, sizes, machines)
-    _distinct(fields, "endpoints", axes.choices)
+    _distinct(fields, "endpoints", fields.texts("endpoints", default=[NO_ENDPOINT]))
     if axes.document is not None and NO_RUN in fields.texts("runs", default=["slotted"]):
         fields.refuse(f"runs has {NO_RUN}, and endpoints are simulated: take either out")
     return axes

@@ -71,5 +71,10 @@ def test_one_clock() -> None:
 def test_bad_input() -> None:
     assert_bad_input(certree("bound", "torus:4x4", "--endpoint", "ace"), "--endpoint needs --size")
     assert_bad_input(
+        certree("bound", "ring:4", "--size", "1MiB", "--endpoint", "none"), "has the bound that is printed without --endpoint"
+    )
+    with pytest.raises(ct.InputError, match="none has no endpoints"):
+        ct.bound_with_endpoint("ring:4", size=4096, system="none")
+    assert_bad_input(
         certree("bound", "torus:4x4", "--size", "1MiB", "--endpoint", "dpu"), "unknown system 'dpu'; known: none, baseline"
     )

@@ -162,7 +162,8 @@ def test_refusals(tmp_path: Path) -> None:
         ("ace:chunk=4KiB:period=0", "period '0': expected a whole number from 1 to 1048576"),
         ("baseline:sram=1MiB", "sram is for engines; baseline adds at the accelerator"),
         ("dpu:chunk=4KiB", "unknown system 'dpu'; known: none, baseline"),
-        ("none:chunk=4KiB", "unknown system 'none'"),
+        ("none:chunk=4KiB", "system 'none:chunk=4KiB': none has no endpoints, to which options or a bound could apply"),
+        ("baseline:state-machines=1", "state-machines are for engines, and for chunks at work; baseline has neither"),
     ):
         done = certree("simulate", schedule, "--run", "paced", "--endpoint", system)
         assert done.code == 2, (system, done)
