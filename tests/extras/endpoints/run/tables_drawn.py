@@ -1,5 +1,6 @@
 """Tables, machines and endpoints to draw from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.tables.table_endpoints import iteration_bytes
+from certree.hw.engines.runs import Run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
@@ -30,6 +32,24 @@ ALIKE = (
     ("ring", "ring:2"), ("ring", "ring:3"), ("ring", "ring:4"), ("ring", "ring:5"), ("direct", "full:4"), ("direct", "full:5"),
     ("multitree", "full:4"),
 )  # fmt: skip
+
+
+#: why drawn endpoints may refuse what they are asked for: iterations that meet, or that outgrow the SRAM when padded, and rates
+REFUSED = (
+    "iterations in progress at a time, and endpoints ace have room for",
+    "bytes of SRAM of ace: cut the message",
+    "more ticks of rates than 64 bits count",
+)
+
+
+def or_refused(run: Callable[[], Run], *reasons: str) -> Run | None:
+    """The run, or None where it is refused for one of REFUSED or of these reasons; other refusals are raised."""
+    try:
+        return run()
+    except UnsupportedError as error:
+        if not any(reason in str(error) for reason in (*REFUSED, *reasons)):
+            raise
+        return None
 
 
 @dataclass(frozen=True)
