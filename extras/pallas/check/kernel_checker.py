@@ -3,7 +3,7 @@
 Two calls are checked, one right after the other, since calls share the barrier semaphore: a device may be a call ahead of another.
 Where no signal of the second call can come to a barrier semaphore before the waits of the first one are over, calls do not meet
 there, nor elsewhere: a signal of a later call of the same device comes later still. What holds for two calls then holds for any
-number.
+number. Where calls meet, nothing is known of a third one, and a message that takes more than two is refused.
 """
 
 from collections import Counter, defaultdict
@@ -86,18 +86,19 @@ def verify_kernel(plan: KernelPlan) -> KernelVerdict:
     findings = Findings()
     _check_counts(plan, findings)
     events = Events(plan, 1 if findings.rules else CALLS)
-    order, apart = events.greedy(), False
+    order, meets = events.greedy(), ""
     if len(order) < len(events):
         _check_deadlock(events, order, findings)
     else:
-        apart = _check_order(events, order, findings)
+        meets = _check_order(events, order, findings)
+        _check_calls(plan, meets, findings)
     run = None if findings.rules else KernelRun(plan, plan.layout)
     additions = None
     if run is not None:
         for sentence in wrong_places(run):
             findings.add("wrong-data", 0, (), sentence)
         additions = None if findings.rules else program_additions([run])
-    return KernelVerdict(plan, plan.layout, findings.verdict(), additions, apart and not findings.rules)
+    return KernelVerdict(plan, plan.layout, findings.verdict(), additions, not (meets or findings.rules))
 
 
 @rule(
@@ -157,9 +158,10 @@ def _check_deadlock(events: Events, order: list[int], findings: Findings) -> Non
             if counts is not None and counts[0] == semaphore and other not in reached
             for moment in (events.moments[other],)
         ]
-        more = f"what would count it up is not reached: {list_text(missing, ' and ')}" if missing else "nothing else counts it up"
+        names = list_text([*dict.fromkeys(missing)], " and ")
         name = plan.semaphore(semaphore % plan.semaphores)
         again = ", in a second call" if moment.call else ""
+        more = f"what would count it up is not reached: {names}" if missing else "nothing else counts it up"
         message = f"{plan.where(moment.device, moment.number)} waits for ever{again}: {name} has {has} of {asked}; {more}"
         findings.add("kernel-deadlock", 0, (), message)
 
@@ -189,20 +191,37 @@ def _check_deadlock(events: Events, order: list[int], findings: Findings) -> Non
     _TESTS,
     Subject.PROGRAMS,
 )
-def _check_order(events: Events, order: list[int], findings: Findings) -> bool:
-    """Report pairs of events that have no fixed order; whether calls do not meet at barriers. As `preceded`."""
+def _check_order(events: Events, order: list[int], findings: Findings) -> str:
+    """Report pairs of events that have no fixed order; where calls meet at a barrier, or nothing. As `preceded`."""
     position = np.empty(len(events), np.int64)
     position[order] = np.arange(len(order))
     apart = between_calls(events)
     pairs = [*in_calls(events), *of_rows(events, position.tolist())]
     if not pairs and not apart:
-        return True
+        return ""
     found = preceded(events, order, np.array([*apart, *(pair[:2] for pair in pairs)], np.int64))
-    is_apart, holds = bool(found[: len(apart)].all()), found[len(apart) :]
+    meeting, holds = np.flatnonzero(~found[: len(apart)]).tolist(), found[len(apart) :]
     told = set()
     for number in np.flatnonzero(~holds).tolist():
         pair = pairs[number]
         if (pair.rule, pair.message) not in told:
             told.add((pair.rule, pair.message))
             findings.add(pair.rule, int(position[pair.second]), (), pair.message)
-    return is_apart
+    if not meeting:
+        return ""
+    waits, signals = (events.moments[event] for event in apart[meeting[0]])
+    signal = events.plan.where(signals.device, signals.number)
+    return f"{signal} of a call may signal the barrier of device {waits.device} before its wait of the call before is over"
+
+
+@rule(
+    "calls-meet",
+    "a message takes more calls of a kernel than were checked, and what holds for these need not hold for more",
+    _TESTS,
+    Subject.PROGRAMS,
+)
+def _check_calls(plan: KernelPlan, meets: str, findings: Findings) -> None:
+    """Report calls that meet at a barrier where a message takes more of them than are checked."""
+    if meets and plan.repeats > CALLS:
+        message = f"calls meet at a barrier: two calls in a row were checked, the message takes {plan.repeats:,}; {meets}"
+        findings.add("calls-meet", 0, (), message)

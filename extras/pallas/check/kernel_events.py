@@ -2,7 +2,8 @@
 
 Events are the operations of all devices, the end of reading and the arrival of every DMA, and the moments at which a device enters
 and leaves the kernel, of as many calls as asked for, one after the other. Every event but the first ones of a device has one event
-that it follows, and a wait also needs counts of a semaphore. Devices run at any speed and DMAs end at any time.
+that it follows, and a wait also needs counts of a semaphore. Devices run at any speed and DMAs end at any time. A DMA of several
+rows counts them one by one, in no fixed order: all but one may be counted before it ends, which is an event of its own.
 
 Only its own device waits on a semaphore, so nobody takes what another one waits for: wait k is over once all that was counted
 reaches the sum of the first k waits, which then stays so. One greedy run therefore reaches all that any run reaches. Event e
@@ -74,10 +75,17 @@ class Events:
             waited[place] = waited.get(place, 0) + one.times
             self.needs[event] = place, waited[place]
         elif one.kind is Kind.START:
-            own = None if one.send < 0 else (self.semaphore(moment.device, one.send), one.rows)
-            self.sent[key] = self._event(event, moment, own)
-            self.arrived[key] = self._event(event, moment, (self.semaphore(one.device, one.semaphore), one.rows))
+            self.sent[key] = self._last(event, moment, None if one.send < 0 else self.semaphore(moment.device, one.send), one.rows)
+            self.arrived[key] = self._last(event, moment, self.semaphore(one.device, one.semaphore), one.rows)
         return event
+
+    def _last(self, before: int, moment: Moment, semaphore: int | None, rows: int) -> int:
+        """The event of the last row of a DMA, after one for all others."""
+        if semaphore is None:
+            return self._event(before, moment)
+        if rows > 1:
+            before = self._event(before, moment, (semaphore, rows - 1))
+        return self._event(before, moment, (semaphore, 1))
 
     def semaphore(self, device: int, number: int) -> int:
         """The number of a semaphore over all devices."""

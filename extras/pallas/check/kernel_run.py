@@ -42,7 +42,7 @@ class KernelRun:
         for position, event in enumerate(events.greedy()):
             if event in arrived:
                 _, device, number = arrived[event]
-                self._write(device, number, read.pop(events.follows[event]), position)
+                self._write(device, number, read.pop(events.operation[arrived[event]]), position)
             elif event in operation:
                 _, device, number = operation[event]
                 one = plan.operations[device][number]

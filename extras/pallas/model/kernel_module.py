@@ -14,6 +14,7 @@ import numpy as np
 from certree.extras.pallas.model.kernel_plan import (
     BARRIER,
     INPUT,
+    MOST_COUNT,
     MOST_OPERATIONS,
     MOST_RANKS,
     MOST_ROWS,
@@ -53,12 +54,26 @@ _MOVES = {_LOAD: (INPUT, SCRATCH), _STORE: (SCRATCH, OUTPUT), _COPY: (SCRATCH, S
 def written_module(plan: KernelPlan) -> bytes:
     """The module of a plan. The same plan gives the same bytes. UnsupportedError for what the code of modules does not do, and for
     more semaphores and operations than a kernel may have."""
-    if plan.semaphores > MOST_OF_KERNEL:
-        raise UnsupportedError(f"a kernel with {plan.semaphores} semaphores; allowed: up to {MOST_OF_KERNEL}")
-    if (most := max(map(len, plan.operations))) > MOST_OF_DEVICE:
-        raise UnsupportedError(f"a kernel with {most} operations of a device; allowed: up to {MOST_OF_DEVICE}")
+    if (beyond := _beyond(plan)) is not None:
+        raise UnsupportedError(beyond)
     head, code, _ = _template()
     return f"{_head(head, plan)}{_CONSTANTS}{_constants(plan)}\n{_CODE}{_named(code, collective_name(plan.layout))}".encode()
+
+
+def _beyond(plan: KernelPlan) -> str | None:
+    """What a kernel has more of than it may, in words, or None."""
+    if plan.semaphores > MOST_OF_KERNEL:
+        return f"a kernel with {plan.semaphores} semaphores; allowed: up to {MOST_OF_KERNEL}"
+    if (most := max(map(len, plan.operations))) > MOST_OF_DEVICE:
+        return f"a kernel with {most} operations of a device; allowed: up to {MOST_OF_DEVICE}"
+    if (used := vmem_bytes(plan, 1)) > VMEM_BYTES:
+        return f"a kernel whose rows take {used:,} bytes of vector memory or more; allowed: up to {VMEM_BYTES:,}"
+    return None
+
+
+def vmem_bytes(plan: KernelPlan, row_bytes: int) -> int:
+    """The bytes of vector memory that all rows of a device take, padded to whole tiles."""
+    return sum(plan.rows) * TILE_BYTES * -(-row_bytes // TILE_BYTES)
 
 
 @cache
@@ -161,6 +176,8 @@ def read_module(data: bytes, where: str) -> KernelPlan:
     try:
         plan = _plan(values, about, lines)
         plan.require_fits()
+        if (beyond := _beyond(plan)) is not None:
+            raise InputError(beyond)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     if head != _head(own_head, plan) or not about.isprintable() or '"' in about or "\\" in about:
@@ -208,6 +225,9 @@ def _plan(values: dict[str, Any], about: str, lines: dict[tuple[int, int], int])
     chunks, repeats = (_whole(values, one, 1, MOST_ROWS) for one in ("CHUNKS", "REPEATS"))
     scratch = _whole(values, "SCRATCH", 0, MOST_ROWS)
     regular, dma = (_whole(values, one, 0, MOST_SEMAPHORES) for one in ("REGULAR", "DMA"))
+    for one in ("MEMBERS", "DEMAND"):  # the code of modules reads these as they are
+        if not isinstance(values[one], list | None):
+            raise InputError(f"{one} is {short(values[one])}; expected lists of whole numbers, or None")
     members = None if values["MEMBERS"] is None else tuple(unpacked(values["MEMBERS"], 1, "MEMBERS").tolist())
     blocks = () if values["DEMAND"] is None else tuple(map(tuple, unpacked(values["DEMAND"], 2, "DEMAND").tolist()))
     if bool(blocks) != (name == ALLTOALLV) or any(min(row) < 0 for row in blocks):
@@ -235,9 +255,9 @@ def _plan(values: dict[str, Any], about: str, lines: dict[tuple[int, int], int])
 
 def _operations(rows: Int64, regular: int, device: int, lines: dict[tuple[int, int], int]) -> tuple[Operation, ...]:
     """The operations of a device. Rows of zeros at the end are none."""
-    used = np.flatnonzero(rows[:, 0])
     found = []
-    for number, row in enumerate(rows[: int(used.max(initial=-1)) + 1].tolist()):
+    rest = 1 + np.flatnonzero(rows.any(axis=1)).max(initial=-1)
+    for number, row in enumerate(rows[:rest].tolist()):
         one = _operation(row, regular)
         if one is None:
             line = lines.get((device, number))
@@ -259,7 +279,7 @@ def _operation(row: list[int], regular: int) -> Operation | None:
     if code in _MOVES and (device, semaphore, more) == (0, 0, 0):
         read, written = Place(_MOVES[code][0], first), Place(_MOVES[code][1], second)
         return Operation(Kind.ADD if code == _ADD else Kind.COPY, read, written)
-    if (first, second) != (0, 0) or more < 1:
+    if (first, second) != (0, 0) or not 1 <= more <= MOST_COUNT:
         return None
     own = {_WAIT_DMA: dma + semaphore, _WAIT: 1 + semaphore, _SIGNAL: 1 + semaphore, _WAIT_BARRIER: 0, _SIGNAL_BARRIER: 0}.get(code)
     is_wrong = (code == _WAIT_DMA and more > 1) or (own == BARRIER and semaphore)

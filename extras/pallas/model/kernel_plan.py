@@ -7,6 +7,7 @@ has at least the count that it asks for, and takes that count from it. Semaphore
 others are the own ones of a call: regular ones, then those of DMAs, which count rows.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.errors import InputError
+from certree.models.schedule.collective import CollectiveKind
 
 BARRIER = 0
 BUFFERS = ("input", "output", "scratch")
@@ -23,6 +25,7 @@ MOST_SEMAPHORES = 1 << 16
 MOST_ROWS = 1 << 20  # of a buffer
 MOST_OPERATIONS = 1 << 20  # of all devices
 MOST_COUNT = 1 << 20
+MOST_SUM = (1 << 31) - 1  # of all that counts a semaphore up in a call
 
 
 class Kind(IntEnum):
@@ -85,6 +88,11 @@ class KernelPlan:
     lines: Mapping[tuple[int, int], int] = field(default_factory=dict, compare=False)
 
     @property
+    def kind(self) -> CollectiveKind:
+        """The kind of the collective."""
+        return self.layout.kind
+
+    @property
     def ranks(self) -> int:
         """The devices."""
         return self.layout.ranks
@@ -122,23 +130,26 @@ class KernelPlan:
 
     def require_fits(self) -> None:
         """InputError, with the place, for an operation that no kernel can have: rows, devices and semaphores that are not there, a
-        write to the input, a semaphore of another kind than the operation needs."""
+        row of the input or output that the collective does not use on that device, a write to the input, a semaphore of another
+        kind than the operation needs, one that is counted up by more than a number of 32 bits."""
         if len(self.operations) != self.ranks:
             raise InputError(f"there are operations for {len(self.operations)} devices; expected {self.ranks}")
-        rows = self.rows
+        rows = [(*self.layout.sizes(rank), self.scratch) for rank in range(self.ranks)]
+        sums: Counter[tuple[int, int]] = Counter()
         for device, number, one in self:
-            if (wrong := self._fault(device, one, rows)) is not None:
+            if (wrong := self._fault(device, one, rows) or self._too_much(device, one, sums)) is not None:
                 raise InputError(f"{self.where(device, number)}: {wrong}")
 
-    def _fault(self, device: int, one: Operation, rows: tuple[int, int, int]) -> str | None:
-        for place in (one.read, one.written):
-            if place is not None and not 0 <= place.row <= rows[place.buffer] - one.rows:
-                span = f"{place}" if one.rows == 1 else f"{one.rows} rows from {place} on"
-                return f"{span}: {BUFFERS[place.buffer]} has {rows[place.buffer]} rows"
-        if one.written is not None and one.written.buffer == INPUT:
-            return f"it writes {one.written}; the input is read only"
+    def _fault(self, device: int, one: Operation, rows: list[tuple[int, int, int]]) -> str | None:
         if one.kind in (Kind.START, Kind.SIGNAL) and not 0 <= one.device < self.ranks:
             return f"device {one.device}; there are 0 to {self.ranks - 1}"
+        target = one.device if one.kind is Kind.START else device
+        for place, rank in ((one.read, device), (one.written, target)):
+            if place is not None and not 0 <= place.row <= rows[rank][place.buffer] - one.rows:
+                span = f"{place}" if one.rows == 1 else f"{one.rows} rows from {place} on"
+                return f"{span}: {BUFFERS[place.buffer]} has {rows[rank][place.buffer]} rows on device {rank}"
+        if one.written is not None and one.written.buffer == INPUT:
+            return f"it writes {one.written}; the input is read only"
         for used in (one.semaphore, one.send):
             if used >= self.semaphores:
                 return f"semaphore {used}; a device has {self.semaphores}"
@@ -146,6 +157,16 @@ class KernelPlan:
             return self._fault_of_start(device, one)
         if one.kind is Kind.SIGNAL and self.is_dma(one.semaphore):
             return f"it signals {self.semaphore(one.semaphore)}; only DMAs do"
+        return None
+
+    def _too_much(self, device: int, one: Operation, sums: Counter[tuple[int, int]]) -> str | None:
+        counts = [(one.device, one.semaphore, one.times if one.kind is Kind.SIGNAL else one.rows)]
+        counts += [(device, one.send, one.rows)] if one.send >= 0 else []
+        for target, semaphore, count in counts if one.kind in (Kind.SIGNAL, Kind.START) else ():
+            sums[target, semaphore] += count
+            if (found := sums[target, semaphore]) > MOST_SUM:
+                name = f"{self.semaphore(semaphore)} of device {target}"
+                return f"{name} is counted up {found:,} by then; allowed: up to {MOST_SUM:,} in a call"
         return None
 
     def _fault_of_start(self, device: int, one: Operation) -> str | None:

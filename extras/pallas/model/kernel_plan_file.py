@@ -27,7 +27,7 @@ VERSION = 1
 SUFFIX = ".json"
 MAX_BYTES = 1 << 28
 _KINDS = {str(kind): kind for kind in CollectiveKind} | {ALLTOALLV: CollectiveKind.ALL_TO_ALL}
-_OPERATION = re.compile(r'\{[^{}]*"op"[^{}]*\}')
+_OBJECT = re.compile(r"\{[^{}]*\}")
 _PLACE = re.compile(rf"({'|'.join(BUFFERS)}) (0|[1-9][0-9]{{0,6}})")
 _SEMAPHORE = re.compile(r"(barrier)|(regular|dma) (0|[1-9][0-9]{0,6})")
 _NAMES = {kind.name.lower(): kind for kind in Kind}
@@ -134,7 +134,9 @@ def _where(where: str, device: int, number: int, lines: dict[tuple[int, int], in
 def _lines(text: str, counts: list[int]) -> dict[tuple[int, int], int]:
     """By device and number of the operation the line on which it begins; none where the text does not show which that is."""
     found, line, at = [], 1, 0
-    for one in _OPERATION.finditer(text):
+    for one in _OBJECT.finditer(text):
+        if '"op"' not in one[0]:
+            continue
         line += text.count("\n", at, one.start())
         at = one.start()
         found.append(line)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.errors import InputError
+from certree.models.schedule.collective import CollectiveKind
 
 Int64 = NDArray[np.int64]
 NOTHING, ADD, COPY = 0, 1, 2  # what a device does with a row that it takes
@@ -69,6 +70,11 @@ class PermuteProgram:
     load: Int64
     store: Int64
     stretches: tuple[Stretch, ...]
+
+    @property
+    def kind(self) -> CollectiveKind:
+        """The kind of the collective."""
+        return self.layout.kind
 
     @property
     def ranks(self) -> int:

@@ -1,7 +1,7 @@
 """All interleavings of a small kernel plan, one state after the other: a judge that shares nothing with the checker but the plan.
 
 A state has how far each device is, which DMAs have read and written, all semaphores, and what every row holds. What may happen next
-is tried in every order.
+is tried in every order. The rows of a DMA come one by one, and any of them may be the last one.
 """
 
 from collections import Counter
@@ -62,14 +62,17 @@ class _Walk:
                     todo.append(after)
 
     def steps(self, state):
-        """What may happen next: ("run", device), ("sent", DMA), ("arrived", DMA). A DMA is (call, device, number)."""
+        """What may happen next: ("run", device), ("sent", row), ("arrived", row).
+
+        A row of a DMA is (call, device, number, how many came before it)."""
         at, sent, arrived, semaphores, _ = state
         counts, found = dict(semaphores), []
         for device, place in enumerate(at):
             for call, what in self.program[device][:place]:
                 if not isinstance(what, str) and self.plan.operations[device][what].kind is Kind.START:
-                    dma = (call, device, what)
-                    found += [("sent", dma)] * (dma not in sent) + [("arrived", dma)] * (dma not in arrived)
+                    rows = self.rows((call, device, what))
+                    for name, over in (("sent", sent), ("arrived", arrived)):
+                        found += [(name, row) for row in sorted(rows - over)[:1]]
             if place == len(self.program[device]):
                 continue
             what = self.program[device][place][1]
@@ -99,16 +102,17 @@ class _Walk:
                 elif one.kind is not Kind.START:
                     self.move(held, device, device, one)
         else:
-            _, device, what = step[1]
+            _, device, what, row = step[1]
             one = self.plan.operations[device][what]
             if step[0] == "sent":
                 sent |= {step[1]}
                 if one.send >= 0:
-                    counts[device, one.send] += one.rows
+                    counts[device, one.send] += 1
             else:
                 arrived |= {step[1]}
-                counts[one.device, one.semaphore] += one.rows
-                self.move(held, device, one.device, one)
+                counts[one.device, one.semaphore] += 1
+                if row == one.rows - 1:
+                    self.move(held, device, one.device, one)
         kept = tuple(sorted((key, value) for key, value in counts.items() if value))
         return at, sent, arrived, kept, tuple(sorted(held.items()))
 
@@ -129,9 +133,10 @@ class _Walk:
                 one, dma = self.plan.operations[device][what], (call, device, what)
                 if one.kind is Kind.START:
                     over = arrived if one.send < 0 else sent  # a local DMA has one semaphore
-                    if dma not in over:
+                    rows = self.rows(dma)
+                    if not rows <= over:  # any of its rows may be the last one
                         live += self.accesses(device, one, dma, writes=False)
-                    if dma not in arrived:
+                    if not rows <= arrived:
                         live += self.accesses(one.device, one, dma, writes=True)
         for kind, device in steps:
             if kind != "run":
@@ -157,6 +162,11 @@ class _Walk:
         place = one.written if writes else one.read
         return [(device, place.buffer, place.row + row, writes, who) for row in range(one.rows)]
 
+    def rows(self, dma):
+        """The rows of a DMA, which come one by one; they are counted, which one comes is open."""
+        _, device, number = dma
+        return {(*dma, row) for row in range(self.plan.operations[device][number].rows)}
+
     def inside(self, at, device, call):
         """Whether a device has entered a call."""
         return (call, "enter") in self.program[device][: at[device]]
@@ -174,7 +184,9 @@ class _Walk:
                     continue
                 one, dma = self.plan.operations[other][what], (call, other, what)
                 if one.kind is Kind.START:
-                    late = (one.device == device and dma not in arrived) or (other == device and one.send >= 0 and dma not in sent)
+                    rows = self.rows(dma)
+                    late = one.device == device and not rows <= arrived
+                    late = late or (other == device and one.send >= 0 and not rows <= sent)
                 else:
                     remote = one.kind is Kind.SIGNAL and one.semaphore != BARRIER and other != device
                     late = remote and one.device == device and place >= at[other]

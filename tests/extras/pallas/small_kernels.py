@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, SCRATCH, KernelPlan, Kind, Operation, Place
 from certree.extras.runtimes.model.layout import Layout
+from certree.extras.runtimes.model.roles import Roles
 from certree.models.schedule.collective import CollectiveKind
 
 SEND, RECEIVE = 2, 3  # semaphores, after those of the barriers
@@ -61,26 +62,33 @@ def pass_on(count: int = 3, barriers: int = 2) -> KernelPlan:
     return KernelPlan(Layout(CollectiveKind.BROADCAST, count, 1, 0), 1, "pass on", 0, 1, 2, tuple(programs))
 
 
+def third_call() -> KernelPlan:
+    """A broadcast from device 0 to 4, past three others, that is right in two calls and wrong in a third one: a device that is two
+    calls ahead signals in the place of another one."""
+    start = Operation(Kind.START, Place(INPUT, 0), Place(OUTPUT, 0), device=4, semaphore=2, send=1)
+    programs = (
+        (wait(0, 3), copy(Place(INPUT, 0), Place(OUTPUT, 0)), start, wait(1)),
+        (signal(0, 0),),
+        (wait(0), signal(0, 0)),
+        (wait(0), signal(0, 0)),
+        (signal(2, 0), signal(3, 0), wait(2)),
+    )
+    layout = Layout(CollectiveKind.BROADCAST, 5, 1, 0, Roles(members=(0, 4)))
+    return KernelPlan(layout, 3, "third call", 1, 0, 2, programs)
+
+
 def wide() -> KernelPlan:
-    """Two devices that gather two rows each, with a DMA of two rows between them and a local one."""
-    programs = []
-    for me in range(2):
-        own, other = Place(OUTPUT, 2 * me), 1 - me
-        programs.append(
-            (
-                signal(other, 0),
-                wait(0),
-                signal(other, 1),
-                wait(1),
-                Operation(Kind.START, Place(INPUT, 0), own, rows=2, device=me, semaphore=SEND),
-                wait(SEND, 2),
-                Operation(Kind.START, own, own, rows=2, device=other, semaphore=RECEIVE, send=SEND),
-                wait(RECEIVE),
-                wait(SEND, 2),
-                wait(RECEIVE),
-            )
-        )
-    return KernelPlan(Layout(CollectiveKind.ALL_GATHER, 2, 4), 1, "wide", 0, 1, 2, tuple(programs))
+    """A broadcast of two rows from one device to another, with a local DMA of two rows and one between them."""
+    own = Place(OUTPUT, 0)
+    entries = [(signal(other, 0), wait(0), signal(other, 1), wait(1)) for other in (1, 0)]
+    sends = (
+        Operation(Kind.START, Place(INPUT, 0), own, rows=2, device=0, semaphore=SEND),
+        wait(SEND, 2),
+        Operation(Kind.START, own, own, rows=2, device=1, semaphore=RECEIVE, send=SEND),
+        wait(SEND, 2),
+    )
+    programs = ((*entries[0], *sends), (*entries[1], wait(RECEIVE), wait(RECEIVE)))
+    return KernelPlan(Layout(CollectiveKind.BROADCAST, 2, 2, 0), 1, "wide", 0, 1, 2, programs)
 
 
 def replaced(plan: KernelPlan, device: int, number: int, *new: Operation) -> KernelPlan:

@@ -2,12 +2,14 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from certree.extras.pallas.check.kernel_checker import verify_kernel
+from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, Place
 from tests.extras.pallas.kernel_judge import RACES, TooManyStatesError, faults
-from tests.extras.pallas.small_kernels import drawn, exchange, pass_on, wide
+from tests.extras.pallas.small_kernels import RECEIVE, SEND, copy, drawn, exchange, pass_on, replaced, third_call, wait, wide
 
 NAMES = {
     "semaphore-count": "count",
@@ -42,6 +44,28 @@ def test_small_kernels_are_right() -> None:
     for plan in (exchange(), pass_on(2), wide()):
         assert faults(plan) == set()
         assert verify_kernel(plan).valid
+
+
+def test_two_calls_do_not_stand_for_three() -> None:
+    """Where calls meet at a barrier, a plan is refused that needs a third one, and this one is wrong there."""
+    plan = third_call()
+    assert faults(plan) == set()
+    assert "entry" in faults(plan, most=200_000, calls=3)
+    assert verify_kernel(plan).verdict.counts.keys() == {"calls-meet"}
+    assert verify_kernel(replace(plan, repeats=2)).valid
+
+
+def test_a_wait_that_ends_inside_a_dma() -> None:
+    """One of two rows has come, nobody knows which; or one was read, and the other one may be overwritten."""
+    own = copy(Place(OUTPUT, 0), Place(OUTPUT, 0))
+    early = replaced(wide(), 1, 4, wait(RECEIVE), own)
+    again = replaced(wide(), 0, 7, wait(SEND), copy(Place(INPUT, 0), Place(OUTPUT, 0)), wait(SEND))
+    for plan, rule in ((early, "unawaited-arrival"), (again, "early-reuse")):
+        assert faults(plan) == {"race"}
+        assert verify_kernel(plan).verdict.counts.keys() == {rule}
+    late = replaced(wide(), 1, 5, wait(RECEIVE), own)
+    assert faults(late) == set()
+    assert verify_kernel(late).valid
 
 
 def test_a_few() -> None:

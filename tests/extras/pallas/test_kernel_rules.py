@@ -1,12 +1,17 @@
 """Each rule for kernels: a small kernel with that fault breaks it, and the message names the operation."""
 
+from dataclasses import replace
+
 import pytest
 
 from certree.extras.pallas.check.kernel_checker import verify_kernel
 from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, SCRATCH, KernelPlan, Kind, Operation, Place
 from certree.extras.pallas.model.kernel_plan_file import plan_of, written_plan
+from certree.extras.runtimes.model.layout import Layout
+from certree.extras.runtimes.reports import program_report, program_words
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_json
+from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import certree, json_of
 from tests.extras.pallas.small_kernels import RECEIVE, SEND, copy, exchange, pass_on, replaced, signal, wait
 
@@ -78,6 +83,12 @@ FAULTS = {
         {"left-running", "semaphore-count"},
         "device 0, operation 4: its DMA may still read input 0 when device 0 leaves",
     ),
+    "calls-meet": (
+        replace(pass_on(2, 1), repeats=3),
+        {"calls-meet"},
+        "calls meet at a barrier: two calls in a row were checked, the message takes 3; device 0, operation 0 of a call may signal"
+        " the barrier of device 1 before its wait of the call before is over",
+    ),
     "wrong-data": (
         replaced(exchange(), 0, 7, copy(Place(SCRATCH, 0), Place(OUTPUT, 0))),
         {"wrong-data"},
@@ -108,6 +119,8 @@ def test_calls_that_meet_at_a_barrier() -> None:
     """Of two devices with one barrier each may take a signal of the next call for one of this call, and nothing comes of it."""
     found = verify_kernel(pass_on(2, 1))
     assert (found.valid, found.any_calls) == (True, False)
+    assert "in every interleaving of two calls in a row" in program_words(program_report(found, "pallas-plan"))
+    assert verify_kernel(replace(pass_on(2, 1), repeats=2)).valid
     assert all(verify_kernel(plan).any_calls for plan in (exchange(), pass_on(2), pass_on(3)))
     assert not verify_kernel(pass_on(3, 1)).any_calls  # it is not valid
 
@@ -159,7 +172,7 @@ TEXT = written_plan(exchange()).decode()
         (
             '"op": "copy", "from": "input 0"',
             '"op": "copy", "from": "input 1"',
-            r"operation 5 \(line 22\): input 1: input has 1 rows",
+            r"operation 5 \(line 22\): input 1: input has 1 rows on device 0",
         ),
         ('"to": "output 0"', '"to": "input 0"', r"operation 5 \(line 22\): it writes input 0; the input is read only"),
         ('"op": "wait"', '"op": "await"', r"device 0, operation 1 \(line 18\): unknown op 'await'"),
@@ -183,3 +196,37 @@ def test_other_texts_are_refused(old: str, new: str, words: str) -> None:
     text = TEXT.replace(old, new, 1)
     with pytest.raises(InputError, match=words):
         plan_of(parse_json(text.encode(), "k.json"), text, "k.json")
+
+
+def test_rows_that_a_device_does_not_use() -> None:
+    """Only the root of a broadcast has an input; of a reduce only the root has an output, and all others give zeros."""
+    plan = pass_on()
+    with pytest.raises(InputError, match="device 1, operation 0: input 0: input has 0 rows on device 1"):
+        replaced(plan, 1, 0, copy(Place(INPUT, 0), Place(OUTPUT, 0))).require_fits()
+    reduce = replace(exchange(), layout=Layout(CollectiveKind.REDUCE, 2, 1, 0))
+    with pytest.raises(InputError, match="device 1, operation 5: output 0: output has 0 rows on device 1"):
+        reduce.require_fits()
+
+
+def test_counts_fit_in_32_bits() -> None:
+    many = [signal(1, 1, 1 << 20)] * 2047
+    plan = replaced(exchange(), 0, 0, *many, signal(1, 1, (1 << 20) - 2))
+    plan.require_fits()  # with that of operation 2 it is the most that there may be
+    words = "regular 0 of device 1 is counted up 2,147,483,648 by then; allowed: up to 2,147,483,647 in a call"
+    with pytest.raises(InputError, match=words):
+        replaced(plan, 0, 0, signal(1, 1, (1 << 20) + 1)).require_fits()
+
+
+def test_a_long_text_without_operations_is_read_in_one_pass() -> None:
+    """Each of the words may be that of an operation which began with the first brace, and the next brace comes after all of them."""
+    text = TEXT.replace('"devices": [\n[', '"devices": [\n[' + '"op", ' * 50_000, 1)
+    with pytest.raises(InputError, match="device 0, operation 0 is 'op'; expected a table of fields"):
+        plan_of(parse_json(text.encode(), "k.json"), text, "k.json")
+
+
+def test_the_collective_is_asked_for(tmp_path) -> None:
+    path = tmp_path / "k.json"
+    path.write_bytes(written_plan(exchange()))
+    assert certree("verify", path, "--collective", "all-reduce").code == 0
+    refused = certree("verify", path, "--collective", "all-gather")
+    assert (refused.code, refused.err.splitlines()[-1]) == (2, f"error: {path}: the collective is all-reduce, not all-gather")

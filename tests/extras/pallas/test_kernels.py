@@ -4,6 +4,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import certree.api as ct
@@ -12,6 +13,7 @@ from certree.extras.pallas.make.kernel_plans import plan_of_schedule
 from certree.extras.pallas.model.kernel_module import TILE_BYTES, VMEM_BYTES, read_module, written_module
 from certree.extras.pallas.model.kernel_plan import KernelPlan
 from certree.extras.pallas.model.kernel_plan_file import plan_of, written_plan
+from certree.extras.xla.model.packed import packed
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import parse_json
 from tests.cli.running import certree, json_of
@@ -87,6 +89,7 @@ def test_the_template_is_the_module_of_a_ring_of_two() -> None:
     assert written_module(plan("ring:2", "ring")) == template
 
 
+PACKED = packed(np.arange(2), as_list=False)
 TEXT = written_module(plan("ring:2", "ring")).decode()
 
 
@@ -100,7 +103,7 @@ TEXT = written_module(plan("ring:2", "ring")).decode()
         ("[4, 0, 0, 0, 0, 1]", "[4, 0, 0, 1, 0, 1]", r"device 0, operation 3 \(line 33\) is .*; no operation has these numbers"),
         ("[4, 0, 0, 0, 0, 1]", "[11, 0, 0, 0, 0, 1]", "no operation has these numbers"),
         ("[4, 0, 0, 0, 0, 1]", "[4, 0, 0, 0, 0, 0]", "no operation has these numbers"),
-        ("[7, 1, 1, 0, 0, 0]", "[7, 2, 1, 0, 0, 0]", r"device 0, operation 2 \(line 32\): input 2: input has 2 rows"),
+        ("[7, 1, 1, 0, 0, 0]", "[7, 2, 1, 0, 0, 0]", r"device 0, operation 2 \(line 32\): input 2: input has 2 rows on device 0"),
         ("[1, 1, 2, 1, 8, 0]", "[1, 1, 2, 2, 8, 0]", "device 2; there are 0 to 1"),
         ("[1, 1, 2, 1, 8, 0]", "[1, 1, 2, 1, 10, 0]", "semaphore 12; a device has 12"),
         (" = 2, 1, 2, 2, 4, 1, 10", " = 2, 1, 3, 2, 4, 1, 10", "INPUT and OUTPUT are 3 and 2; expected 2 and 2"),
@@ -108,6 +111,16 @@ TEXT = written_module(plan("ring:2", "ring")).decode()
         ("2, None, None, None", "2, 0, None, None", "ROOT is 0; all-reduce has none"),
         ("[7, 1, 1, 0, 0, 0]", "[7, 1, 1, 0, 0]", "lists of different lengths"),
         ("[7, 1, 1, 0, 0, 0]", "print()", "not literals of Python"),
+        ("[4, 0, 0, 0, 0, 1]", "[4, 0, 0, 0, 0, 1048577]", "no operation has these numbers"),
+        ("[2, 0, 0, 0, 1, 1],\n    ],\n]", "[0, 99999999999, 0, 0, 0, 0],\n    ],\n]", "no operation has these numbers"),
+        ("2, None, None, None", f"2, None, {PACKED}, None", "MEMBERS is .*; expected lists of whole numbers, or None"),
+        ("2, None, None, None", f"2, None, None, {PACKED}", "DEMAND is .*; expected lists of whole numbers, or None"),
+        (" = 2, 1, 2, 2, 4, 1, 10", " = 2, 1, 2, 2, 4, 1, 255", "a kernel with 257 semaphores; allowed: up to 256"),
+        (
+            " = 2, 1, 2, 2, 4, 1, 10",
+            " = 2, 1, 2, 2, 4093, 1, 10",
+            "rows take 16,781,312 bytes of vector memory or more",
+        ),
         ("# constants of the schedule\n", "", "it lacks the line '# constants"),
     ],
 )
@@ -128,6 +141,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert certree("export", tmp_path / "s.json", "--format", "pallas", "-o", tmp_path / "k.py").code == 0
     document = json_of("verify", tmp_path / "k.py")
     assert (document["valid"], document["kind"], document["ranks"], document["messages"]) == (True, "pallas", 6, made.transfers)
+    assert certree("verify", tmp_path / "k.py", "--collective", "all-reduce").code == 0
+    assert certree("verify", tmp_path / "k.py", "--collective", "all-gather").code == 2
     assert certree("import", tmp_path / "k.py", "--topology", "mesh:2x3", "-o", tmp_path / "b.json").code == 0
     assert json_of("verify", tmp_path / "b.json")["valid"]
     refused = certree("export", tmp_path / "s.json", "--format", "pallas", "--from", "1KiB", "-o", tmp_path / "n.py")

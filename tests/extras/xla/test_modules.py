@@ -136,6 +136,8 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     done = certree("export", tmp_path / "s.json", "--format", "jax", "-o", tmp_path / "m.py")
     assert done.code == 0
     document = json_of("verify", tmp_path / "m.py")
+    assert certree("verify", tmp_path / "m.py", "--collective", "all-reduce").code == 0
+    assert certree("verify", tmp_path / "m.py", "--collective", "all-gather").code == 2
     assert (document["valid"], document["kind"], document["ranks"]) == (True, "jax", 8)
     assert document["messages"] == made.transfers
     assert certree("import", tmp_path / "m.py", "--topology", "torus:2x4", "-o", tmp_path / "b.json").code == 0
