@@ -19,13 +19,14 @@ from certree.extras.pallas.model.kernel_plan import KernelPlan, Kind
 from certree.extras.runtimes.check.checker import wrong_places
 from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Layout
-from certree.models.common.budget import budgeted
+from certree.models.common.budget import PYTHON, budgeted, spend
 from certree.verify.order.additions import Additions
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wording import list_text
 
 CALLS = 2
+_OF_ROW = 20  # operations of Python for a row, in all analyses together
 _TESTS = "tests/extras/pallas/test_kernel_rules.py"
 
 
@@ -83,6 +84,9 @@ def verify_kernel(plan: KernelPlan) -> KernelVerdict:
     >>> verify_kernel(plan_of_schedule(ct.synthesize("ring:3"))).valid
     True
     """
+    rows = sum(sum(plan.layout.sizes(rank)) for rank in range(plan.ranks))
+    moved = CALLS * sum(one.rows for _, _, one in plan if one.kind.moves)
+    spend(_OF_ROW * PYTHON * (rows + moved), f"a kernel with {rows:,} rows of input and output that moves {moved:,}")
     findings = Findings()
     _check_counts(plan, findings)
     events = Events(plan, 1 if findings.rules else CALLS)

@@ -3,7 +3,7 @@
 from certree.api.reports.text import size_words
 from certree.extras.pallas.check.kernel_checker import KernelVerdict, verify_kernel
 from certree.extras.pallas.make.kernel_plans import plan_of_schedule
-from certree.extras.pallas.model.kernel_module import MARK, TILE_BYTES, VMEM_BYTES, read_module, written_module
+from certree.extras.pallas.model.kernel_module import MARK, VMEM_BYTES, read_module, vmem_bytes, written_module
 from certree.extras.pallas.model.kernel_module import SUFFIX as MODULE_SUFFIX
 from certree.extras.pallas.model.kernel_plan import KernelPlan
 from certree.extras.pallas.model.kernel_plan_file import FORMAT, MAX_BYTES, SUFFIX, plan_of, written_plan
@@ -79,8 +79,7 @@ def _require_room(plan: KernelPlan, schedule: Schedule) -> None:
     if schedule.made_for is None:
         return
     size = schedule.made_for.message_bytes
-    pieces = schedule.message_chunks * plan.repeats * TILE_BYTES
-    used = sum(plan.rows) * TILE_BYTES * -(-size // pieces)
+    used = vmem_bytes(plan, -(-size // (schedule.message_chunks * plan.repeats)))
     if used > VMEM_BYTES:
         raise UnsupportedError(
             f"a kernel for {size_words(size)} takes {used:,} bytes of vector memory; allowed: up to {VMEM_BYTES:,}; modules for JAX"

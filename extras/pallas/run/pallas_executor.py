@@ -10,14 +10,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from certree.api.reports.text import size_words
 from certree.extras.pallas.make.kernel_plans import plan_of_schedule
-from certree.extras.pallas.model.kernel_module import written_module
+from certree.extras.pallas.model.kernel_module import VMEM_BYTES, vmem_bytes, written_module
 from certree.extras.runtimes.run.executors import EXECUTORS, Results, Task
 from certree.extras.runtimes.run.local import Outcome
+from certree.extras.runtimes.run.numbers import TYPES
 from certree.extras.xla.model.jax_module import collective_name, function_name
 from certree.extras.xla.run.arrays import Arrays
 from certree.extras.xla.run.jax_executor import devices_for, run_in_child
 from certree.extras.xla.run.modules import require_jax
+from certree.models.common.errors import UnsupportedError
 
 MOST_DEVICES = 64  # of one CPU
 THREADS = 4  # of XLA, for each device
@@ -33,6 +36,12 @@ class PallasExecutor:
         plan = plan_of_schedule(task.schedule)
         devices = devices_for(task, plan.ranks, MOST_DEVICES)
         arrays = Arrays(task.schedule, task.duties, task.type)
+        used = vmem_bytes(plan, arrays.unit * np.dtype(TYPES[task.type]).itemsize)
+        if used > VMEM_BYTES:
+            size = size_words(task.message_bytes)
+            raise UnsupportedError(
+                f"a kernel for {size} takes {used:,} bytes of vector memory; allowed: up to {VMEM_BYTES:,}; --on jax takes any size"
+            )
         stated = {
             "function": function_name(collective_name(plan.layout)),
             "type": task.type,

@@ -50,6 +50,15 @@ def test_execute(tmp_path: Path) -> None:
         assert refused.err.splitlines()[-1] == f"error: {message}"
 
 
+def test_room_is_asked_for_before_devices_are_made(tmp_path: Path) -> None:
+    ct.save(make("multitree", "mesh:2x2", "all-reduce"), tmp_path / "s.json")
+    refused = certree("execute", tmp_path / "s.json", "--on", "pallas", "--size", "64MiB", "--time-limit", "0.1s")
+    assert refused.code == 2
+    words = refused.err.splitlines()[-1]
+    assert words.startswith("error: a kernel for 64 MiB takes ")
+    assert words.endswith(" bytes of vector memory; allowed: up to 16,777,216; --on jax takes any size")
+
+
 def test_the_time_is_limited(tmp_path: Path) -> None:
     ct.save(make("multitree", "mesh:2x2", "all-reduce"), tmp_path / "s.json")
     ended = certree("execute", tmp_path / "s.json", "--on", "pallas", "--size", "1000B", "--time-limit", "0.1s")

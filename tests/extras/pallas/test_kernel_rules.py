@@ -9,7 +9,7 @@ from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, SCRATCH, Kern
 from certree.extras.pallas.model.kernel_plan_file import plan_of, written_plan
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.reports import program_report, program_words
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UndecidedError
 from certree.models.common.files import parse_json
 from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import certree, json_of
@@ -218,7 +218,7 @@ def test_counts_fit_in_32_bits() -> None:
 
 
 def test_a_long_text_without_operations_is_read_in_one_pass() -> None:
-    """Each of the words may be that of an operation which began with the first brace, and the next brace comes after all of them."""
+    """Each of the words may be that of an operation which begins with the first brace; the next brace comes after all of them."""
     text = TEXT.replace('"devices": [\n[', '"devices": [\n[' + '"op", ' * 50_000, 1)
     with pytest.raises(InputError, match="device 0, operation 0 is 'op'; expected a table of fields"):
         plan_of(parse_json(text.encode(), "k.json"), text, "k.json")
@@ -230,3 +230,14 @@ def test_the_collective_is_asked_for(tmp_path) -> None:
     assert certree("verify", path, "--collective", "all-reduce").code == 0
     refused = certree("verify", path, "--collective", "all-gather")
     assert (refused.code, refused.err.splitlines()[-1]) == (2, f"error: {path}: the collective is all-reduce, not all-gather")
+
+
+def test_more_rows_than_the_budget_has_steps_for() -> None:
+    """It is said at once: rows of the input and output count that no operation moves."""
+    head = KernelPlan(Layout(CollectiveKind.BROADCAST, 8, 1 << 20, 0), 1, "", 0, 0, 0, ((),) * 8)
+    move = Operation(Kind.COPY, Place(INPUT, 0), Place(OUTPUT, 0), rows=1 << 19)
+    moves = KernelPlan(Layout(CollectiveKind.BROADCAST, 2, 1 << 19, 0), 1, "", 0, 0, 0, ((move,) * 16, ()))
+    for plan in (head, moves):
+        plan.require_fits()
+        with pytest.raises(UndecidedError, match=r"a kernel with .* rows of input and output that moves"):
+            verify_kernel(plan)
