@@ -5,13 +5,14 @@ from typing import Any
 
 from certree.extras.runtimes.check.checker import wrong_cells
 from certree.extras.runtimes.check.sums import program_additions
-from certree.extras.runtimes.model.layout import Layout
+from certree.extras.runtimes.model.layout import Cell, Layout
 from certree.extras.xla.check.hlo.devices import executed
 from certree.extras.xla.check.hlo.history import history, history_words
 from certree.extras.xla.check.hlo.layouts import layout_of
 from certree.extras.xla.check.hlo.values import HloRun, Values
 from certree.extras.xla.model.hlo import HloModule
 from certree.models.common.budget import budgeted
+from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.verify.order.additions import Additions
 from certree.verify.verdict import Findings, Verdict
@@ -53,6 +54,7 @@ class HloVerdict:
             "element": found.element,
             "blocks_sent": int(found.sent.max()),
             "operation": sorted(done)[0] if done else None,
+            "converted": sorted(found.converted),
             "history": list(self.history),
         }
 
@@ -68,9 +70,17 @@ def verify_hlo(module: HloModule, kind: CollectiveKind | None = None, root: int 
     run = HloRun(values, layout)
     for cell, sentence in wrong_cells(run):
         if not findings.rules:
-            told = history(module, layout, cell, found.grain)
-            findings.add("wrong-data", 0, (), f"{sentence}; {history_words(told)}")
+            told = _told(module, layout, cell, found.grain)
+            findings.add("wrong-data", 0, (), f"{sentence}; {history_words(told)}" if told else sentence)
         else:
             findings.add("wrong-data", 0, (), sentence)
     additions = None if findings.rules else program_additions([run])
     return HloVerdict(module, values, layout, findings.verdict(), additions, told)
+
+
+def _told(module: HloModule, layout: Layout, cell: Cell, grain: int) -> tuple[str, ...]:
+    """The history of a block; none where that does not fit the budget, since what is wrong stays so."""
+    try:
+        return history(module, layout, cell, grain)
+    except (InputError, UndecidedError):
+        return ()

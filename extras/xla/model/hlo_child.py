@@ -16,6 +16,7 @@ import numpy as np
 
 Document = dict[str, Any]
 BYTECODE = b"ML\xefR"
+MOST_BLOCKS = 100
 _LISTS = {
     "broadcast_dimensions", "dimensions", "edge_padding_high", "edge_padding_low", "interior_padding", "limit_indices",
     "permutation", "slice_sizes", "start_indices", "strides",
@@ -107,6 +108,8 @@ class _Reader:
         self.ir, self.sdy, self.stablehlo = ir, sdy, stablehlo
         self._numbers: dict[Any, int] = {}
         self._next = count()
+        self._depth = 0
+        self._is_manual = False
 
     def module(self, parsed: Any) -> Document:
         """The document of a module."""
@@ -125,8 +128,18 @@ class _Reader:
                 raise RefusedError(f"{self._where(operation)}: {operation.name} outside of functions is not known")
         if len(public) != 1:
             raise RefusedError(f"{len(public)} public functions; expected one, which all devices execute")
+        if not self._is_manual:
+            self._require_whole(parsed, public[0])
         counts = [self._count(parsed.operation, name) for name in ("mhlo.num_partitions", "mhlo.num_replicas")]
         return {"functions": functions, "meshes": meshes, "counts": counts, "main": public[0]}
+
+    def _require_whole(self, parsed: Any, name: str) -> None:
+        """RefusedError where an argument or a result of a function has a sharding: then XLA cuts the arrays."""
+        for one in parsed.body.operations:
+            if self._word(one.operation, "sym_name") == name:
+                for kind in ("arg_attrs", "res_attrs"):
+                    if kind in one.operation.attributes and ".sharding" in str(one.operation.attributes[kind]):
+                        raise RefusedError(f"{self._where(one.operation)}: arrays with a sharding, which XLA cuts, without a mesh")
 
     def _function(self, operation: Any) -> Document:
         if len(operation.regions[0].blocks) != 1:
@@ -136,8 +149,13 @@ class _Reader:
         return {"name": self._word(operation, "sym_name"), "types": types, "body": self._block(block)}
 
     def _block(self, block: Any) -> list[Any]:
+        if self._depth >= MOST_BLOCKS:
+            raise RefusedError(f"more than {MOST_BLOCKS} blocks in blocks")
+        self._depth += 1
         arguments = [self._number(one) for one in block.arguments]
-        return [arguments, [self._operation(one.operation) for one in block.operations]]
+        operations = [self._operation(one.operation) for one in block.operations]
+        self._depth -= 1
+        return [arguments, operations]
 
     def _operation(self, operation: Any) -> list[Any]:
         where, name = self._where(operation), operation.name
@@ -146,6 +164,7 @@ class _Reader:
             attributes["value"] = self._constant(operation, where)
         if name == "sdy.manual_computation":
             attributes |= self._manual(operation)
+            self._is_manual = True
         blocks = [list(region.blocks) for region in operation.regions]
         if any(len(found) != 1 for found in blocks):
             raise RefusedError(f"{where}: {name} has a region of several blocks, or an empty one")
@@ -250,6 +269,8 @@ class _Reader:
         return found
 
     def _sharding(self, sharding: Any) -> list[Any]:
+        if "unreduced" in re.sub(r'"[^"]*"', "", str(sharding)):
+            raise RefusedError(f"an array that is left to XLA to add up: {_short(str(sharding))}")
         if "(" in str(sharding):
             raise RefusedError(f"axes of a mesh in parts: {_short(str(sharding))}")
         dimensions = map(self.sdy.DimensionShardingAttr, sharding.dimension_shardings)

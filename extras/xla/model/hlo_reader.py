@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from importlib.resources import as_file, files
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +17,10 @@ import numpy as np
 
 from certree.extras.xla.model.hlo import HloBlock, HloFunction, HloMesh, HloModule, HloOperation, HloType
 from certree.extras.xla.model.hlo_child import BYTECODE
-from certree.models.common.errors import InputError, ToolMissingError
+from certree.models.common.errors import InputError, ToolMissingError, short
 
+MOST_AXES = 24  # numpy has 64, and a gather has those of indices and parts
+MOST_ELEMENTS = 1 << 40
 MOST_NESTED = 200  # brackets in brackets; the parser recurses
 SECONDS = 120  # of the process
 _OPEN = b"([{<"
@@ -53,7 +56,10 @@ def module_of(document: dict[str, Any], where: str) -> HloModule:
     """The module of a document of `hlo_child`; InputError where that says an error."""
     if "error" in document:
         raise InputError(f"{where}: {document['error']}")
-    found = [HloFunction(one["name"], _types(one["types"]), _block(one["body"])) for one in document["functions"]]
+    found = [
+        HloFunction(one["name"], _types(one["types"], f"{where}: function {one['name']}"), _block(one["body"]))
+        for one in document["functions"]
+    ]
     meshes = {name: HloMesh(tuple((axis, size) for axis, size in axes)) for name, axes in document["meshes"].items()}
     partitions, replicas = document["counts"]
     return HloModule({one.name: one for one in found}, meshes, partitions, replicas, document["main"])
@@ -78,8 +84,14 @@ def require_text(data: bytes, where: str) -> None:
         raise InputError(f"{where}: brackets are nested {deepest} deep; allowed: {MOST_NESTED}")
 
 
-def _types(found: list[Any]) -> tuple[HloType, ...]:
-    return tuple(HloType(tuple(shape), element) for shape, element in found)
+def _types(found: list[Any], where: str) -> tuple[HloType, ...]:
+    types = tuple(HloType(tuple(shape), element) for shape, element in found)
+    for one in types:
+        if len(one.shape) > MOST_AXES or prod(max(size, 1) for size in one.shape) > MOST_ELEMENTS:
+            raise InputError(
+                f"{where}: {short(str(one))}; judged are tensors of {MOST_AXES} axes and {MOST_ELEMENTS:,} elements at most"
+            )
+    return types
 
 
 def _block(found: list[Any]) -> HloBlock:
@@ -90,7 +102,7 @@ def _block(found: list[Any]) -> HloBlock:
 def _operation(
     name: str, where: str, operands: list[int], results: list[int], types: list[Any], attributes: dict[str, Any], blocks: list[Any]
 ) -> HloOperation:
-    kinds = _types(types)
+    kinds = _types(types, where)
     plain = {key: _tuples(value) for key, value in attributes.items()}
     if name == "stablehlo.constant":
         plain["value"] = _constant(attributes["value"], kinds[0], where)

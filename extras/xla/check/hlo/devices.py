@@ -12,6 +12,7 @@ from certree.extras.xla.check.hlo.moves import broadcast
 from certree.extras.xla.check.hlo.operations import Environment
 from certree.extras.xla.check.hlo.tensors import Array, FinerError, Tensor, units_of
 from certree.extras.xla.model.hlo import HloBlock, HloModule, HloOperation
+from certree.models.common.budget import hold
 from certree.models.common.errors import InputError
 
 MOST_DEVICES = 4096
@@ -27,7 +28,8 @@ class Outside(Tensor):
 @dataclass(frozen=True, eq=False)
 class Executed:
     """An executed module. `rank`: by device number; `inputs`: how many blocks it is given; `outputs`: by device the events of the
-    blocks that it returns, in row-major order; `sent`: by device the blocks that it sends, used or not."""
+    blocks that it returns, in row-major order; `sent`: by device the blocks that it sends, used or not; `converted`: the types
+    through which data went, where there are several."""
 
     events: Events
     element: str
@@ -37,6 +39,7 @@ class Executed:
     outputs: Int64
     permutes: int
     sent: Int64
+    converted: frozenset[str] = frozenset()
 
 
 def executed(module: HloModule, *, everything: bool = False, grain: int = 0) -> Executed:
@@ -68,6 +71,8 @@ class _Whole(Machine):
         self.module, self.tells = module, everything
         self.is_mesh = any(one.name == "sdy.manual_computation" for one in module.operations())
         self.found: Executed | None = None
+        #: what the computation of the devices gives, which must be what the module returns
+        self.returned: Outside | None = None
 
     def execute(self) -> Executed:
         """The module as it was executed."""
@@ -77,10 +82,11 @@ class _Whole(Machine):
         if self.is_mesh:
             results = self.block(main.body, arguments, {})
             _require_one(len(results), "results")
-            if not isinstance(results[0], Outside):
-                raise InputError("its result does not depend on what the devices compute")
+            if results[0] is not self.returned:
+                raise InputError("its result is not what the devices compute")
         else:
             devices = self.module.partitions * self.module.replicas
+            _require_devices(devices)
             if devices < 2 or self.module.partitions > 1 < self.module.replicas:
                 raise InputError(
                     f"{self.module.partitions} partitions and {self.module.replicas} replicas, and no computation of each device"
@@ -95,6 +101,8 @@ class _Whole(Machine):
         """The results of an operation."""
         if operation.name == "sdy.manual_computation":
             return self._manual(operation, operands)
+        if self.is_mesh and operation.name in ("stablehlo.partition_id", "stablehlo.replica_id"):
+            raise InputError(f"{operation}: it is outside of what each device computes")
         if operation.name not in _HANDS_ON and any(isinstance(one, Outside) for one in operands):
             raise InputError(f"{operation}: it is outside of what each device computes, where data are only handed on")
         return operands if operation.name in _HANDS_ON[1:] else super().executed(operation, operands, environment)
@@ -103,23 +111,28 @@ class _Whole(Machine):
         """What every device computes on its part."""
         if self.found is not None:
             raise InputError(f"{operation}: a second one; judged is one collective")
+        _require_one(sum(isinstance(one, Outside) for one in operands), "arrays of data")
+        _require_one(len(operation.types), "results of the devices")
         body = operation.blocks[0]
         cuts: tuple[tuple[str, _Axes], ...] = operation.attributes["in_shardings"]
-        mesh = self.module.meshes.get(cuts[0][0]) if cuts else None
-        if mesh is None:
-            raise InputError(f"{operation}: its mesh is not one of the module")
+        (data,) = [at for at, one in enumerate(operands) if isinstance(one, Outside)]
+        name = cuts[data][0]
+        mesh = self.module.meshes.get(name)
+        if mesh is None or any(other != name and any(axes) for other, axes in cuts):
+            raise InputError(f"{operation}: its mesh is not one of the module, or there are several")
         sizes = dict(mesh.axes)
         free = [name for name, size in mesh.axes if size > 1 and name not in operation.attributes["manual_axes"]]
         if free:
             raise InputError(f"{operation}: axis {free[0]} of the mesh is left to XLA; judged are programs that use all axes")
         devices = prod(sizes.values())
-        place = dict(zip(sizes, np.unravel_index(np.arange(devices), tuple(sizes.values())), strict=True))
-        rank, arguments = np.arange(devices), list[Tensor]()
-        _require_one(sum(isinstance(one, Outside) for one in operands), "arrays of data")
+        _require_devices(devices)
+        place = _places(sizes)
+        along = _only_cut(operation, cuts[data], name, sizes)
+        if along != _only_cut(operation, operation.attributes["out_shardings"][0], name, sizes):
+            raise InputError(f"{operation}: its result is cut along other axes of the mesh than its argument")
+        rank, arguments = _mixed(along, sizes, place), list[Tensor]()
         for one, (_, axes) in zip(operands, cuts, strict=True):
             if isinstance(one, Outside):
-                whole_cuts = [names for names in axes if prod(sizes[name] for name in names) == devices]
-                rank = _mixed(whole_cuts[0], sizes, place) if whole_cuts else rank
                 arguments.append(one)
             else:
                 arguments.append(Tensor(_cut(one.array, axes, sizes, place, devices), one.type))
@@ -131,12 +144,12 @@ class _Whole(Machine):
             for one, kind in zip(arguments, kinds, strict=True)
         ]
         self._computed(body, arguments, rank)
-        return [Outside(np.zeros(0), kind, (1,) * len(kind.shape)) for kind in operation.types]
+        kind = operation.types[0]
+        self.returned = Outside(np.zeros(0), kind, (1,) * len(kind.shape))
+        return [self.returned]
 
     def _computed(self, body: HloBlock, arguments: Sequence[Tensor], rank: Int64) -> None:
         devices = len(rank)
-        if devices > MOST_DEVICES:
-            raise InputError(f"{devices} devices; judged are up to {MOST_DEVICES}")
         (place,) = [at for at, one in enumerate(arguments) if isinstance(one, Outside)]
         kind = arguments[place].type
         elements = prod(kind.shape)
@@ -145,6 +158,7 @@ class _Whole(Machine):
         self.grain = gcd(self.grain, elements)
         are_replicas = not self.is_mesh and self.module.replicas > 1
         machine = Machine(self.functions, devices, self.grain, everything=self.tells, are_replicas=are_replicas)
+        machine.depth = self.depth
         units = units_of(kind.shape, self.grain)
         shape = [size // unit for size, unit in zip(kind.shape, units, strict=True)]
         blocks = elements // self.grain
@@ -157,18 +171,56 @@ class _Whole(Machine):
         )
         mine = [*arguments]
         mine[place] = Tensor(given.reshape(devices, *shape), kind, units)
-        results = [one for one in machine.block(body, mine, {}) if one.is_data]
-        _require_one(len(results), "arrays of data that devices return")
+        results = machine.block(body, mine, {})
+        _require_one(len(results), "results of the devices")
         (result,) = results
+        if not result.is_data:
+            raise InputError("its result does not depend on what the devices are given")
+        if result.type.element != kind.element:
+            raise InputError(f"devices are given {kind.element} and return {result.type.element}")
         if not prod(result.shape):
             raise InputError(f"devices return no data: {result.type}")
         outputs = broadcast(result.array, devices).reshape(devices, -1)
-        self.found = Executed(machine.events, kind.element, self.grain, rank, blocks, outputs, machine.permutes, machine.sent)
+        self.found = Executed(
+            machine.events,
+            kind.element,
+            self.grain,
+            rank,
+            blocks,
+            outputs,
+            machine.permutes,
+            machine.sent,
+            frozenset(machine.converted),
+        )
 
 
 def _require_one(count: int, what: str) -> None:
     if count != 1:
         raise InputError(f"{count} {what}; judged are collectives of one array")
+
+
+def _require_devices(devices: int) -> None:
+    if devices > MOST_DEVICES:
+        raise InputError(f"{devices} devices; judged are up to {MOST_DEVICES}")
+
+
+def _places(sizes: dict[str, int]) -> dict[str, Int64]:
+    """By axis of the mesh and device its number along the axis."""
+    left, found = np.arange(prod(sizes.values())), dict[str, Int64]()
+    for name, size in reversed(sizes.items()):
+        found[name], left = left % size, left // size
+    return found
+
+
+def _only_cut(operation: HloOperation, cut: tuple[str, _Axes], name: str, sizes: dict[str, int]) -> tuple[str, ...]:
+    """The axes of the mesh along which an array is cut: all of them, in one of its dimensions, so that each device has a part."""
+    used = [tuple(axis for axis in axes if sizes.get(axis, 1) > 1) for axes in cut[1]]
+    found = [axes for axes in used if axes]
+    if cut[0] != name or len(found) != 1 or prod(sizes[axis] for axis in found[0]) != prod(sizes.values()):
+        raise InputError(
+            f"{operation}: an array that is not cut along all axes of the mesh in one dimension, a part for each device"
+        )
+    return found[0]
 
 
 def _mixed(axes: Sequence[str], sizes: dict[str, int], place: dict[str, Int64]) -> Int64:
@@ -196,6 +248,7 @@ def _cut(array: Array, axes: _Axes, sizes: dict[str, int], place: dict[str, Int6
         return array
     shape = _part(array.shape[1:], axes, sizes)
     begins = [_mixed(names, sizes, place) * size if names else None for names, size in zip(axes, shape, strict=True)]
+    hold(8 * devices * prod(shape), f"{devices} parts of an array of shape {array.shape[1:]}")
     parts = []
     for device in range(devices):
         cut = [

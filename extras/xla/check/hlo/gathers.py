@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from certree.extras.xla.check.hlo.moves import broadcast, move
+from certree.extras.xla.check.hlo.numbers import indices_of
 from certree.extras.xla.check.hlo.tensors import Array, FinerError, Tensor, known, require_units
 from certree.extras.xla.model.hlo import HloOperation
 from certree.models.common.budget import hold
@@ -30,7 +31,7 @@ class _Places:
         kind = "dimension_numbers" if operation.name == "stablehlo.gather" else "scatter_dimension_numbers"
         numbers = operation.attributes[kind]
         to_axis, batching, of_indices, dropped = (numbers[name] for name in _NAMES[operation.name])
-        table = known(indices, f"{operation}: an index").astype(np.int64)
+        table = indices_of(known(indices, f"{operation}: an index"))
         vector = numbers["index_vector_dim"] + 1
         if vector == table.ndim:
             table = table[..., None]

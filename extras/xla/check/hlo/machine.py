@@ -18,10 +18,10 @@ from certree.extras.xla.check.hlo.numbers import WHOLE, whole
 from certree.extras.xla.check.hlo.operations import RETURNS, SUMS, Environment, Operations
 from certree.extras.xla.check.hlo.tensors import Tensor, compact, known
 from certree.extras.xla.model.hlo import HloBlock, HloFunction, HloOperation
-from certree.models.common.budget import PYTHON, spend
+from certree.models.common.budget import PYTHON, hold, spend
 from certree.models.common.errors import InputError
 
-MOST_CALLS = 200  # calls in calls
+MOST_NESTED = 120  # calls, loops and branches in each other; each of them recurses
 _COLLECTIVES = {
     f"stablehlo.{name}"
     for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_broadcast", "send", "recv")
@@ -36,7 +36,7 @@ class Machine(Operations):
         self, functions: dict[str, HloFunction], devices: int, grain: int, *, everything: bool, are_replicas: bool = False
     ) -> None:
         super().__init__(devices, grain, everything=everything, are_replicas=are_replicas)
-        self.functions, self._depth = functions, 0
+        self.functions, self.depth = functions, 0
         self.handlers |= {
             "stablehlo.while": self._while,
             "stablehlo.case": self._case,
@@ -46,10 +46,14 @@ class Machine(Operations):
 
     def block(self, block: HloBlock, arguments: Sequence[Tensor], environment: Environment) -> list[Tensor]:
         """What a block returns. `environment`: the values that it may use, to which its own are added."""
+        if self.depth >= MOST_NESTED:
+            raise InputError(f"more than {MOST_NESTED} calls, loops and branches in each other")
+        self.depth += 1
         environment.update(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operands = [environment[one] for one in operation.operands]
             if operation.name in RETURNS:
+                self.depth -= 1
                 return operands
             environment.update(zip(operation.results, self._told(operation, operands, environment), strict=True))
         raise InputError(f"{block.operations[-1] if block.operations else 'a block'}: it does not return")
@@ -89,6 +93,7 @@ class Machine(Operations):
         condition, body = operation.blocks
         carried = list(operands)
         for turn in count():
+            spend(10 * PYTHON, f"{operation} and the operations before it")
             (goes_on,) = self.block(condition, carried, environment)
             numbers = known(goes_on, f"{operation}: whether it goes on")
             if (numbers != numbers.flat[0]).any():
@@ -123,6 +128,7 @@ class Machine(Operations):
         if any(one.is_data for one in found):
             found = [self.data(one, operation) for one in found]
         arrays = [broadcast(one.array, self.devices) for one in found]
+        hold(8 * arrays[0].size, f"{operation} of {arrays[0].size:,} numbers or blocks")
         self.events.sources = sources
         joined = np.stack([arrays[at][device] for device, at in enumerate(which.tolist())])
         return self.traced(operation, replace(found[0], array=joined))
@@ -145,12 +151,7 @@ class Machine(Operations):
         name = operation.attributes["callee"]
         if name not in self.functions:
             raise InputError(f"{operation}: there is no function {name}")
-        if self._depth >= MOST_CALLS:
-            raise InputError(f"{operation}: more than {MOST_CALLS} calls in calls")
-        self._depth += 1
-        found = self.block(self.functions[name].body, operands, {})
-        self._depth -= 1
-        return found
+        return self.block(self.functions[name].body, operands, {})
 
 
 def _listed(names: Sequence[str] | dict[str, Any]) -> str:

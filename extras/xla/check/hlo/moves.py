@@ -9,6 +9,7 @@ from math import gcd, prod
 
 import numpy as np
 
+from certree.extras.xla.check.hlo.numbers import indices_of
 from certree.extras.xla.check.hlo.tensors import Array, FinerError, Tensor, known, require_units, reshaped, units_of
 from certree.extras.xla.model.hlo import HloOperation
 from certree.models.common.budget import hold
@@ -57,7 +58,7 @@ def starts_of(operation: HloOperation, x: Tensor, indices: Sequence[Tensor], siz
     """By axis the first entry of a part of these sizes, one number or one for each device: clamped to where the part fits."""
     found = []
     for axis, (index, size) in enumerate(zip(indices, sizes, strict=True)):
-        numbers = known(index, f"{operation}: an index").reshape(-1).astype(np.int64)
+        numbers = indices_of(known(index, f"{operation}: an index").reshape(-1))
         clamped = np.clip(numbers, 0, x.shape[axis] - size)
         require_units(x, axis, [size, *np.unique(clamped).tolist()])
         found.append((clamped if (clamped != clamped[0]).any() else clamped[:1]) // x.scale[axis])
@@ -116,6 +117,7 @@ def _concatenate(operation: HloOperation, operands: list[Tensor], grain: int) ->
         if 0 not in kind.shape and any(one.units != units for one in parts):
             raise FinerError(prod(kind.shape[axis + 1 :]) * gcd(*(one.shape[axis] for one in parts)))
     lead = max(one.array.shape[0] for one in parts)
+    hold(8 * lead * sum(prod(one.array.shape[1:]) for one in parts), f"{operation} to a shape {kind.shape}")
     return parts[0].moved(np.concatenate([broadcast(one.array, lead) for one in parts], axis + 1), kind, grain)
 
 

@@ -1,11 +1,12 @@
 """Operations on numbers that are known: indices, tables, conditions. Whole numbers wrap around as StableHLO says."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from certree.extras.xla.check.hlo.tensors import INTEGERS, Array, Tensor, elementwise
+from certree.extras.xla.check.hlo.tensors import INTEGERS, Array, Tensor, compact, elementwise
 from certree.extras.xla.model.hlo import HloOperation
 from certree.models.common.errors import InputError
 
@@ -28,7 +29,9 @@ def _remainder(one: Array, two: Array) -> Array:
 
 
 def _power(one: Array, two: Array) -> Array:
-    return np.where(two < 0, 0, np.power(one, np.maximum(two, 0))).astype(one.dtype)
+    if (two < 0).any():
+        raise InputError("a power with a negative exponent")
+    return np.power(one, two).astype(one.dtype)
 
 
 def _shifted(function: Callable[[Array, Array], Array], kind: str, *, keeps_sign: bool = False) -> Callable[[Array, Array], Array]:
@@ -67,25 +70,105 @@ WHOLE: dict[str, Callable[..., Array]] = {
 }
 
 
+#: operations on truth values that are those of StableHLO
+_LOGICAL = {f"stablehlo.{name}" for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor", "not")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Float:
+    """A floating-point type. `digits`: bits of the significand; `least`: the exponent of the least normal number; `most`: the
+    largest number."""
+
+    digits: int
+    least: int
+    most: float
+    has_infinity: bool = True
+
+    def holds(self, numbers: Array) -> bool:
+        """Whether these are numbers of the type; NaN is one of each."""
+        known = numbers[~np.isnan(numbers)]
+        if np.isinf(known).any() and not self.has_infinity:
+            return False
+        known = known[np.isfinite(known)]
+        unit = np.maximum(np.frexp(known)[1] - self.digits, self.least - self.digits + 1)
+        scaled = np.ldexp(known, -unit)
+        return bool((np.abs(known) <= self.most).all() and (scaled == np.trunc(scaled)).all())
+
+
+_FLOATS = {
+    "f64": _Float(53, -1022, float(np.finfo(np.float64).max)),
+    "f32": _Float(24, -126, float(np.finfo(np.float32).max)),
+    "f16": _Float(11, -14, 65504.0),
+    "bf16": _Float(8, -126, 255.0 * 2**120),
+    "f8E5M2": _Float(3, -14, 57344.0),
+    "f8E4M3": _Float(4, -6, 240.0),
+    "f8E4M3FN": _Float(4, -6, 448.0, has_infinity=False),
+}
+
+
 def dtype_of(element: str) -> Any:
-    """The type in which numpy holds such elements: whole numbers as they are, others in double precision."""
-    return np.dtype(INTEGERS.get(element, "complex128" if element.startswith("complex") else "float64"))
+    """The type in which numpy holds such elements: whole numbers as they are, others in double precision. InputError for types
+    whose numbers are not judged."""
+    if element in _FLOATS:
+        return np.dtype("float64")
+    if element in ("complex<f32>", "complex<f64>"):
+        return np.dtype("complex128")
+    if element not in INTEGERS:
+        raise InputError(f"numbers of type {element}, which are not judged")
+    return np.dtype(INTEGERS[element])
+
+
+def indices_of(array: Array) -> Array:
+    """Known numbers as indices: those of ui64 that are too large for signed numbers stay large."""
+    return (np.minimum(array, np.uint64(1 << 62)) if array.dtype == np.uint64 else array).astype(np.int64)
 
 
 def whole(operation: HloOperation, operands: list[Tensor]) -> Array:
     """The result of an operation on whole numbers."""
     if any(one.type.element not in INTEGERS for one in operands):
         raise InputError(f"{operation}: computes with constants of {operands[0].type.element}, which is not judged")
-    return elementwise(WHOLE[operation.name], [one.array for one in operands])
+    if operation.name not in _LOGICAL and any(one.type.element == "i1" for one in operands):
+        raise InputError(f"{operation}: of truth values is not judged")
+    axes = max(len(one.shape) for one in operands)  # the bounds of a clamp may be one number for all elements
+    arrays = [one.array if one.shape or not axes else one.array.reshape(-1, *(1,) * axes) for one in operands]
+    try:
+        return elementwise(WHOLE[operation.name], arrays)
+    except InputError as error:
+        raise InputError(f"{operation}: {error}") from None
 
 
 def compared(operation: HloOperation, operands: list[Tensor]) -> Array:
     """The result of a comparison."""
+    if operation.attributes.get("compare_type") == "TOTALORDER":
+        raise InputError(f"{operation}: the total order of floating-point numbers is not judged")
     return elementwise(COMPARISONS[operation.attributes["comparison_direction"]], [one.array for one in operands])
 
 
 def converted(array: Array, element: str) -> Array:
-    """Known numbers as another type: to i1 whether they are not 0."""
+    """Known numbers as another type: to i1 whether they are not 0. InputError where a floating-point number is not the same."""
     if element == "i1":
         return elementwise(lambda a: a != 0, [array])
-    return elementwise(lambda a: a.astype(dtype_of(element)), [array])
+    target = dtype_of(element)
+    if "c" in (array.dtype.kind, target.kind):
+        if array.dtype != target:
+            raise InputError(f"complex numbers become {element}, or others become complex; that is not judged")
+    elif "f" in (array.dtype.kind, target.kind):
+        require_exact(array, element)
+    return elementwise(lambda a: a.astype(target), [array])
+
+
+def require_exact(array: Array, element: str) -> None:
+    """InputError where a type does not have these numbers exactly."""
+    small, target = compact(array), dtype_of(element)
+    if small.dtype.kind == "f" and target.kind in "iu":
+        limits = np.iinfo(target)
+        # the bounds of 64 bits are not numbers of double precision: what is compared is the next power of two
+        fits = np.isfinite(small) & (small >= float(limits.min)) & (small < 2.0 ** int(limits.max).bit_length())
+        is_exact = bool(fits.all()) and bool((small == np.trunc(small)).all())
+    elif target.kind == "f":
+        is_small = small.dtype.kind not in "iu" or bool(((small <= 1 << 53) & (small >= -(1 << 53))).all())
+        is_exact = is_small and _FLOATS[element].holds(small.astype(np.float64))
+    else:
+        return
+    if not is_exact:
+        raise InputError(f"numbers that {element} does not have exactly, which are rounded; that is not judged")

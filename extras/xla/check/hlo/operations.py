@@ -10,15 +10,17 @@ import numpy as np
 from certree.extras.xla.check.hlo.events import ZERO, Events, Int64, Kind
 from certree.extras.xla.check.hlo.gathers import scattered
 from certree.extras.xla.check.hlo.moves import MOVES, broadcast, padded
-from certree.extras.xla.check.hlo.numbers import WHOLE, compared, converted, dtype_of
+from certree.extras.xla.check.hlo.numbers import compared, converted, dtype_of, require_exact, whole
 from certree.extras.xla.check.hlo.tensors import Tensor, compact, elementwise, in_blocks, is_splat, known, splat, units_of
-from certree.extras.xla.model.hlo import HloOperation, HloType
-from certree.models.common.budget import spend
+from certree.extras.xla.model.hlo import HloBlock, HloOperation, HloType
+from certree.models.common.budget import hold, spend
 from certree.models.common.errors import InputError
 
 SUMS = {"stablehlo.add": "sum", "stablehlo.maximum": "max", "stablehlo.minimum": "min"}
 RETURNS = ("stablehlo.return", "func.return", "sdy.return")
 Environment = dict[int, Tensor]
+#: of which the order changes nothing
+_REDUCES = {f"stablehlo.{name}" for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")}
 
 
 class Operations:
@@ -29,6 +31,8 @@ class Operations:
         self.devices, self.grain = devices, grain
         self.events = Events(everything=everything)
         self.permutes, self.are_replicas = 0, are_replicas
+        #: types from and to which data were converted
+        self.converted = set[str]()
         #: by device the blocks that it sent
         self.sent = np.zeros(devices, np.int64)
         self.handlers: dict[str, Callable[[HloOperation, list[Tensor], Environment], Sequence[Tensor]]] = {
@@ -78,8 +82,8 @@ class Operations:
         x, indices, updates = operands
         (body,) = operation.blocks
         first = body.operations[0]
-        replaces, adds = first.operands == body.arguments[1:], len(body.operations) == 2 and first.name in SUMS
-        if not (replaces and first.name in RETURNS) and not (adds and sorted(first.operands) == sorted(body.arguments)):
+        replaces, adds = first.name in RETURNS and first.operands == body.arguments[1:], first.name in SUMS and _is_one(body)
+        if not replaces and not adds:
             raise InputError(f"{operation}: it neither replaces what is there nor adds to it")
         if x.is_data or updates.is_data:
             x, updates = self.data(x, operation), self.traced(operation, self.data(updates, operation))
@@ -101,9 +105,12 @@ class Operations:
     def _constant(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         kind = operation.types[0]
         value = operation.attributes["value"]
+        dtype = _told_of(operation, dtype_of, kind.element)
+        if _is_real(kind.element):  # jaxlib gives some types as texts, which are rounded
+            _told_of(operation, require_exact, value, kind.element)
         if value.size and not any(value.strides):
-            return [Tensor(splat(value.reshape(-1)[:1].astype(dtype_of(kind.element)), kind.shape), kind)]
-        return [Tensor(value.astype(dtype_of(kind.element))[None], kind)]
+            return [Tensor(splat(value.reshape(-1)[:1].astype(dtype), kind.shape), kind)]
+        return [Tensor(value.astype(dtype)[None], kind)]
 
     def _device(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         is_own = self.are_replicas == (operation.name == "stablehlo.replica_id")
@@ -112,7 +119,11 @@ class Operations:
 
     def _iota(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         kind, axis = operation.types[0], operation.attributes["iota_dimension"]
-        numbers = np.arange(kind.shape[axis]).astype(dtype_of(kind.element))
+        hold(8 * kind.shape[axis], f"{operation} of {kind.shape[axis]:,} numbers")
+        numbers = np.arange(kind.shape[axis])
+        if _is_real(kind.element):
+            _told_of(operation, require_exact, numbers, kind.element)
+        numbers = numbers.astype(_told_of(operation, dtype_of, kind.element))
         shape = [1] * (len(kind.shape) + 1)
         shape[axis + 1] = kind.shape[axis]
         return [Tensor(np.broadcast_to(numbers.reshape(shape), (1, *kind.shape)), kind)]
@@ -125,9 +136,11 @@ class Operations:
     def _convert(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         (x,), kind = operands, operation.types[0]
         if not x.is_data:
-            return [Tensor(converted(x.array, kind.element), kind)]
+            return [Tensor(_told_of(operation, converted, x.array, kind.element), kind)]
         if x.type.element != kind.element and not (_is_real(x.type.element) and _is_real(kind.element)):
             raise InputError(f"{operation}: data of {x.type.element} become {kind.element}, which may change them")
+        if x.type.element != kind.element:
+            self.converted |= {x.type.element, kind.element}
         return [replace(x, type=kind)]
 
     def _select(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
@@ -148,18 +161,23 @@ class Operations:
 
     def _pad(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         x, value = operands
-        number = known(value, f"{operation}: its filling").reshape(-1)[0].item()
+        numbers = known(value, f"{operation}: its filling").reshape(-1)
+        if (numbers != numbers[0]).any():
+            raise InputError(f"{operation}: its filling differs by device, or is not a number")
+        number = numbers[0].item()
         fill = self.events.constant(operation, number) if x.is_data else number
         return [self.traced(operation, padded(operation, x, fill, self.grain))]
 
     def _reduce(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         """Known numbers, combined along axes; in which order data are is left to XLA."""
-        body = operation.blocks[0].operations
-        if any(one.is_data for one in operands) or len(operands) != 2 or len(body) != 2 or body[0].name not in WHOLE:
-            raise InputError(f"{operation}: judged are reductions of numbers that are known, by one operation")
+        body = operation.blocks[0]
+        first = body.operations[0]
+        if any(one.is_data for one in operands) or len(operands) != 2 or first.name not in _REDUCES or not _is_one(body):
+            raise InputError(f"{operation}: judged are reductions of numbers that are known, by one operation of two of them")
         x, start = operands
         axes = operation.attributes["dimensions"]
         kept = [axis for axis in range(len(x.shape)) if axis not in axes]
+        hold(8 * x.array.size, f"{operation} of {x.array.size:,} numbers")
         rows = x.array.transpose(0, *(axis + 1 for axis in (*axes, *kept)))
         rows = rows.reshape(
             rows.shape[0], -1 if rows.size else prod(x.shape[axis] for axis in axes), *(x.shape[axis] for axis in kept)
@@ -167,7 +185,7 @@ class Operations:
         spend(rows.size, f"{operation} of {rows.size:,} numbers")
         found = start.array.reshape(-1, *(1,) * len(kept))
         for at in range(rows.shape[1]):
-            found = elementwise(WHOLE[body[0].name], [found, rows[:, at]])
+            found = whole(first, [replace(start, array=found), replace(start, array=rows[:, at])])
         kind = operation.types[0]
         return [Tensor(np.broadcast_to(found, (len(found), *kind.shape)), kind)]
 
@@ -186,6 +204,7 @@ class Operations:
                 raise InputError(f"{operation}: device {max(ends)}; there are {self.devices}")
         sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
         array = broadcast(x.array, self.devices)
+        hold(8 * array.size, f"{operation} of {array.size:,} numbers or blocks")
         found = np.zeros(array.shape, array.dtype)
         self.permutes += 1
         if not len(pairs):
@@ -226,6 +245,21 @@ class Operations:
         return found
 
 
+def _is_one(body: HloBlock) -> bool:
+    """Whether a block returns what one operation makes of its two arguments, in their order."""
+    first, last = body.operations[0], body.operations[-1]
+    is_made = len(body.arguments) == 2 and first.operands == body.arguments and last.operands == first.results
+    return is_made and len(body.operations) == 2 and last.name in RETURNS
+
+
+def _told_of(operation: HloOperation, function: Callable[..., Any], *of: Any) -> Any:
+    """The result of a function; an InputError with the operation."""
+    try:
+        return function(*of)
+    except InputError as error:
+        raise InputError(f"{operation}: {error}") from None
+
+
 def _is_real(element: str) -> bool:
     return element.startswith(("f", "bf"))
 
@@ -235,6 +269,8 @@ def _neutral(name: str, kind: HloType) -> Any:
     if name == "sum":
         return 0
     least, most = (-np.inf, np.inf)
+    if kind.element.startswith("complex"):
+        raise InputError(f"the {name} of complex numbers is not judged")
     if not _is_real(kind.element):
         limits = np.iinfo(dtype_of(kind.element)) if kind.element != "i1" else None
         least, most = (0, 1) if limits is None else (int(limits.min), int(limits.max))

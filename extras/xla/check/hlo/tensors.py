@@ -18,7 +18,7 @@ from certree.models.common.budget import hold, spend
 from certree.models.common.errors import InputError
 
 Array = NDArray[Any]
-INTEGERS = {"i1": "bool", "i4": "int8", "ui4": "uint8", "index": "int64"} | {
+INTEGERS = {"i1": "bool", "index": "int64"} | {
     f"{sign}i{bits}": f"{'u' if sign else ''}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 
