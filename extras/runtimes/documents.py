@@ -19,6 +19,7 @@ DOCUMENTS |= {
         element?: text
         operation?: text?
         history?: [text]
+        converted?: [text]
         scratch_chunks? chunk_multiple_bytes? bytes? most_nodes?: count
         states_data?: bool
         order?: order?

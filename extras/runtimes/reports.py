@@ -172,7 +172,10 @@ def _words(report: dict[str, Any]) -> str:
         blocks = f"{report['block_elements']:,} × {report['element']}"
         sent = f"{counted(report['messages'], 'messages')} of them used, up to {report['blocks_sent']:,} sent by a device"
         operation = f", operation {report['operation']}" if report["operation"] else ""
-        return f"valid: {head}{operation}\n  {counted(report['permutes'], 'permutes')} · blocks of {blocks}: {sent}"
+        through = (
+            f"\n  data were converted among {', '.join(report['converted'])}, which may round them" if report["converted"] else ""
+        )
+        return f"valid: {head}{operation}\n  {counted(report['permutes'], 'permutes')} · blocks of {blocks}: {sent}{through}"
     if "permutes" in report:
         permutes = f"{counted(report['permutes'], 'permutes')} in {counted(report['steps'], 'steps')}"
         rows = f"{counted(report['device_rows'], 'rows')} of data per device"

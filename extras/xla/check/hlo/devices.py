@@ -155,6 +155,8 @@ class _Whole(Machine):
         elements = prod(kind.shape)
         if not elements:
             raise InputError(f"devices are given no data: {kind}")
+        if kind.element == "f8E8M0FNU":
+            raise InputError(f"devices are given {kind}; the type has no zero, which a device has that receives nothing")
         self.grain = gcd(self.grain, elements)
         are_replicas = not self.is_mesh and self.module.replicas > 1
         machine = Machine(self.functions, devices, self.grain, everything=self.tells, are_replicas=are_replicas)

@@ -31,7 +31,7 @@ class _Places:
         kind = "dimension_numbers" if operation.name == "stablehlo.gather" else "scatter_dimension_numbers"
         numbers = operation.attributes[kind]
         to_axis, batching, of_indices, dropped = (numbers[name] for name in _NAMES[operation.name])
-        table = indices_of(known(indices, f"{operation}: an index"))
+        table = indices_of(operation, known(indices, f"{operation}: an index"))
         vector = numbers["index_vector_dim"] + 1
         if vector == table.ndim:
             table = table[..., None]

@@ -58,7 +58,7 @@ def starts_of(operation: HloOperation, x: Tensor, indices: Sequence[Tensor], siz
     """By axis the first entry of a part of these sizes, one number or one for each device: clamped to where the part fits."""
     found = []
     for axis, (index, size) in enumerate(zip(indices, sizes, strict=True)):
-        numbers = indices_of(known(index, f"{operation}: an index").reshape(-1))
+        numbers = indices_of(operation, known(index, f"{operation}: an index").reshape(-1))
         clamped = np.clip(numbers, 0, x.shape[axis] - size)
         require_units(x, axis, [size, *np.unique(clamped).tolist()])
         found.append((clamped if (clamped != clamped[0]).any() else clamped[:1]) // x.scale[axis])

@@ -118,9 +118,12 @@ def dtype_of(element: str) -> Any:
     return np.dtype(INTEGERS[element])
 
 
-def indices_of(array: Array) -> Array:
-    """Known numbers as indices: those of ui64 that are too large for signed numbers stay large."""
-    return (np.minimum(array, np.uint64(1 << 62)) if array.dtype == np.uint64 else array).astype(np.int64)
+def indices_of(operation: HloOperation, array: Array) -> Array:
+    """Known numbers as indices. InputError for unsigned ones that are negative as signed ones: XLA takes these as before the start
+    where they are constants, and beyond the end where they are not."""
+    if array.dtype.kind == "u" and (array > np.iinfo(array.dtype).max // 2).any():
+        raise InputError(f"{operation}: an unsigned index of {int(array.max())}, which may be taken as negative")
+    return array.astype(np.int64)
 
 
 def whole(operation: HloOperation, operands: list[Tensor]) -> Array:
