@@ -106,7 +106,7 @@ def picture(
     if isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source)):
         schedule = schedule_of(source, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)
-    if isinstance(source, Opened) and begins_like_trace(source.path):
+    if isinstance(source, Opened) and begins_like_trace(source):
         if view not in (None, TIMELINE):
             raise InputError(f"view {view!r} is for schedules; a trace has one: {TIMELINE}")
         return timeline_picture(source.path, title)

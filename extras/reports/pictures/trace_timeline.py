@@ -8,6 +8,7 @@ from pathlib import Path
 from certree.extras.reports.pictures.colours import GREY, GRID, INK, lightened, of_chunk
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import Opened
 from certree.models.common.fields import Fields
 from certree.models.traces.lines import trace_lines
 
@@ -34,12 +35,9 @@ class Span:
     words: str
 
 
-def begins_like_trace(path: Path) -> bool:
-    """Whether a path is a file that begins as a trace of `simulate` does, with a line of JSON for a message or an iteration."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(16).startswith(_STARTS)
+def begins_like_trace(opened: Opened) -> bool:
+    """Whether a file begins as a trace of `simulate` does, with a line of JSON for a message or an iteration."""
+    return opened.start.startswith(_STARTS)
 
 
 def timeline_picture(trace: Path, title: str | None) -> str:
