@@ -8,8 +8,8 @@ from pathlib import Path
 from certree.extras.reports.pictures.colours import GREY, GRID, INK, lightened, of_chunk
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import Opened
 from certree.models.common.fields import Fields
+from certree.models.common.files import Opened
 from certree.models.traces.lines import trace_lines
 
 MAX_SPANS, MAX_NODES, MOST_LANES = 20_000, 64, 8
