@@ -4,21 +4,15 @@ A device that waits on a semaphore blocks a thread of XLA, so there are several 
 the time is over.
 """
 
-import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import numpy as np
 
 from certree.api.reports.text import size_words
 from certree.extras.pallas.make.kernel_plans import plan_of_schedule
 from certree.extras.pallas.model.kernel_module import VMEM_BYTES, vmem_bytes, written_module
 from certree.extras.runtimes.run.executors import EXECUTORS, Results, Task
-from certree.extras.runtimes.run.local import Outcome
 from certree.extras.runtimes.run.numbers import TYPES
-from certree.extras.xla.model.jax_module import collective_name, function_name
 from certree.extras.xla.run.arrays import Arrays
-from certree.extras.xla.run.jax_executor import devices_for, run_in_child
+from certree.extras.xla.run.jax_executor import devices_for, run_module
 from certree.extras.xla.run.modules import require_jax
 from certree.models.common.errors import UnsupportedError
 
@@ -35,29 +29,14 @@ class PallasExecutor:
         require_jax()
         plan = plan_of_schedule(task.schedule)
         devices = devices_for(task, plan.ranks, MOST_DEVICES)
-        arrays = Arrays(task.schedule, task.duties, task.type)
-        used = vmem_bytes(plan, arrays.unit * np.dtype(TYPES[task.type]).itemsize)
+        unit = Arrays(task.schedule, task.duties, task.type).unit
+        used = vmem_bytes(plan, unit * np.dtype(TYPES[task.type]).itemsize)
         if used > VMEM_BYTES:
             size = size_words(task.message_bytes)
             raise UnsupportedError(
                 f"a kernel for {size} takes {used:,} bytes of vector memory; allowed: up to {VMEM_BYTES:,}; --on jax takes any size"
             )
-        stated = {
-            "function": function_name(collective_name(plan.layout)),
-            "type": task.type,
-            "operation": task.operation,
-            "iterations": task.iterations,
-            "own": False,
-            "interpret": True,
-        }
-        with TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            (folder / "module.py").write_bytes(written_module(plan))
-            np.save(folder / "x.npy", arrays.inputs())
-            (folder / "task.json").write_text(json.dumps(stated))
-            done = run_in_child(folder, devices, plan.ranks, task.seconds, THREADS * devices)
-            digests = arrays.digests(np.load(folder / "y.npy"))
-        outcomes = [Outcome(found, done["seconds"]) for found in digests]
+        outcomes, done = run_module(task, plan.layout, written_module(plan), devices, THREADS * devices, own=False, interpret=True)
         operations = sum(map(len, plan.operations))
         more = {"on": "pallas", "operations": operations, "jax_version": done["jax"], "platform": done["platform"]}
         more |= {"compile_seconds": done["compile_seconds"]}

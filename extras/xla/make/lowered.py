@@ -1,17 +1,15 @@
 """From a schedule to StableHLO: the module for JAX, lowered by JAX in a process of its own, for devices that need not be there."""
 
 import json
-import os
-import subprocess
-import sys
-from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from certree.extras.xla.make.permutes import lower_to_permutes
+from certree.extras.xla.model.child_process import OvertimeError, cpu_environment, last_line, run_script
 from certree.extras.xla.model.hlo_reader import require_jaxlib
-from certree.extras.xla.model.jax_module import collective_name, function_name, written_module
+from certree.extras.xla.model.jax_module import written_module
 from certree.extras.xla.model.permute_program import PermuteProgram
+from certree.extras.xla.model.template_module import collective_name, function_name
 from certree.models.common.errors import UnsupportedError, short
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
@@ -34,27 +32,22 @@ def lowered_module(schedule: Schedule, message_bytes: int) -> bytes:
         folder = Path(temporary)
         (folder / "module.py").write_bytes(written_module(program))
         (folder / "task.json").write_text(json.dumps(task))
-        with as_file(files("certree.extras.xla.make") / "lowering_child.py") as child:
-            command = [sys.executable, "-I", str(child), str(folder)]
-            done = _run(command, folder)
-        if done is not None:
-            raise UnsupportedError(f"as StableHLO: JAX does not lower it: {short(done)}")
+        if (fault := _lower(folder)) is not None:
+            raise UnsupportedError(f"as StableHLO: JAX does not lower it: {short(fault)}")
         text = (folder / "module.mlir").read_bytes()
     return f"// Written by `certree export --format stablehlo` for: {program.about}\n".encode() + text
 
 
-def _run(command: list[str], folder: Path) -> str | None:
+def _lower(folder: Path) -> str | None:
     """Run the process; what it says where it fails."""
     # what is set for JAX, such as 64-bit numbers, would change the text
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")} | {"JAX_PLATFORMS": "cpu"}
     try:
-        done = subprocess.run(command, capture_output=True, env=environment, timeout=SECONDS, cwd=folder, check=False)
-    except subprocess.TimeoutExpired:
+        done = run_script("certree.extras.xla.make:lowering_child.py", folder, SECONDS, cpu_environment("JAX_"))
+    except OvertimeError:
         return f"it takes more than {SECONDS} s"
     if done.returncode == 0 and (folder / "module.mlir").exists():
         return None
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else f"its process ended with code {done.returncode}"
+    return last_line(done) or f"its process ended with code {done.returncode}"
 
 
 def input_shape(program: PermuteProgram, unit: int) -> list[int]:

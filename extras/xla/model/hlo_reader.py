@@ -5,9 +5,6 @@ import binascii
 import importlib.util
 import json
 import re
-import subprocess
-import sys
-from importlib.resources import as_file, files
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.extras.xla.model.child_process import OvertimeError, run_script
 from certree.extras.xla.model.hlo import HloBlock, HloFunction, HloMesh, HloModule, HloOperation, HloType
 from certree.extras.xla.model.hlo_child import BYTECODE
 from certree.models.common.errors import InputError, ToolMissingError, short
@@ -41,12 +39,10 @@ def read_hlo(data: bytes, where: str) -> HloModule:
     with TemporaryDirectory() as temporary:
         file = Path(temporary) / "module"
         file.write_bytes(data)
-        with as_file(files("certree.extras.xla.model") / "hlo_child.py") as child:
-            command = [sys.executable, "-I", str(child), str(file)]
-            try:
-                done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
-            except subprocess.TimeoutExpired:
-                raise InputError(f"{where}: the parser of jaxlib takes more than {SECONDS} s") from None
+        try:
+            done = run_script("certree.extras.xla.model:hlo_child.py", file, SECONDS)
+        except OvertimeError:
+            raise InputError(f"{where}: the parser of jaxlib takes more than {SECONDS} s") from None
     if done.returncode:
         raise InputError(f"{where}: damaged; the parser of jaxlib ends with code {done.returncode} and does not say where")
     return module_of(json.loads(done.stdout), where)

@@ -5,9 +5,6 @@ XLA reads how many devices it makes of a CPU when it starts, so that this proces
 
 import json
 import os
-import subprocess
-import sys
-from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from certree.api.api_errors import ExecutionError
+from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.run.executors import EXECUTORS, Results, Task
 from certree.extras.runtimes.run.local import Outcome
 from certree.extras.xla.make.permutes import lower_to_permutes
-from certree.extras.xla.model.jax_module import collective_name, function_name, written_module
-from certree.extras.xla.model.permute_program import PermuteProgram
+from certree.extras.xla.model.child_process import OvertimeError, cpu_environment, last_line, run_script
+from certree.extras.xla.model.jax_module import written_module
+from certree.extras.xla.model.template_module import collective_name, function_name
 from certree.extras.xla.run.arrays import Arrays
 from certree.extras.xla.run.modules import require_jax
 from certree.models.common.errors import InputError
@@ -37,29 +36,11 @@ class JaxExecutor:
         require_jax()
         program = lower_to_permutes(task.schedule)
         devices = devices_for(task, program.ranks, MOST_DEVICES)
-        arrays = Arrays(task.schedule, task.duties, task.type)
-        with TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            (folder / "module.py").write_bytes(written_module(program))
-            np.save(folder / "x.npy", arrays.inputs())
-            (folder / "task.json").write_text(json.dumps(_stated(task, program)))
-            done = run_in_child(folder, devices, program.ranks, task.seconds)
-            digests = arrays.digests(np.load(folder / "y.npy"))
-        outcomes = [Outcome(found, done["seconds"]) for found in digests]
+        own = task.schedule.collective == Collective(CollectiveKind.ALL_REDUCE)
+        outcomes, done = run_module(task, program.layout, written_module(program), devices, own=own)
         more = {"on": "jax", "permutes": program.permutes, "jax_version": done["jax"], "platform": done["platform"]}
         more |= {name: done[name] for name in ("stablehlo_bytes", "compile_seconds", "own_seconds")}
         return Results(outcomes, more, _words(more))
-
-
-def _stated(task: Task, program: PermuteProgram) -> dict[str, Any]:
-    own = task.schedule.collective == Collective(CollectiveKind.ALL_REDUCE)
-    return {
-        "function": function_name(collective_name(program.layout)),
-        "type": task.type,
-        "operation": task.operation,
-        "iterations": task.iterations,
-        "own": own,
-    }
 
 
 def devices_for(task: Task, ranks: int, most: int) -> int:
@@ -72,24 +53,38 @@ def devices_for(task: Task, ranks: int, most: int) -> int:
     return devices
 
 
-def run_in_child(folder: Path, devices: int, ranks: int, seconds: float, threads: int | None = None) -> dict[str, Any]:
+def run_module(
+    task: Task, layout: Layout, text: bytes, devices: int, threads: int | None = None, **stated: bool
+) -> tuple[list[Outcome], dict[str, Any]]:
+    """The outcomes of a module for a collective, and what `done.json` says. `stated`: whether there is a kernel to `interpret`, and
+    whether JAX's `own` all-reduce is timed, too. Errors and `threads` as `_run_in_child`."""
+    arrays = Arrays(task.schedule, task.duties, task.type)
+    told = {"function": function_name(collective_name(layout)), "type": task.type, "operation": task.operation}
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "module.py").write_bytes(text)
+        np.save(folder / "x.npy", arrays.inputs())
+        (folder / "task.json").write_text(json.dumps({**told, "iterations": task.iterations, **stated}))
+        done = _run_in_child(folder, devices, layout.ranks, task.seconds, threads)
+        digests = arrays.digests(np.load(folder / "y.npy"))
+    return [Outcome(found, done["seconds"]) for found in digests], done
+
+
+def _run_in_child(folder: Path, devices: int, ranks: int, seconds: float, threads: int | None = None) -> dict[str, Any]:
     """Start the process, wait for it, and return what `done.json` says; ExecutionError where it fails or needs more seconds.
 
     `threads`: of XLA on the CPU, by default as many as it takes itself.
     """
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
-    environment = {name: value for name, value in os.environ.items() if name != "JAX_DISABLE_JIT"}
-    environment |= {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"} | ({} if threads is None else {"NPROC": str(threads)})
-    with as_file(files("certree.extras.xla.run") / "jax_child.py") as child:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", str(child), str(folder)], env=environment, capture_output=True, timeout=seconds, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise _failed(ranks, "the devices of JAX did not end within the time limit") from None
+    environment = cpu_environment("JAX_DISABLE_JIT") | {"XLA_FLAGS": flags}
+    environment |= {} if threads is None else {"NPROC": str(threads)}
+    try:
+        done = run_script("certree.extras.xla.run:jax_child.py", folder, seconds, environment)
+    except OvertimeError:
+        raise _failed(ranks, "the devices of JAX did not end within the time limit") from None
     if done.returncode or not (folder / "done.json").exists():
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise _failed(ranks, f"the process of JAX ended, exit code {done.returncode}: {lines[-1]}")
+        said = last_line(done) or "it said nothing"
+        raise _failed(ranks, f"the process of JAX ended, exit code {done.returncode}: {said}")
     found: dict[str, Any] = json.loads((folder / "done.json").read_text())
     return found
 

@@ -8,7 +8,8 @@ from typing import Any
 from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.extras.xla.make.permutes import lower_to_permutes
-from certree.extras.xla.model.jax_module import function_name, written_module
+from certree.extras.xla.model.jax_module import written_module
+from certree.extras.xla.model.template_module import function_name
 from certree.models.common.errors import ToolMissingError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.checker import verify_schedule

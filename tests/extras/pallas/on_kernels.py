@@ -3,10 +3,8 @@
 XLA_FLAGS must ask for 8 devices before this process starts. A check returns nothing, or raises.
 """
 
-import json
 import random
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
@@ -15,7 +13,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.experimental.pallas import tpu
 from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
@@ -27,22 +24,11 @@ from certree.extras.pallas.model.kernel_plan import KernelPlan
 from certree.extras.xla.run.modules import executed, function_of
 from certree.models.schedule.collective import Collective, CollectiveKind
 from tests.extras.pallas.planted import row_overwritten_while_it_is_sent, wait_for_an_arrival_too_late
+from tests.extras.xla.device_checks import MESH, METHODS, OWN, Checks
 from tests.synth.execution import make
 
-CHECKS: dict[str, Callable[[], None]] = {}
-MESH = Mesh(np.array(jax.devices()[:4]), ("d",))
-OWN: dict[str, Callable[[Any], Any]] = {
-    "all-reduce": lambda x: lax.psum(x, "d"),
-    "all-gather": lambda x: lax.all_gather(x, "d"),
-    "reduce-scatter": lambda x: lax.psum_scatter(x, "d", scatter_dimension=0, tiled=False),
-    "all-to-all": lambda x: lax.all_to_all(x, "d", 0, 0),
-}
-METHODS = {"all-to-all": "flows"}
-
-
-def check(function: Callable[[], None]) -> Callable[[], None]:
-    CHECKS[function.__name__] = function
-    return function
+CHECKS = Checks()
+check = CHECKS.add
 
 
 def of(plan: KernelPlan, names: Any = "d", *, races: bool = False, **options: Any) -> Callable[[Any], Any]:
@@ -147,17 +133,5 @@ def what_the_race_detector_of_jax_finds() -> None:
         assert ("RACE DETECTED" in told.getvalue()) is is_found, fault
 
 
-def main(names: list[str]) -> None:
-    """Run these checks, by default all."""
-    found: dict[str, str] = {}
-    for name in names or CHECKS:
-        try:
-            CHECKS[name]()
-            found[name] = ""
-        except Exception:
-            found[name] = traceback.format_exc()
-    sys.stdout.write(json.dumps(found))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    CHECKS.run(sys.argv[1:])

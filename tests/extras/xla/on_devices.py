@@ -3,9 +3,7 @@
 XLA_FLAGS must ask for 8 devices before this process starts. A check returns nothing, or raises.
 """
 
-import json
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -21,23 +19,11 @@ import certree.api as ct
 from certree.extras.xla.run.modules import function_of, module_of
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import Collective, CollectiveKind
+from tests.extras.xla.device_checks import MESH, METHODS, OWN, Checks
 from tests.synth.execution import make
 
-CHECKS: dict[str, Callable[[], None]] = {}
-MESH = Mesh(np.array(jax.devices()[:4]), ("d",))
-OWN: dict[str, Callable[[Any], Any]] = {
-    "all-reduce": lambda x: lax.psum(x, "d"),
-    "all-gather": lambda x: lax.all_gather(x, "d"),
-    "reduce-scatter": lambda x: lax.psum_scatter(x, "d", scatter_dimension=0, tiled=False),
-    "all-to-all": lambda x: lax.all_to_all(x, "d", 0, 0),
-}
-METHODS = {"all-to-all": "flows"}
-
-
-def check(function: Callable[[], None]) -> Callable[[], None]:
-    """Register a check under the name of its function."""
-    CHECKS[function.__name__] = function
-    return function
+CHECKS = Checks()
+check = CHECKS.add
 
 
 def ours(kind: str, root: int | None = None, network: str = "ring:4") -> Any:
@@ -252,17 +238,5 @@ def refusals() -> None:
         assert words in said, (words, said)
 
 
-def main(names: list[str]) -> None:
-    """Run these checks, by default all."""
-    found: dict[str, str] = {}
-    for name in names or CHECKS:
-        try:
-            CHECKS[name]()
-            found[name] = ""
-        except Exception:
-            found[name] = traceback.format_exc()
-    sys.stdout.write(json.dumps(found))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    CHECKS.run(sys.argv[1:])

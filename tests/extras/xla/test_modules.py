@@ -11,6 +11,7 @@ import certree.api as ct
 from certree.extras.xla.check.permute_checker import verify_permutes
 from certree.extras.xla.make.permutes import lower_to_permutes
 from certree.extras.xla.model.jax_module import read_module, written_module
+from certree.extras.xla.model.packed import packed
 from certree.extras.xla.model.permute_program import PermuteProgram
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
@@ -100,6 +101,7 @@ def test_what_is_wrong_is_said() -> None:
 
 
 TEXT = written_module(lower_to_permutes(written_out(make("ring", "ring:2", "all-reduce")))).decode()
+PACKED = packed(np.array([0, 1]), as_list=False)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,8 @@ TEXT = written_module(lower_to_permutes(written_out(make("ring", "ring:2", "all-
         ("DEPTH = 2, 1, 1, 1", "DEPTH = 2, 1, 0, 1", "1 rows in a step; the inbox has 0"),
         ("DEPTH = 2, 1, 1, 1", "DEPTH = 2, 0, 1, 1", "REPEATS is 0; allowed: 1 to"),
         ("None, None, None", "0, None, None", "ROOT is 0; all-reduce has none"),
+        ("2, None, None, None", f"2, None, {PACKED}, None", "MEMBERS is .*; expected lists of whole numbers, or None"),
+        ("2, None, None, None", f"2, None, None, {PACKED}", "DEMAND is .*; expected lists of whole numbers, or None"),
         ("LOAD = [[0, 1], [0, 1]]", "LOAD = ('u1', (2, 2), 'xx')", "LOAD: the text has other bytes than 4"),
         ("LOAD = [[0, 1], [0, 1]]", "LOAD = ('u8', (2, 2), '')", "expected u1, <i2, <i4"),
         ("# constants of the schedule\n", "", "it lacks the line '# constants"),
