@@ -6,20 +6,18 @@ from tempfile import TemporaryDirectory
 from certree.extras.goals.run.aim import Wanted, goal
 from certree.extras.runtimes.formats.program_format import load_program_formats
 from certree.extras.runtimes.model.limits import EXECUTORS, PLAN_EXECUTOR
+from certree.extras.runtimes.programs import verify_program
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import Opened
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
 
 def _within(schedule: AnySchedule, executor: str, format_name: str) -> AnySchedule:
     """The schedule, where its program, written and read back, keeps the executor's limits; UnsupportedError with the limit."""
-    entry, plan = load_program_formats()[format_name], written_out(schedule)
-    root = plan.collective.root
+    entry = load_program_formats()[format_name]
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"program{entry.suffix}"
-        path.write_bytes(entry.write(plan, None))
-        rank = None if root is None else int(plan.topology.rank[root])
-        answer = entry.execute(entry.read(Opened(path)), plan.collective.kind, rank, executor)
+        path.write_bytes(entry.write(written_out(schedule), None))
+        answer = verify_program(path, executor=executor).program
     if not answer.valid:
         raise UnsupportedError(answer.verdict.violations[0].message)
     return schedule
