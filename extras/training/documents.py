@@ -9,7 +9,7 @@ PARTS |= {
 }
 DOCUMENTS |= {
     "train": """
-        workload topology loop timing machine order: text
+        workload topology loop accelerator timing machine order: text
         system: text?
         methods: {text}
         pieces iterations: count

@@ -7,7 +7,7 @@ import pytest
 from referencing import Registry, Resource
 
 from certree.api.listings import schemas
-from certree.extras.training.model.systolic import Accelerator
+from certree.extras.training.model.accelerators.systolic import SystolicArrays
 from certree.extras.training.model.transformer import parse_transformer
 from certree.extras.training.model.workload_file import WORKLOADS, load_workload, read_workload, workload_document
 from certree.models.common.errors import InputError
@@ -101,7 +101,7 @@ DOCUMENTS = [
     ("schedule", schedule_document(replace(built(), made_for=MADE_FOR))),
     ("symmetric-schedule", symmetric_document(replace(turning("ring:2"), made_for=MADE_FOR))),
     ("schedule", schedule_document(replace(pair_all_reduce(), routes=((0,),), buffers=2, virtual_channel=[3]))),
-    ("workload", workload_document(parse_transformer("transformer:layers=1,width=4,heads=2,sequence=2,data=2", Accelerator()))),
+    ("workload", workload_document(parse_transformer("transformer:layers=1,width=4,heads=2,sequence=2,data=2", SystolicArrays()))),
     ("workload", WORKLOADS.load("multitree-alphagozero")),
 ]
 

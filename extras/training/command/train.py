@@ -48,8 +48,9 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY|LIST",
               help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7; its links are its own "
                    "(repeatable).")  # fmt: skip
-@click.option("--accelerator", multiple=True, callback=key_values, metavar="NAME=VALUE",
-              help="For workloads of shapes: rows, columns, arrays, clock_hertz, dataflow, batch, ... (repeatable).")  # fmt: skip
+@click.option("--accelerator", multiple=True, metavar="NAME|FIELD=VALUE",
+              help="What computes shapes and transformers: h100, mi300x, tpu-v5p, ..., efficiency=0.6 of its peak; or systolic "
+                   "arrays: rows, columns, arrays, clock_hertz, dataflow, batch, ... (repeatable).")  # fmt: skip
 @click.option("--iterations", type=COUNT, default=2, show_default=True, help="Run N iterations.")
 @click.option("--order", type=click.Choice(list(map(str, Order))), default="fifo", show_default=True,
               help="Which collective goes first.")  # fmt: skip
@@ -78,7 +79,7 @@ def train_command(
     endpoint: Endpoint,
     system: str,
     groups: Mapping[str, str],
-    accelerator: Mapping[str, str],
+    accelerator: Sequence[str],
     iterations: int,
     order: str,
     pieces: int,

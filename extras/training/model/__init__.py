@@ -1,7 +1,7 @@
 """Training workloads: layers with compute cycles and collectives, and the loops that run them.
 
 - `workload`: layers, their parts, loops; `workload_file`: TOML files and the workloads in `presets`
-- `systolic`: cycles of a layer on systolic arrays, from its shape
+- `accelerators`: how long an accelerator computes a layer, from its shape
 - `chakra_trace`: traces of Chakra
 - `imports`: tables of SCALE-Sim and texts of ASTRA-sim 1.0; `transformer`: a transformer by formula
 - `passes`: the order of computing, asking and waiting; `queue`: collectives that share a network; `training`: the two together

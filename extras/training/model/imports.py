@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from certree.extras.training.model.systolic import Shape
+from certree.extras.training.model.accelerators.accelerator import Shape
 from certree.extras.training.model.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload
 from certree.models.common.errors import InputError, short, unknown_name
 from certree.models.common.files import csv_rows

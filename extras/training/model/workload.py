@@ -129,7 +129,7 @@ class Workload(Shown):
     which the all-to-all of layer 0 is waited for. `first_input_gradient`: whether the data loop computes that of layer 0.
     `stages` and `micro_batches`: of a pipeline; the layers are those of one stage, for one micro-batch. `groups`: how many nodes
     take part in a collective of each group; groups without an entry have all nodes. `acts`: of a trace loop, what is done in turn,
-    each on the forward part of the layer of that number.
+    each on the forward part of the layer of that number. `accelerator`: what computes it; empty where a file states cycles.
     """
 
     shown: ClassVar[Mapping[str, str]] = {
@@ -148,6 +148,7 @@ class Workload(Shown):
     micro_batches: int = 1
     groups: Mapping[str, int] = field(default_factory=dict)
     acts: tuple[tuple[Act, int], ...] = ()
+    accelerator: str = ""
 
     def __post_init__(self) -> None:
         if not self.layers:
@@ -169,6 +170,12 @@ class Workload(Shown):
     def facts(self) -> dict[str, object]:
         """Layers, the loop, cycles and bytes of gradients."""
         return super().facts() | {"layers": len(self.layers)}
+
+    @property
+    def computed_by(self) -> str:
+        """Behind the word computed: by an accelerator, or in cycles that the workload states."""
+        clock = f"{float(self.clock_hertz / 10**9):.6g} GHz"
+        return f"by {self.accelerator}" if self.accelerator else f"in the cycles of the workload, at {clock}"
 
     @property
     def cycles(self) -> int:

@@ -1,15 +1,16 @@
-"""Workload files: TOML with the cycles of each layer, or with shapes and the accelerator that they are computed on; and presets."""
+"""Workload files: TOML with the cycles of each layer, or with shapes or a transformer and what computes them; presets."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from certree.extras.runtimes.model.chakra import SUFFIX, read_chakra
+from certree.extras.training.model.accelerators.accelerator import Accelerator, Shape, layers_of
+from certree.extras.training.model.accelerators.reading import NAME, read_accelerator
 from certree.extras.training.model.chakra_trace import trace_workload
 from certree.extras.training.model.imports import SUFFIXES, astra_workload, scale_sim_shapes
-from certree.extras.training.model.systolic import Accelerator, Shape, layers_of
 from certree.extras.training.model.transformer import TRANSFORMER, parse_transformer
 from certree.extras.training.model.workload import EVERYWHERE, MOST, Communication, Layer, Loop, Part, Workload, alltoallv
 from certree.models.common.errors import InputError, located, short, unknown_name
@@ -28,12 +29,15 @@ def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Wo
     """A workload by name, of a file (.toml; .csv of SCALE-Sim; .txt of ASTRA-sim 1.0; .et of Chakra), or by formula
     (`transformer:...`).
 
-    `accelerator`: fields of `systolic.Accelerator` as texts, in place of those of the file; for shapes only. InputError says what
-    is wrong and where.
+    Fields of a transformer may be changed: `llama3-8b:tensor=8,data=4`. `accelerator`: by `name` one, or fields of one as
+    texts, in place of those of the file; for shapes and transformers only. InputError says what is wrong and where.
     """
     changed = dict(accelerator or {})
     if name.startswith(TRANSFORMER):
         return parse_transformer(name, read_accelerator({}, changed, name))
+    model, _, parts = name.partition(":")
+    if parts and not name.endswith(".toml") and (model in WORKLOADS.names() or model.endswith(".toml")):
+        return read_workload(parse_toml(WORKLOADS.read(model), model), model, changed, parts)
     if name.endswith(".csv"):
         with located(name):
             array = read_accelerator({}, changed, name)
@@ -52,12 +56,19 @@ def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Wo
     return read_workload(parse_toml(WORKLOADS.read(name), name), name, changed)
 
 
-def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | None = None) -> Workload:
-    """The workload of a parsed file; `accelerator` as in `load_workload`."""
+def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | None = None, parts: str = "") -> Workload:
+    """The workload of a parsed file; `accelerator` as in `load_workload`, `parts` the fields of a transformer that are changed."""
     found = Fields.of_format(document, FORMAT, VERSION, where)
     name, source = found.text("name"), found.text("source", default="")
-    if ("shapes" in found) == ("layers" in found):
-        found.refuse("one of shapes and layers is needed")
+    if sum(form in found for form in ("shapes", "layers", "transformer")) != 1:
+        found.refuse("one of shapes, layers and transformer is needed")
+    if "transformer" in found:
+        array = read_accelerator(found.raw("accelerator", {}), dict(accelerator or {}), where)
+        stated = found.table_of("transformer").table
+        found.done()
+        return replace(parse_transformer(f"{name}:{parts}" if parts else name, array, stated), source=source)
+    if parts:
+        found.refuse(f"it is no transformer, of which {parts!r} could be changed")
     if "shapes" in found:
         array = read_accelerator(found.raw("accelerator", {}), dict(accelerator or {}), where)
         first = found.choice("first_input_gradient", (True, False), default=False)
@@ -77,31 +88,22 @@ def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | No
         stages=found.whole("stages", 1, 1 << 20, default=1),
         micro_batches=found.whole("micro_batches", 1, 1 << 20, default=1),
         groups=found.numbers("groups"),
+        accelerator=found.text("accelerator", default=""),
     )
     found.done()
     return workload
 
 
-def read_accelerator(table: Any, changed: Mapping[str, str], where: str) -> Accelerator:
-    """The accelerator of a table of a file, some fields of which are changed; InputError names the field."""
-    known = {entry.name for entry in fields(Accelerator)}
-    unknown = next((name for name in changed if name not in known), None)
-    if unknown is not None:
-        raise InputError(unknown_name("accelerator field", unknown, sorted(known)))
-    base = Fields(table, f"{where}: accelerator").read(Accelerator)
-    values: dict[str, Any] = dict(changed)
-    if values.get("double_buffered") in ("true", "false"):
-        values["double_buffered"] = values["double_buffered"] == "true"
-    return replace(base, **Fields(values, f"{where}: accelerator", quotes_optional=True).values(Accelerator))
-
-
 def _of_shapes(name: str, shapes: list[Shape], array: Accelerator, source: str) -> Workload:
-    return Workload(name, Loop.DATA, array.clock_hertz, layers_of(shapes, array), source, samples=array.batch)
+    return Workload(
+        name, Loop.DATA, array.clock_hertz, layers_of(shapes, array), source, samples=array.batch, accelerator=array.title
+    )
 
 
 def _no_accelerator(changed: Mapping[str, str], where: str) -> None:
     if changed:
-        raise InputError(f"{where} has cycles, not shapes; accelerator {', '.join(changed)} does not apply")
+        named = ", ".join(value if field == NAME else field for field, value in changed.items())
+        raise InputError(f"{where} has cycles, not shapes; accelerator {named} does not apply")
 
 
 def _shape(found: Fields, number: int, row: Any) -> Shape:
@@ -177,6 +179,7 @@ def workload_document(workload: Workload) -> dict[str, Any]:
     document |= {name: value for name, value in optional.items() if value is not None}
     document |= {"first_input_gradient": workload.first_input_gradient, "stages": workload.stages}
     document |= {"micro_batches": workload.micro_batches, "groups": dict(workload.groups)}
+    document |= {"accelerator": workload.accelerator} if workload.accelerator else {}
     return document | {"layers": [_layer_document(layer) for layer in workload.layers]}
 
 

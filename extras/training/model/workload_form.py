@@ -29,6 +29,8 @@ class _Layer(TypedDict, total=False):
 
 
 class _Accelerator(TypedDict, total=False):
+    name: str
+    efficiency: str
     rows: FromOne
     columns: FromOne
     arrays: FromOne
@@ -45,13 +47,32 @@ _Shape = Annotated[
 ]
 
 
+class _Transformer(TypedDict, total=False):
+    layers: Required[FromOne]
+    width: Required[FromOne]
+    heads: Required[FromOne]
+    sequence: Required[FromOne]
+    batch: FromOne
+    tensor: FromOne
+    data: FromOne
+    pipeline: FromOne
+    expert: FromOne
+    micro_batches: FromOne
+    vocabulary: FromZero
+    inner: FromZero
+    gated: Literal[0, 1]
+    kv_heads: FromZero
+    experts: FromZero
+    active: FromOne
+
+
 @form("workload")
-@ruled(oneOf=[{"required": ["layers", "loop", "clock_hertz"]}, {"required": ["shapes"]}])
+@ruled(oneOf=[{"required": ["layers", "loop", "clock_hertz"]}, {"required": ["shapes"]}, {"required": ["transformer"]}])
 class Workload(TypedDict, total=False):
     """Workload.
 
-    Layers of a network under training, kept as TOML: cycles and collectives of each, or shapes and the accelerator that they are
-    computed on.
+    Layers of a network under training, kept as TOML: cycles and collectives of each, or shapes or a transformer and the accelerator
+    that they are computed on.
     """
 
     name: Required[str]
@@ -66,4 +87,5 @@ class Workload(TypedDict, total=False):
     groups: dict[str, FromZero]
     layers: Annotated[list[_Layer], Entries(1)]
     shapes: Annotated[list[_Shape], Entries(1)]
-    accelerator: _Accelerator
+    transformer: _Transformer
+    accelerator: _Accelerator | str

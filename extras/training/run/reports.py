@@ -26,6 +26,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "workload": workload.name,
         "topology": settings.topology.name,
         "loop": str(workload.loop),
+        "accelerator": workload.computed_by,
         "timing": str(settings.timing),
         "system": settings.system if settings.timing is Timing.ENDPOINTS else None,
         "machine": settings.endpoint.name if settings.timing is Timing.ENDPOINTS and settings.endpoint else settings.machine.name,
@@ -117,6 +118,7 @@ def training_words(report: dict[str, Any]) -> str:
         f"  {report['loop']} loop, {methods}; {timing}, machine {one_line(report['machine'])}, {report['order']}"
         + ("" if report["overlap"] else ", no overlap")
         + (", groups take turns" if report["shared"] else ""),
+        f"  computed {one_line(report['accelerator'])}",
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),
     ]

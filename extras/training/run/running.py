@@ -9,6 +9,7 @@ from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.training.model.accelerators.reading import parse_accelerator
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
@@ -26,7 +27,7 @@ def train(
     network: Network,
     *,
     groups: Mapping[str, Network | Sequence[int]] | None = None,
-    accelerator: Mapping[str, str] | None = None,
+    accelerator: str | Sequence[str] | Mapping[str, str] | None = None,
     method: str | Sequence[str] = (),
     timing: str = "closed-form",
     flow: str = "message",
@@ -47,7 +48,8 @@ def train(
 
     `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
     a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7"; groups have links of their own.
-    `accelerator`: fields of the systolic arrays, for workloads that state shapes. `method`: "ring", or for a kind of collective
+    `accelerator`: a name such as "h100" (`certree list` has all), texts such as "efficiency=0.6", or both, for
+    workloads that state shapes or a transformer. `method`: "ring", or for a kind of collective
     "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
     or "paced", simulated (`flow` "message" or "packet"); "endpoints", of the `system` of `endpoint`; "aggregate", added in
     switches. What cannot be paced is simulated in slots.
@@ -67,7 +69,7 @@ def train(
     for what, name, allowed in (("timing", timing, TIMINGS), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
         if name not in allowed:
             raise InputError(unknown_name(what, name, allowed))
-    found = workload if isinstance(workload, Workload) else load_workload(str(workload), accelerator)
+    found = workload if isinstance(workload, Workload) else load_workload(str(workload), parse_accelerator(accelerator))
     settings = Settings(
         workload=found,
         topology=topology,

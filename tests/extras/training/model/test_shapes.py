@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from certree.extras.training.model.systolic import Accelerator, Dataflow, Shape
+from certree.extras.training.model.accelerators.accelerator import Shape
+from certree.extras.training.model.accelerators.systolic import Dataflow, SystolicArrays
 from certree.extras.training.model.transformer import parse_transformer
 from certree.extras.training.model.workload import Phase
 from certree.extras.training.model.workload_file import WORKLOADS, load_workload, read_workload, workload_document
@@ -27,7 +28,7 @@ def outputs(shape: Shape) -> int:
 
 
 def test_a_convolution_on_outputs_that_stay():
-    array = Accelerator(rows=4, columns=4)
+    array = SystolicArrays(rows=4, columns=4)
     assert outputs(CONVOLUTION) == CONVOLUTION.positions == 12
     forward, back, weight = array.cycles(CONVOLUTION)
     assert forward == folds(12, 6, 4, 4) * 45 + 6
@@ -36,7 +37,7 @@ def test_a_convolution_on_outputs_that_stay():
 
 
 def test_without_double_buffering_every_fold_fills_and_drains():
-    array = Accelerator(rows=4, columns=4, double_buffered=False)
+    array = SystolicArrays(rows=4, columns=4, double_buffered=False)
     assert array.cycles(CONVOLUTION)[0] == folds(12, 6, 4, 4) * (45 + 2 * 4 + 4 - 2)
 
 
@@ -44,9 +45,9 @@ def test_without_double_buffering_every_fold_fills_and_drains():
     (Dataflow.WEIGHT, 45, 6, 12), (Dataflow.INPUT, 45, 12, 6),
 ])  # fmt: skip
 def test_other_dataflows(dataflow, across, along, deep):
-    plain = Accelerator(rows=4, columns=3, dataflow=dataflow, double_buffered=False)
+    plain = SystolicArrays(rows=4, columns=3, dataflow=dataflow, double_buffered=False)
     assert plain.cycles(CONVOLUTION)[0] == folds(across, along, 4, 3) * (deep + 2 * 4 + 3 - 2)
-    buffered = Accelerator(rows=4, columns=3, dataflow=dataflow)
+    buffered = SystolicArrays(rows=4, columns=3, dataflow=dataflow)
     assert buffered.cycles(CONVOLUTION)[0] == folds(across, along, 4, 3) * max(deep, 4) + 2 * 4 + 3 - 2
 
 
@@ -67,18 +68,18 @@ SCALE_SIM_CYCLES = """
 @pytest.mark.parametrize("line", SCALE_SIM_CYCLES.strip().split("\n"))
 def test_cycles_of_scale_sim(line):
     (rows, columns), (positions, products, filters), theirs = (map(int, part.split()) for part in line.split(","))
-    arrays = {dataflow: Accelerator(rows, columns, dataflow=dataflow, double_buffered=False) for dataflow in Dataflow}
+    arrays = {dataflow: SystolicArrays(rows, columns, dataflow=dataflow, double_buffered=False) for dataflow in Dataflow}
     output, weight, inputs = (arrays[dataflow].product(positions, products, filters) for dataflow in Dataflow)
     draining = folds(positions, filters, rows, columns) * rows  # of outputs, which its analytical mode counts as well
     assert (output - draining, weight, inputs) == tuple(theirs)
 
 
 def test_a_batch_is_dealt_to_the_arrays_and_their_gradients_are_added():
-    one, many = Accelerator(rows=4, columns=4), Accelerator(rows=4, columns=4, arrays=3, batch=3)
+    one, many = SystolicArrays(rows=4, columns=4), SystolicArrays(rows=4, columns=4, arrays=3, batch=3)
     assert many.cycles(CONVOLUTION)[:2] == one.cycles(CONVOLUTION)[:2]
     weights = 45 * 6
     assert many.cycles(CONVOLUTION)[2] == one.cycles(CONVOLUTION)[2] + 3 * ceil_div(ceil_div(weights, 3), 4)
-    two = Accelerator(rows=4, columns=4, arrays=3, batch=4)
+    two = SystolicArrays(rows=4, columns=4, arrays=3, batch=4)
     assert two.cycles(CONVOLUTION)[0] == folds(2 * 12, 6, 4, 4) * 45 + 6
 
 
@@ -98,6 +99,11 @@ KNOWN = {
     "alexnet": (8, 4 * 62367776, "0.9 76.3 0.8"),
     "vgg16": (16, 4 * 138344128, "12.2 18.0 14.9"),
     "gnmt": (19, 856686592, "5.9 5.9 5.2"),
+    "llama3-8b": (193, 0, "159.8 159.8 159.8"),
+    "llama3-70b": (481, 0, "1328.7 1328.7 1328.7"),
+    "llama3-405b": (757, 0, "7246.0 7246.0 7246.0"),
+    "gpt3-175b": (577, 0, "742.7 742.7 742.7"),
+    "mixtral-8x7b": (193, 0, "246.7 246.7 246.7"),
 }
 
 
@@ -125,7 +131,7 @@ def test_a_table_of_scale_sim(tmp_path):
     (tmp_path / "net.csv").write_text(SCALE_SIM)
     workload = load_workload(str(tmp_path / "net.csv"), {"rows": "4", "columns": "4"})
     assert [layer.name for layer in workload.layers] == ["Conv", "FC"]
-    assert workload.layers[0].forward.cycles == Accelerator(rows=4, columns=4).cycles(CONVOLUTION)[0]
+    assert workload.layers[0].forward.cycles == SystolicArrays(rows=4, columns=4).cycles(CONVOLUTION)[0]
     assert workload.gradient_bytes == 4 * (45 * 6 + 48)
 
 
@@ -133,7 +139,7 @@ def test_a_table_of_matrix_products_and_one_with_two_strides(tmp_path):
     (tmp_path / "products.csv").write_text("Layer, M, N, K,\nG, 12, 6, 45,\n")
     array = {"rows": "4", "columns": "4"}
     (layer,) = load_workload(str(tmp_path / "products.csv"), array).layers
-    assert layer.forward.cycles == Accelerator(rows=4, columns=4).product(12, 45, 6)
+    assert layer.forward.cycles == SystolicArrays(rows=4, columns=4).product(12, 45, 6)
     assert layer.weight_gradient.communication.bytes == 4 * 45 * 6
     (tmp_path / "net.csv").write_text(SCALE_SIM)
     (tmp_path / "two.csv").write_text(SCALE_SIM.replace(", 6, 2,", ", 6, 2, 2,"))
@@ -177,7 +183,7 @@ def test_refused(tmp_path, suffix, text, reason):
 
 
 def test_a_transformer_of_one_node_has_the_products_of_its_blocks():
-    array = Accelerator(rows=8, columns=8)
+    array = SystolicArrays(rows=8, columns=8)
     workload = parse_transformer("transformer:layers=2,width=16,heads=4,sequence=32,batch=3,data=2", array)
     assert [layer.name for layer in workload.layers[:6]] == [
         "0.qkv",
@@ -198,7 +204,7 @@ def test_a_transformer_of_one_node_has_the_products_of_its_blocks():
 def test_a_transformer_in_parallel():
     parallel = "tensor=2,data=4,expert=2,pipeline=2,micro_batches=2"
     text = f"transformer:layers=4,width=16,heads=4,sequence=32,batch=4,vocabulary=100,{parallel}"
-    workload = parse_transformer(text, Accelerator())
+    workload = parse_transformer(text, SystolicArrays())
     assert workload.groups == {"tensor": 2, "data": 4, "expert": 2, "expert data": 2, "pipeline": 2}
     assert (workload.stages, workload.micro_batches, len(workload.layers)) == (2, 2, 2 * 8 + 2)
     activations = 4 * 32 * 2 * 16

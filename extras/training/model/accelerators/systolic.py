@@ -21,14 +21,12 @@ weights or inputs stay, and R fewer for each fold where outputs do, as they drai
 the input, as in SCALE-Sim 1; 3.0.0 adds a row and a column of positions where the stride does not divide what is left.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from certree.extras.training.model.workload import EVERYWHERE, Communication, Layer, Part
+from certree.extras.training.model.accelerators.accelerator import Accelerator
 from certree.models.common.fields import Positive
-from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.timing import ceil_div
 
 
@@ -41,37 +39,7 @@ class Dataflow(StrEnum):
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A convolution without padding; a fully connected layer has height and width 1, a matrix product `height` positions."""
-
-    name: str
-    height: int
-    width: int
-    filter_height: int
-    filter_width: int
-    channels: int
-    filters: int
-    stride: int = 1
-
-    @property
-    def positions(self) -> int:
-        """Of the output of one sample."""
-        along = ceil_div(self.height - self.filter_height + 1, self.stride)
-        return along * ceil_div(self.width - self.filter_width + 1, self.stride)
-
-    @property
-    def products(self) -> int:
-        """Of one output value."""
-        return self.filter_height * self.filter_width * self.channels
-
-    @property
-    def weights(self) -> int:
-        """All filters, without biases."""
-        return self.products * self.filters
-
-
-@dataclass(frozen=True)
-class Accelerator:
+class SystolicArrays(Accelerator):
     """Systolic arrays of `rows` x `columns` units. `batch` samples are dealt to the `arrays`, whose gradients are then added:
     `lanes` numbers a cycle in each array, for each a share of the numbers."""
 
@@ -85,12 +53,13 @@ class Accelerator:
     element_bytes: int = 4
 
     @property
-    def samples(self) -> int:
-        """Of the batch in one array, at most."""
-        return ceil_div(self.batch, self.arrays)
+    def title(self) -> str:
+        """Such as `16 arrays of 32x32 units at 1 GHz, output-stationary`."""
+        count = f"{self.arrays} arrays of " if self.arrays > 1 else ""
+        return f"{count}{self.rows}x{self.columns} units at {float(self.clock_hertz / 10**9):.6g} GHz, {self.dataflow}"
 
-    def product(self, positions: int, products: int, filters: int) -> int:
-        """Cycles of a matrix product in one array."""
+    def product(self, positions: int, products: int, filters: int, kept: int = 0) -> int:
+        """Cycles of a matrix product in one array; memory takes no time."""
         rows, columns, deep = {
             Dataflow.OUTPUT: (positions, filters, products),
             Dataflow.WEIGHT: (products, filters, positions),
@@ -108,25 +77,3 @@ class Accelerator:
         if self.arrays == 1:
             return 0
         return ceil_div(ceil_div(numbers, self.arrays), self.columns) * self.arrays
-
-    def cycles(self, shape: Shape) -> tuple[int, int, int]:
-        """Forward, input gradient and weight gradient with its addition over the arrays."""
-        samples = self.samples
-        forward = self.product(samples * shape.positions, shape.products, shape.filters)
-        back = self.product(
-            samples * shape.height * shape.width, shape.filter_height * shape.filter_width * shape.filters, shape.channels
-        )
-        weight = self.product(shape.products, samples * shape.positions, shape.filters)
-        return forward, back, weight + self.addition(shape.weights)
-
-
-def layer_of(shape: Shape, accelerator: Accelerator, group: str = EVERYWHERE, update_cycles: int = 0) -> Layer:
-    """The layer of a shape under data parallelism: an all-reduce of its weight gradients in a group."""
-    forward, back, weight = accelerator.cycles(shape)
-    gradients = Communication(CollectiveKind.ALL_REDUCE, shape.weights * accelerator.element_bytes, group)
-    return Layer(shape.name, Part(forward), Part(back), Part(weight, gradients), update_cycles)
-
-
-def layers_of(shapes: Sequence[Shape], accelerator: Accelerator) -> tuple[Layer, ...]:
-    """A layer for each shape."""
-    return tuple(layer_of(shape, accelerator) for shape in shapes)
