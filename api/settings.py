@@ -1,5 +1,4 @@
-"""Message size and machine for timing and running a schedule: those requested, else those that it was made for, else the
-defaults."""
+"""Message size and machine for timing and running a schedule: those requested, else those recorded, else the defaults."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.reports.text import one_line, size_words
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import MACHINES, Machine, load_machine
-from certree.models.machine.speeds import contradiction, with_speeds_of
+from certree.models.machine.speeds import contradiction, default_machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -35,10 +34,10 @@ def machine_for(topology: Topology, machine: str | Path | Machine | None, tell: 
     """The machine requested, else the default one with the link speeds that the network states (`tell` then receives a line).
     Raises InputError where a requested machine contradicts the network."""
     if machine is None:
-        used = with_speeds_of(topology, parsing.machine())
+        used = default_machine(topology, DEFAULT_MACHINE)
         if used != parsing.machine():
             speed = f"{used.clock_hz / 10**9:.6g} GHz" if topology.bandwidth is None else f"{topology.bandwidth / 10**9:.6g} GB/s"
-            tell(f"timed with {speed} for a link of capacity 1, as the network states; latencies are those of {DEFAULT_MACHINE}")
+            tell(f"timed with {speed} for a link of capacity 1, as the network states; latencies are of {used.name.split()[0]}")
         return used
     asked = parsing.machine(machine)
     if (wrong := contradiction(topology, asked)) is not None:
@@ -69,7 +68,7 @@ def machine_of(schedule: AnySchedule, machine: str | Path | Machine | None, tell
         if name in MACHINES.names() and load_machine(name) != known.machine:
             tell(f"the schedule records other values of machine {name} than the preset has; those recorded are used")
         return known.machine
-    used = with_speeds_of(schedule.topology, parsing.machine()) if machine is None else parsing.machine(machine)
+    used = default_machine(schedule.topology, DEFAULT_MACHINE) if machine is None else parsing.machine(machine)
     if known is None and machine is None:
         tell(f"the schedule records no machine; {used.name} assumed")
     elif known is not None and known.machine != used:

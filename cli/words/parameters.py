@@ -147,7 +147,7 @@ def option_params(*, recorded: bool = False) -> Decorator:
     if recorded:
         help_text = f"{help_text[:-1]}; by default the recorded ones, or {DEFAULT_MACHINE} without any."
         return click.option("--params", "machine", type=MACHINE, help=help_text)
-    help_text = f"{help_text[:-1]}; by default {DEFAULT_MACHINE}, with the speeds of links that the network states."
+    help_text = f"{help_text[:-1]}; by default that of boxes such as h100, or {DEFAULT_MACHINE}, with the speeds of the network."
     return click.option("--params", "machine", type=MACHINE, help=help_text)
 
 

@@ -1,11 +1,12 @@
 """Machines for networks that state the speed of their links, and contradictions between the two."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 
-from certree.models.machine.machine import Machine
+from certree.models.machine.machine import MACHINES, Machine, load_machine
 from certree.models.network.topology import Topology
 
 _REDUCED_LINKS = 8  # links of capacity 1 whose data the reduction unit takes, as on machine multitree
@@ -48,3 +49,14 @@ def with_speeds_of(topology: Topology, machine: Machine) -> Machine:
         reduce_bytes_per_cycle=links * flit,
         packet_payload_bytes=machine.packet_granules * flit,
     )
+
+
+def default_machine(topology: Topology, otherwise: str) -> Machine:
+    """The preset of the boxes that the network names, as `h100:4` or an import with assume=h100, or else the one of that name; with
+    the speeds that the network states. The reduction unit of a preset of boxes stays."""
+    named = re.search(r",assume=([a-z0-9]+)", topology.name) or re.match("([a-z0-9]+)", topology.name)
+    if topology.bandwidth is None or named is None or named[1] not in MACHINES.names():
+        return with_speeds_of(topology, load_machine(otherwise))
+    box = load_machine(named[1])
+    used = with_speeds_of(topology, box)
+    return replace(used, reduce_bytes_per_cycle=max(used.reduce_bytes_per_cycle, box.reduce_bytes_per_cycle))

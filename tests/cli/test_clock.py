@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from certree.api.reports.text import clock_times, rate_words, seconds_words
-from certree.models.machine.machine import load_machine
+from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.spec import parse_topology
 from tests.cli.artefacts import schedule_file, without_first_transfer
@@ -96,10 +96,29 @@ def test_network_with_speeds():
     assert document["machine"] == "multitree at 25 GB/s"
     least = Fraction(7, 4) * (1 << 26) / (300 * 10**9)
     assert least < Fraction(document["seconds"])
-    family = certree("synthesize", "a100:1", "--method", "packing", "--json").document
-    assert (document["seconds"], document["gap"]) == (family["seconds"], family["gap"])
-    assert "timed with 25 GB/s for a link of capacity 1, as the network states; latencies are those of multitree" in told.err
+    assert "timed with 25 GB/s for a link of capacity 1, as the network states; latencies are of multitree" in told.err
     assert "(391.8 µs" in certree("bound", A100, "--size", "64MiB").out
+
+
+def test_machines_of_boxes():
+    """A family, and an import of which its machine was assumed, are timed on the preset of that name."""
+    family = certree("synthesize", "a100:1", "--method", "packing", "--json").document
+    assumed = certree("synthesize", f"{IMPORTS}/a100.txt,assume=a100,links=nvlink", "--method", "packing", "--json").document
+    assert (family["machine"], assumed["machine"]) == ("a100", "a100")
+    assert (family["seconds"], family["gap"]) == (assumed["seconds"], assumed["gap"])
+    assert json_of("synthesize", "a100:1", "--method", "packing", "--params", "a100")["seconds"] == family["seconds"]
+    wider = certree("bound", "mi300x", "--size", "1MiB")
+    assert "timed with 2 GB/s for a link of capacity 1, as the network states; latencies are of mi300x" in wider.err
+
+
+@pytest.mark.parametrize("name", [name for name in MACHINES.names() if load_machine(name).vc_buffer_flits == 1024])
+def test_presets_of_machines(name):
+    """A message between neighbours takes as long as the preset says: 0.6, 1 or 2.7 microseconds without its bytes."""
+    machine = load_machine(name)
+    hops = 1 if name in ("mi250", "mi300x", "tpu-v4", "tpu-v5p", "tpu7x", "trainium2") else 2
+    path = 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + hops * machine.link_latency_cycles
+    assert path in (600, 1000, 2700)
+    assert machine.packet_payload_bytes % machine.flit_bytes == 0
 
 
 def test_contradiction():

@@ -37,6 +37,7 @@ ASSUMED = {
         _machine("dgx2", 3, 100, nvlink=25, nvlinks="switched:6"),
         _machine("a100", 4, 200, nvlink=25, nvlinks="switched:12"),
         _machine("h100", 5, 400, nvlink=25, nvlinks="switched:18"),
+        _machine("b200", 5, 400, nvlink=50, nvlinks="switched:18"),
         _machine("nvl72", 5, 400, nvlink=50, nvlinks="switched:18"),
         _machine("mi250", 4, 200, xgmi=50, family="mi250"),
         _machine("mi300x", 5, 400, xgmi=64, family="mi300x"),

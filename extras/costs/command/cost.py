@@ -42,7 +42,7 @@ DEFAULT_NOTE = (
 def cost_command(
     subjects: tuple[str, ...], collective: Collective, size: int | None, source: str | None, methods: list[str], as_json: bool
 ) -> int:
-    """Cost of schedules, or of methods on a network, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
+    """Cost of schedules, or of methods on a network, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's, ACE's or NCCL's model.
 
     A single schedule is shown in detail: its terms, its coefficients, its traffic, and by GenModel whether it is optimal in memory
     access and in incast, with witnesses. Several are compared in a table. Exit code 1 when a schedule is invalid.

@@ -64,7 +64,7 @@ def cost(
     parameters: str | Path = "gentree",
     methods: Sequence[str] = METHODS,
 ) -> Costs:
-    """Times of schedules, or of methods on networks, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
+    """Times of schedules, or of methods on networks, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's, ACE's or NCCL's model.
 
     `parameters`: a preset or a TOML file, which names its model. `collective`, `root` and `methods` (each `name` or
     `name:option=value:...`) are for networks; their cells come cheapest first. `size` is by default what the schedules were made

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 import certree.api as ct
-from certree.models.machine.speeds import with_speeds_of
+from certree.api.settings import machine_for
+from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[4] / "docs" / "benchmarks" / "boxes.md"
-SPEED = "speed=NV:25GB/s,links=nvlink"
-FAMILY, MATRIX, DUMP, FOUR = "h100:1", f"h100.txt,{SPEED},nvlinks=switched", f"h100.xml,{SPEED}", f"h100_planes.xml,{SPEED}"
-SIZE, MACHINE = "64MiB", ct.machine("multitree")
+SPEED = "assume=h100,links=nvlink"
+FAMILY, MATRIX, DUMP, FOUR = "h100:1", f"h100.txt,{SPEED}", f"h100.xml,{SPEED}", f"h100_planes.xml,{SPEED}"
+SIZE = "64MiB"
 METHODS = ("ring:channels=1", "ring", "halving-doubling", "direct", "packing")
 
 
@@ -55,7 +56,15 @@ def test_one_network(name, modifier):
     own, imported = parse_topology(FAMILY + modifier), parse_topology(network(name) + modifier)
     assert (imported.digest, imported.bandwidth, imported.clock) == (own.digest, own.bandwidth, own.clock)
     assert imported.rates is None
-    assert with_speeds_of(imported, MACHINE) == with_speeds_of(own, MACHINE)
+    assert machine_for(imported, None) == machine_for(own, None) == load_machine("h100")
+
+
+def test_the_machine_by_name(family):
+    """What states the speed alone is the same network, and the machine has to be named."""
+    stated = f"{HERE / 'h100.xml'},speed=NV:25GB/s,links=nvlink"
+    cells = ct.compare(stated, sizes=[SIZE], methods=["ring"], run=None, machine="h100").cells
+    assert cells[0]["time_cycles"] == family.cycles[1]
+    assert machine_for(parse_topology(stated), None).name == "multitree at 25 GB/s"
 
 
 @pytest.mark.parametrize("name", [MATRIX, DUMP])

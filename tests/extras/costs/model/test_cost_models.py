@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import certree.api as ct
 from certree.extras.costs.model.cost_model import COST_MODELS, COST_PARAMETERS, load_models, load_parameters, model_name
 from certree.extras.costs.model.formulas.ace import AceEndpoint
 from certree.extras.costs.model.formulas.alpha_beta_gamma import AlphaBetaGamma
@@ -23,6 +24,7 @@ FILES = {
         "gap_seconds": "3e-6",
         "gap_seconds_per_byte": "1e-10",
     },
+    "nccl": {"launch_seconds": "8.4e-6", "step_seconds": "3.4e-6", "link_bytes_per_second": "20.6e9"},
     "netreduce": {"alpha_seconds": "1e-6", "inside_bytes_per_second": "150e9", "between_bytes_per_second": "12.5e9"},
 }
 
@@ -116,3 +118,13 @@ def test_levels_that_are_not_known_are_asked_for_where_they_are_used(tmp_path: P
     with pytest.raises(InputError, match=re.escape("have no table [cross], for the links between the top switches of two trees")):
         _ = alone.cross
     assert alone.middle.flow_seconds(10) == Fraction("6.4e-9") + Fraction("1.22e-10")
+
+
+def test_a_ring_of_nccl():
+    """As its tuning model: a launch, 2 (n - 1) steps, and the size over 370.8 GB/s of 18 NVLinks times n / (2 (n - 1))."""
+    for name, launch, step, link in (
+        ("simple", "8.4e-6", "3.4e-6", 18 * Fraction("20.6e9")),
+        ("ll", "6.6e-6", "0.6e-6", 141 * 10**9),
+    ):
+        found = ct.cost("h100", size="64MiB", parameters=f"nccl-h100-{name}", methods=["ring:channels=18"]).cells[0]
+        assert Fraction(found["seconds"]) == Fraction(launch) + 14 * Fraction(step) + Fraction(14, 8) * 2**26 / link
