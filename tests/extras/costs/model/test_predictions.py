@@ -7,7 +7,7 @@ import pytest
 
 from tools.tables.predictions import HEAD, MEASURED, TAIL, row
 
-PAGE = (Path(__file__).parents[2] / "docs/benchmarks/predictions.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs/benchmarks/predictions.md").read_text()
 
 
 @pytest.mark.parametrize("measured", [one for one in MEASURED if one.method.startswith("ring")], ids=lambda one: one.what)
