@@ -3,7 +3,7 @@
 from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
-    "median": "benchmark: text\nparticipants floats: count\nseconds: number",
+    "median": "benchmark device: text\nparticipants floats: count\nseconds: number",
     "interval": "value low high: number",
     "fitted": "benchmark: text\nparticipants floats: count\nseconds fitted residual: number",
     "priced": """

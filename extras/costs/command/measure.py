@@ -10,7 +10,7 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, next_step, note, say
 from certree.extras.costs.model.fitting.measurements import merged, unsteadiness
-from certree.extras.costs.run.fitting import measure
+from certree.extras.costs.run.fitting import DEVICES, measure
 from certree.models.common.errors import InputError
 
 
@@ -29,6 +29,8 @@ NUMBERS = comma_list(_number)
 @click.option("--vectors", type=NUMBERS, default="2,3,4,6,8,12", show_default=True, help="Vectors added up at once.")
 @click.option("--repetitions", type=COUNT, default=7, show_default=True, help="Timed runs per configuration (after one warm-up).")
 @click.option("--threads", type=COUNT, default=1, show_default=True, help="Threads that add up vectors.")
+@click.option("--device", type=click.Choice(DEVICES), default="auto", show_default=True,
+              help="What adds up vectors; auto takes a GPU where CuPy or PyTorch finds one.")  # fmt: skip
 @option_output("the measurements, F.csv", required=True)
 @option_json()
 def measure_command(
@@ -37,11 +39,12 @@ def measure_command(
     vectors: list[int],
     repetitions: int,
     threads: int,
+    device: str,
     output: Path,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Time vector additions in threads, and exchanges and co-located PS between processes over loopback sockets.
+    """Time vector additions on the CPU or a GPU, and exchanges and co-located PS between processes over loopback sockets.
 
     Every run checks its sums. Ctrl-C keeps the measurements so far. Use an idle computer with at least as many cores as servers:
     processes that share a core wait for each other.
@@ -49,8 +52,9 @@ def measure_command(
     check_output(output, force=force, suffixes=(".csv",), what="a file of measurements")
     with working("measuring") as tell:
         measured = measure(
-            servers, floats, vectors, repetitions=repetitions, threads=threads, output=output, force=force, progress=tell
-        )
+            servers, floats, vectors, repetitions=repetitions, threads=threads, device=device, output=output, force=force,
+            progress=tell,
+        )  # fmt: skip
     differ = unsteadiness(measured)
     if differ is not None:
         note(differ)

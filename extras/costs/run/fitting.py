@@ -10,7 +10,10 @@ from certree.extras.costs.model.fitting.fit import Fit
 from certree.extras.costs.model.fitting.fit import fit as fitted
 from certree.extras.costs.model.fitting.measurements import Measurement, measurements_csv, read_measurements
 from certree.extras.costs.model.fitting.parameter_file import parameters_toml
+from certree.models.common.errors import InputError, unknown_name
 from certree.models.common.files import write_atomically
+
+DEVICES = ("auto", "cpu", "gpu")  # that may add
 
 
 def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
@@ -45,24 +48,31 @@ def measure(
     *,
     repetitions: int = 7,
     threads: int = 1,
+    device: str = "auto",
     output: str | Path | None = None,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> list[Measurement]:
-    """Times of additions of vectors in threads, and of exchanges and co-located PS between processes over loopback sockets, for
-    `fit`. Every run checks its sums.
+    """Times of additions of vectors, and of exchanges and co-located PS between processes over loopback sockets, for `fit`. Every
+    run checks its sums.
 
-    `output`: a CSV for the measurements, written on Ctrl-C too. Raises InputError for numbers out of range.
+    `device`: what adds, "cpu" in as many `threads`, "gpu" (through CuPy or PyTorch), or "auto", a GPU where one is found.
+    `output`: a CSV for the measurements, written on Ctrl-C too. Raises InputError for numbers out of range, and without a GPU
+    that was asked for.
 
     >>> import certree.api as ct
     >>> len(ct.measure([2], [1000], [2], repetitions=1))
     3
     """
+    from certree.extras.costs.run.host.gpu import find_gpu, require_gpu
     from certree.extras.costs.run.host.measuring import Benchmarks
 
+    if device not in DEVICES:
+        raise InputError(unknown_name("device", device, DEVICES))
+    gpu = None if device == "cpu" else require_gpu() if device == "gpu" else find_gpu()
     measured: list[Measurement] = []
     try:
-        for runs in Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads).run():
+        for runs in Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads, gpu).run():
             measured += runs
             if progress is not None:
                 one, time = runs[0], microseconds_words(median(run.seconds for run in runs))

@@ -5,9 +5,11 @@
 
 P being the participants, `co-located-ps` is an all-reduce of a vector of `floats` by P servers (GenTree, Section 3.4). In an
 `exchange` P servers send to each other at once, each receiving `floats` in total (Section 3.2, Equation 6). In an `addition` one
-server adds P vectors of `floats` at once (Section 3.1, Equation 5).
+server adds P vectors of `floats` at once (Section 3.1, Equation 5). A fifth column, `device`, may say what added or sent.
 """
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -18,6 +20,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import csv_rows, read_bytes
 
 HEADER = ("benchmark", "participants", "floats", "seconds")
+DEVICE = "device"  # the fifth column, which may be missing
 CO_LOCATED_PS, EXCHANGE, ADDITION = BENCHMARKS = ("co-located-ps", "exchange", "addition")
 MAX_PARTICIPANTS, MAX_FLOATS = 1 << 20, 1 << 40
 UNSTEADY = 1.5
@@ -31,6 +34,7 @@ class Measurement:
     participants: int
     floats: int
     seconds: float
+    device: str = ""
 
     def __post_init__(self) -> None:
         if self.benchmark not in BENCHMARKS:
@@ -48,18 +52,19 @@ class Measurement:
 def read_measurements(path: Path) -> list[Measurement]:
     """The measurements of a CSV; InputError names the line and the field that is wrong."""
     rows = csv_rows(read_bytes(path), str(path))
-    if not rows or tuple(rows[0]) != HEADER:
+    if not rows or tuple(rows[0]) not in (HEADER, (*HEADER, DEVICE)):
         given = ",".join(rows[0]) if rows else "nothing"
         raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which also states the units")
-    found = [_measurement(row, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
+    width = len(rows[0])
+    found = [_measurement(row, width, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
     if not found:
         raise InputError(f"{path} has no measurements")
     return found
 
 
-def _measurement(row: Sequence[str], where: str) -> Measurement:
-    if len(row) != len(HEADER):
-        raise InputError(f"{where}: {len(row)} fields; expected {len(HEADER)}: {','.join(HEADER)}")
+def _measurement(row: Sequence[str], width: int, where: str) -> Measurement:
+    if len(row) != width:
+        raise InputError(f"{where}: {len(row)} fields; expected {width}: {','.join((*HEADER, DEVICE)[:width])}")
     try:
         numbers = int(row[1]), int(row[2]), float(row[3])
     except ValueError:
@@ -67,15 +72,20 @@ def _measurement(row: Sequence[str], where: str) -> Measurement:
             f"{where}: {','.join(row)[:80]!r}: expected whole numbers of participants and floats, and seconds"
         ) from None
     try:
-        return Measurement(row[0], *numbers)
+        return Measurement(row[0], *numbers, *row[len(HEADER) :])
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 
 
 def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
     """The CSV of measurements, in their order."""
-    lines = [f"{one.benchmark},{one.participants},{one.floats},{one.seconds:.9g}" for one in measurements]
-    return "\n".join([",".join(HEADER), *lines, ""]).encode()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    known = list(measurements)
+    width = len(HEADER) + any(one.device for one in known)
+    writer.writerow((*HEADER, DEVICE)[:width])
+    writer.writerows((one.benchmark, one.participants, one.floats, f"{one.seconds:.9g}", one.device)[:width] for one in known)
+    return text.getvalue().encode()
 
 
 def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
@@ -94,8 +104,13 @@ def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
 
 def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:
     """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or with `least`
-    the minimum, which estimates the time on an idle computer."""
+    the minimum, which estimates the time on an idle computer. InputError where a benchmark ran on several devices."""
     runs: dict[tuple[str, int, int], list[float]] = {}
+    devices: dict[str, str] = {}
     for one in measurements:
         runs.setdefault((one.benchmark, one.participants, one.floats), []).append(one.seconds)
-    return [Measurement(*key, min(seconds) if least else median(seconds)) for key, seconds in sorted(runs.items())]
+        if devices.setdefault(one.benchmark, one.device) != one.device:
+            raise InputError(
+                f"{one.benchmark} was measured on {devices[one.benchmark]!r} and on {one.device!r}; a fit is of one of them"
+            )
+    return [Measurement(*key, min(seconds) if least else median(seconds), devices[key[0]]) for key, seconds in sorted(runs.items())]

@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 
+from certree.api.reports.text import one_line
 from certree.extras.costs.model.fitting.fit import ALPHA, BETA, COMBINED, DELTA, EPSILON, GAMMA, Fit
 from certree.extras.costs.model.fitting.measurements import ADDITION, CO_LOCATED_PS, EXCHANGE
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES
@@ -37,6 +38,7 @@ def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) ->
         [
             f"# Fitted by certree to {len(found.points)} configurations; intervals of {100 * found.confidence:g} %.",
             *_interval_comments(found),
+            *sorted({f"# {point.benchmark}: measured on {one_line(point.device)}" for point in found.points if point.device}),
             *([] if found.threshold else [f"# Without incast; measured with up to {widest} servers, the threshold is unknown."]),
             'format = "certree-genmodel"',
             "version = 1",

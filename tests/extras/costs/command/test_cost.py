@@ -108,7 +108,7 @@ def test_levels_that_the_network_needs(tmp_path: Path) -> None:
 
 def test_models_and_presets_are_listed() -> None:
     document = json_of("list")
-    assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "netreduce"]
+    assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "nccl", "netreduce"]
     assert {"ace", "gentree", "netreduce"} <= set(document["cost presets"])
     assert "Latency L, overhead o at either end" in certree("list", "loggp").out
     both = certree("list", "netreduce").out  # a method and a cost model
