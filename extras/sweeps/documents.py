@@ -33,7 +33,7 @@ PARTS |= {
         method file: text
         time_cycles time_bound_cycles: count?
         time_bound_cycles_any_shares?: count?
-        time_bound_seconds time_over_bound: rational?
+        seconds bytes_per_second algbw busbw time_bound_seconds time_over_bound: rational?
         time_over_bound_any_shares?: rational?
         """,
     "tuned_at": """

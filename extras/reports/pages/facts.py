@@ -18,7 +18,7 @@ from certree.api.reports.text import (
     gap_words,
     kind_words,
     one_line,
-    seconds_words,
+    run_times,
     size_words,
 )
 from certree.extras.reports.pages.subjects import Subject
@@ -216,10 +216,11 @@ def run_rows(subject: Subject) -> Rows | None:
         return None
     closed = ran.closed_form_cycles
     equal = "" if closed is None else ", equal to the closed form" if closed == ran.cycles else f"; closed form {closed:,}"
-    busiest = ran.max_link_utilization
+    busiest, used, made = ran.max_link_utilization, subject.used, subject.schedule
+    times = run_times(ran.cycles, used.message_bytes, used.machine, made.collective, made.topology)
     return [
         ("engine", f"{ran.engine}, {ran.mode} run from {ran.source}" + ", without routers" * subject.without_routers),
-        ("time", f"{ran.cycles:,} cycles ({seconds_words(Fraction(ran.cycles, subject.used.machine.clock_hz))}){equal}"),
+        ("time", f"{ran.cycles:,} cycles ({clock_words(times)}){equal}"),
         ("data", "right at every rank" if ran.data_ok else "WRONG"),
         ("waits", f"{ran.contention_cycles:,} cycles for busy channels; {ran.late:,} late rows"),
         ("busiest channel", "-" if busiest is None else f"{100 * float(busiest):.2f} % of the time"),

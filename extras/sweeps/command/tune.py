@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from certree.api.reports.text import rounded_words, size_words
+from certree.api.reports.text import rate_words, rounded_words, size_words
 from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
@@ -27,7 +27,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
 _RATIOS = ("time_over_bound", "time_over_bound_any_shares")
-_LEFT_OUT_FIRST = ("time at", "file")  # in a narrow terminal
+_LEFT_OUT_FIRST = ("time at", "file", "algbw GB/s", "busbw GB/s")  # in a narrow terminal
 
 
 @click.command("tune")
@@ -79,7 +79,17 @@ def tune_command(
         return
     say("\n".join([f"{found.title()}, machine {found.machine.name}", *rounded_words(found.table)]))
     shared = any("time_over_bound_any_shares" in one for one in found.ranges)
-    header = ["sizes", "method", "file", ">time at", ">cycles", ">time / bound", *[">with any shares"] * shared]
+    header = [
+        "sizes",
+        "method",
+        "file",
+        ">time at",
+        ">cycles",
+        ">algbw GB/s",
+        ">busbw GB/s",
+        ">time / bound",
+        *[">with any shares"] * shared,
+    ]
     say_table(header, [_row(one) for one in found.ranges], optional=_LEFT_OUT_FIRST)
 
 
@@ -91,5 +101,6 @@ def _row(one: dict[str, Any]) -> list[str]:
         one["file"],
         size_words(one["time_bytes"]),
         "-" if cycles is None else f"{cycles:,}",
+        *("-" if one[name] is None else rate_words(one[name]).removesuffix(" GB/s") for name in ("algbw", "busbw")),
         *("-" if one[key] is None else f"{float(Fraction(one[key])):.4f}" for key in _RATIOS if key in one),
     ]

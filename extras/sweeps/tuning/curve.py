@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from certree.api.reports.text import run_times
 from certree.api.reports.time_bounds import in_cycles_and_seconds, over_bounds, time_bound
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.timed_schedule import timed
@@ -161,6 +162,7 @@ def entries(found: Sequence[Range], points: Sequence[Point], files: Mapping[Foun
                 "fine_slots": one.found.has_fine_slots,
                 "time_cycles": cycles,
                 "time_bytes": size,
+                **run_times(cycles, size, machine, one.found.schedule.collective, one.found.schedule.topology),
                 **bound,
                 **over_bounds(cycles, bound),
             }

@@ -102,7 +102,21 @@ def test_an_interrupted_tuning_continues(tuned, tmp_path, monkeypatch):
     again = certree(*ASKED, "-o", out, "--workers", 1)
     assert "2 of 3 cells are there already" in again.err
     assert contents(out) == contents(folder)
-    assert again.out.splitlines()[1].split() == ["sizes", "method", "file", "time", "at", "cycles", "time", "/", "bound"]
+    assert again.out.splitlines()[1].split() == [
+        "sizes",
+        "method",
+        "file",
+        "time",
+        "at",
+        "cycles",
+        "algbw",
+        "GB/s",
+        "busbw",
+        "GB/s",
+        "time",
+        "/",
+        "bound",
+    ]
 
 
 def test_bad_input(tuned, tmp_path):
