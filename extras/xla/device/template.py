@@ -115,23 +115,27 @@ def iteration(chunks, axis_name, op):
     state = rows_at(chunks, jnp.asarray(table(LOAD))[me])
     nothing = jnp.where(me < 0, state[:1], jnp.zeros_like(state[:1]))  # differs by device as far as JAX knows, as the rest does
     kept = jnp.repeat(nothing, WIDTH * (DEPTH - 1), 0)
-    for kinds, which, *three in loops():
+    for kinds, which, sends, takes, puts in loops():
+        mine, widths = [jnp.asarray(flat)[me] for flat, _, _ in (sends, takes, puts)], (max(sends[2]), max(puts[2]))
 
-        def step(carry, now, kinds=kinds):
+        def step(carry, now, kinds=kinds, mine=mine, widths=widths):
             state, kept = carry
-            which, send, take, put = now
+            which, begins, begin, count = now
+            send = lax.dynamic_slice_in_dim(mine[0], begins, widths[0])
+            take, put = (lax.dynamic_slice_in_dim(one, begin, widths[1]) for one in mine[1:])
+            put = jnp.where(jnp.arange(widths[1]) < count, put, jnp.zeros_like(put))
             branches = [partial(exchange, permutes, own, nothing, axis_name) for permutes, own in kinds]
             inbox = jnp.concatenate([lax.switch(which, branches, state[send.astype(jnp.int32)]), kept])
             state, _ = lax.scan(partial(apply, inbox, op), state, (take, put), unroll=8)
             return (state, inbox[: kept.shape[0]]), None
 
-        tables = (jnp.asarray(which), *(jnp.asarray(one)[:, me] for one in three))
-        (state, kept), _ = lax.scan(step, (state, kept), tables)
+        steps = tuple(jnp.asarray(one, jnp.int32) for one in (which, sends[1], puts[1], puts[2]))
+        (state, kept), _ = lax.scan(step, (state, kept), steps)
     return rows_at(state, jnp.asarray(table(STORE))[me])
 
 
 def loops():
-    """The loops of an iteration: distinct permutes with the rows kept, and by step which of these, and the tables.
+    """The loops of an iteration: distinct permutes with the rows kept, by step which of these, and the three tables.
 
     Up to LOOPS stretches are a loop each. More are one loop, in which every step chooses its permutes: all devices the same ones.
     """
@@ -140,14 +144,20 @@ def loops():
         for permutes, own, *tables in STRETCHES
     ]
     if len(stretches) <= LOOPS:
-        return [([kind], np.zeros(len(tables[0]), np.int32), *tables) for kind, tables in stretches]
+        return [([kind], np.zeros(len(tables[0])), *(joined([one]) for one in tables)) for kind, tables in stretches]
     kinds = {kind: number for number, kind in enumerate(sorted({kind for kind, _ in stretches}))}
-    which = [np.full(len(tables[0]), kinds[kind], np.int32) for kind, tables in stretches]
-    joined = []
-    for parts in zip(*(tables for _, tables in stretches), strict=True):
-        width = max(one.shape[2] for one in parts)
-        joined.append(np.concatenate([np.pad(one, ((0, 0), (0, 0), (0, width - one.shape[2]))) for one in parts]))
-    return [(list(kinds), np.concatenate(which), *joined)]
+    which = np.concatenate([np.full(len(tables[0]), kinds[kind]) for kind, tables in stretches])
+    return [(list(kinds), which, *map(joined, zip(*(tables for _, tables in stretches), strict=True)))]
+
+
+def joined(tables):
+    """Tables as one: by device the numbers of all steps, and of each step where its own begin, and how many they are.
+
+    Zeros follow, so that as many as the most of a step can be read from every beginning.
+    """
+    counts = np.concatenate([np.full(one.shape[0], one.shape[2]) for one in tables])
+    rows = [np.swapaxes(one, 0, 1).reshape(RANKS, -1) for one in tables]
+    return np.concatenate([*rows, np.zeros((RANKS, max(counts)), rows[0].dtype)], 1), np.cumsum(counts) - counts, counts
 
 
 def exchange(permutes, own, nothing, axis_name, leaving):

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from certree.extras.runtimes.make.cells import Cells
 from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.run.duties import coming_cycles, holders, reducing_switches
+from certree.extras.xla.make.levels import Moves, levelled
 from certree.extras.xla.make.stretches import Outline, outlines
 from certree.extras.xla.model.permute_program import ADD, COPY, MODES, Int64, PermuteProgram, Stretch
 from certree.models.common.errors import UnsupportedError
@@ -23,21 +23,6 @@ WHAT = "as a program for JAX"
 MOST_RANKS = 4096
 MOST_NUMBERS = 1 << 26  # of all tables
 _TAKES = takes(WHAT, "buffers", "virtual_channel", "members", "demand", "slot_cycles", "waits")
-
-
-@dataclass(frozen=True, eq=False)
-class _Moves:
-    """The transfers of an iteration, cut into rows of one size, in the order in which they are applied. By transfer: the step in
-    which it is sent and the one after which it is applied (steps without a transfer are left out), the devices, the rows, and
-    whether it is added."""
-
-    sent: Int64
-    applied: Int64
-    src: Int64
-    dst: Int64
-    read: Int64
-    written: Int64
-    adds: Int64
 
 
 def lower_to_permutes(schedule: Schedule) -> PermuteProgram:
@@ -75,7 +60,8 @@ class _Builder:
         loads = [((rank, chunk, 0), self.cells.source(rank, chunk)) for chunk, ranks in enumerate(owners) for rank in ranks]
         self.loads = [(self._row(*key), key[0], source[2], self.cells.sizes[key[1]]) for key, source in loads if source is not None]
         self.loaded = set(self.first)
-        self.moves = self._cut(self._ordered())
+        moves = self._cut(self._ordered())
+        self.moves = levelled(moves) if schedule.has_fine_slots else moves
         stores = [((rank, chunk, 0), self.cells.result(rank, chunk)) for chunk, ranks in enumerate(due) for rank in ranks]
         self.stores = [
             (self._row(*key), key[0], result[2], self.cells.sizes[key[1]]) for key, result in stores if result is not None
@@ -94,9 +80,8 @@ class _Builder:
             store[rank, offset : offset + count] = np.arange(row, row + count)
         moves = self.moves
         depth = 1 + int((moves.applied - moves.sent).max(initial=0))
-        steps = 1 + int(moves.applied.max(initial=-1))
-        pairs = [Counter[tuple[int, int]]() for _ in range(steps)]
-        own = [Counter[int]() for _ in range(steps)]
+        pairs = [Counter[tuple[int, int]]() for _ in range(moves.steps)]
+        own = [Counter[int]() for _ in range(moves.steps)]
         for step, src, dst in zip(moves.sent.tolist(), moves.src.tolist(), moves.dst.tolist(), strict=True):
             if src == dst:
                 own[step][src] += 1
@@ -148,7 +133,7 @@ class _Builder:
         rows: list[tuple[int, ...]] = list(map(tuple, table.tolist()))
         return rows
 
-    def _cut(self, transfers: list[tuple[int, ...]]) -> _Moves:
+    def _cut(self, transfers: list[tuple[int, ...]]) -> Moves:
         """The transfers with their rows. The first sum that comes to a device without a contribution is a copy."""
         written = set(self.loaded)
         found: list[tuple[int, ...]] = []
@@ -158,7 +143,7 @@ class _Builder:
             written.add((dst, chunk, target))
             found += [(sent, applied, src, dst, reads + one, writes + one, is_sum) for one in range(self.cells.sizes[chunk])]
         table = np.array(found, np.int64).reshape(-1, 7)
-        return _Moves(*table.T)
+        return Moves(*table.T)
 
     def _stretches(self, found: list[Outline], kept: list[int], width: int) -> Iterator[Stretch]:
         """The tables of every stretch; rows of the inbox that a transfer uses are found when it is sent."""

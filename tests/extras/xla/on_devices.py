@@ -209,8 +209,8 @@ def gradients_of_calls() -> None:
     ):
         schedule = make(METHODS.get(kind, "multitree"), "torus:2x4", kind)
         same(jax.grad(lambda z, call=call, schedule=schedule, weights=weights: (call(schedule, z) * weights).sum())(x), due)
-    fine = make("swing", "torus:2x4", "all-reduce")  # its steps choose their permutes
-    same(jax.grad(lambda z: (ct.jax.all_reduce(fine, z) * rows).sum())(one), jnp.broadcast_to(rows.sum(0), (8, 3)))
+    several = make("packing", "mesh:2x4", "all-reduce")  # its steps choose their permutes
+    same(jax.grad(lambda z: (ct.jax.all_reduce(several, z) * rows).sum())(one), jnp.broadcast_to(rows.sum(0), (8, 3)))
 
 
 @check

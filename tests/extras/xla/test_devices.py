@@ -62,8 +62,8 @@ def test_execute(tmp_path: Path) -> None:
 
 
 def test_steps_that_choose_their_permutes() -> None:
-    """More stretches than a module has loops: fine slots, whose messages land several steps later."""
-    schedule = make("swing", "torus:2x4", "all-reduce")
+    """More stretches than a module has loops, and messages that land a step later."""
+    schedule = make("packing", "mesh:2x4", "all-reduce")
     program = lower_to_permutes(schedule)
     assert len(program.stretches) > 8
     assert program.depth > 1
