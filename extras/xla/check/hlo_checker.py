@@ -6,7 +6,7 @@ from typing import Any
 from certree.extras.runtimes.check.checker import wrong_cells
 from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Cell, Layout
-from certree.extras.xla.check.hlo.devices import executed
+from certree.extras.xla.check.hlo.devices import Executed, executed
 from certree.extras.xla.check.hlo.history import history, history_words
 from certree.extras.xla.check.hlo.layouts import layout_of
 from certree.extras.xla.check.hlo.values import HloRun, Values
@@ -42,17 +42,19 @@ class HloVerdict:
     def sizes(self) -> dict[str, Any]:
         """The sizes of the program, for its report. `blocks_sent`: by a device in all permutes, used or not."""
         found, done = self.values.executed, self.values.operations
+        turns = 1 if found.turns is None else found.turns.count
         used = [one for one in self.run().arrivals if one.src[0] != one.dst[0]] if self.valid else []
         return {
             "in_place": False,
             "out_of_place": True,
             "ranks": self.layout.ranks,
             "chunks": self.layout.chunks,
-            "messages": len(used),
+            "messages": len(used) * turns,
             "permutes": found.permutes,
             "block_elements": found.grain,
             "element": found.element,
             "blocks_sent": int(found.sent.max()),
+            "iterations": turns,
             "operation": sorted(done)[0] if done else None,
             "converted": sorted(found.converted),
             "history": list(self.history),
@@ -64,23 +66,39 @@ def verify_hlo(module: HloModule, kind: CollectiveKind | None = None, root: int 
     """The verdict on a module: rule `wrong-data` for each block of a result that is not what is due, the first one with the
     operations that made it. `kind`, `root`: where they are known; by default those that the module computes. InputError for what
     is not judged; UndecidedError where the budget is spent."""
-    found = executed(module)
-    values, findings, told = Values(found), Findings(), tuple[str, ...]()
-    layout = layout_of(values, kind, root)
+    values, layout = _computed(module, kind, root)
+    findings, told, turns = Findings(), tuple[str, ...](), values.executed.turns
     run = HloRun(values, layout)
+    again = "" if turns is None else f", in each of {turns.count:,} turns of a loop"
     for cell, sentence in wrong_cells(run):
         if not findings.rules:
-            told = _told(module, layout, cell, found.grain)
-            findings.add("wrong-data", 0, (), f"{sentence}; {history_words(told)}" if told else sentence)
+            told = _told(module, layout, cell, values.executed)
+            findings.add("wrong-data", 0, (), f"{sentence}{again}; {history_words(told)}" if told else f"{sentence}{again}")
         else:
             findings.add("wrong-data", 0, (), sentence)
     additions = None if findings.rules else program_additions([run])
     return HloVerdict(module, values, layout, findings.verdict(), additions, told)
 
 
-def _told(module: HloModule, layout: Layout, cell: Cell, grain: int) -> tuple[str, ...]:
+def _computed(module: HloModule, kind: CollectiveKind | None, root: int | None) -> tuple[Values, Layout]:
+    """What blocks hold, and the layout. Where a turn of a loop stands for all, it must do so for this layout, too."""
+    found = executed(module)
+    if found.turns is not None:
+        try:
+            values = Values(found)
+            layout = layout_of(values, kind, root)
+            if found.turns.fits(1 if layout.roles.blocks else layout.block):
+                return values, layout
+        except InputError:
+            pass  # what it is about is told for all turns
+        found = executed(module, folds=False)
+    values = Values(found)
+    return values, layout_of(values, kind, root)
+
+
+def _told(module: HloModule, layout: Layout, cell: Cell, found: Executed) -> tuple[str, ...]:
     """The history of a block; none where that does not fit the budget, since what is wrong stays so."""
     try:
-        return history(module, layout, cell, grain)
+        return history(module, layout, cell, found)
     except (InputError, UndecidedError):
         return ()

@@ -6,7 +6,8 @@ from math import gcd, prod
 
 import numpy as np
 
-from certree.extras.xla.check.hlo.events import Events, Int64, Kind
+from certree.extras.xla.check.hlo.events import Events, Int64, Kind, UnfoldableError
+from certree.extras.xla.check.hlo.folds import Turns, turns_of
 from certree.extras.xla.check.hlo.machine import Machine
 from certree.extras.xla.check.hlo.moves import broadcast
 from certree.extras.xla.check.hlo.operations import Environment
@@ -16,6 +17,7 @@ from certree.models.common.budget import hold
 from certree.models.common.errors import InputError
 
 MOST_DEVICES = 4096
+FOLDS = True  # whether a turn of a loop may stand for all of them
 _HANDS_ON = ("func.call", "sdy.sharding_constraint", "stablehlo.optimization_barrier")
 _Axes = tuple[tuple[str, ...], ...]
 
@@ -29,7 +31,8 @@ class Outside(Tensor):
 class Executed:
     """An executed module. `rank`: by device number; `inputs`: how many blocks it is given; `outputs`: by device the events of the
     blocks that it returns, in row-major order; `sent`: by device the blocks that it sends, used or not; `converted`: the types
-    through which data went, where there are several."""
+    through which data went, where there are several. `turns`: of a loop whose first turn stands for all of them; inputs and outputs
+    are then those of one turn."""
 
     events: Events
     element: str
@@ -40,17 +43,25 @@ class Executed:
     permutes: int
     sent: Int64
     converted: frozenset[str] = frozenset()
+    turns: Turns | None = None
 
 
-def executed(module: HloModule, *, everything: bool = False, grain: int = 0) -> Executed:
+def executed(
+    module: HloModule, *, everything: bool = False, grain: int = 0, folds: bool = True, turns: Turns | None = None
+) -> Executed:
     """Execute a module with blocks as large as it allows, or of `grain` elements at most. Cost: as its operations on all devices,
-    once for each size of blocks that is tried. InputError for what is not judged."""
+    once for each size of blocks that is tried. InputError for what is not judged.
+
+    `folds`: whether one turn of a loop may stand for all of them; `turns`: those that were found, where everything is told."""
+    folds = folds and FOLDS
     while True:
-        whole = _Whole(module, grain, everything=everything)
+        whole = _Whole(module, grain, everything=everything, folds=folds, turns=turns)
         try:
             return whole.execute()
         except FinerError as finer:
             grain = _finer(finer.grain, whole.grain)
+        except UnfoldableError:
+            folds = False
 
 
 def _finer(wanted: int, now: int) -> int:
@@ -66,9 +77,9 @@ def _finer(wanted: int, now: int) -> int:
 class _Whole(Machine):
     """What is outside of the computation of each device: one device, whose data are only handed on."""
 
-    def __init__(self, module: HloModule, grain: int, *, everything: bool) -> None:
+    def __init__(self, module: HloModule, grain: int, *, everything: bool, folds: bool, turns: Turns | None) -> None:
         super().__init__(module.functions, 1, grain, everything=False)
-        self.module, self.tells = module, everything
+        self.module, self.tells, self.may_fold, self.turns = module, everything, folds, turns
         self.is_mesh = any(one.name == "sdy.manual_computation" for one in module.operations())
         self.found: Executed | None = None
         #: what the computation of the devices gives, which must be what the module returns
@@ -159,7 +170,9 @@ class _Whole(Machine):
             raise InputError(f"devices are given {kind}; the type has no zero, which a device has that receives nothing")
         self.grain = gcd(self.grain, elements)
         are_replicas = not self.is_mesh and self.module.replicas > 1
-        machine = Machine(self.functions, devices, self.grain, everything=self.tells, are_replicas=are_replicas)
+        machine = Machine(
+            self.functions, devices, self.grain, everything=self.tells, are_replicas=are_replicas, folds=self.may_fold
+        )
         machine.depth = self.depth
         units = units_of(kind.shape, self.grain)
         shape = [size // unit for size, unit in zip(kind.shape, units, strict=True)]
@@ -183,6 +196,14 @@ class _Whole(Machine):
         if not prod(result.shape):
             raise InputError(f"devices return no data: {result.type}")
         outputs = broadcast(result.array, devices).reshape(devices, -1)
+        turns = self.turns
+        if machine.fold is not None and turns is None:
+            turns, outputs = turns_of(machine.fold, outputs, blocks)
+        elif turns is not None:
+            outputs = outputs[:, turns.outputs[0]]
+        if turns is not None:
+            machine.events.take_inputs(turns.inputs[0], blocks)
+            blocks = turns.inputs.shape[1]
         self.found = Executed(
             machine.events,
             kind.element,
@@ -193,6 +214,7 @@ class _Whole(Machine):
             machine.permutes,
             machine.sent,
             frozenset(machine.converted),
+            turns,
         )
 
 

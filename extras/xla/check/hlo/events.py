@@ -6,7 +6,7 @@ moves are events, too, from which the history of a block can be told.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -18,7 +18,12 @@ from certree.models.common.budget import hold, spend
 
 Int64 = NDArray[np.int64]
 ZERO = 0
+TURN = 1 << 40  # a block that turn t of a loop gives is TURN * (t + 1) and the number of that of the first turn (`folds`)
 Turn = tuple[HloOperation, int]
+
+
+class UnfoldableError(Exception):
+    """One turn of a loop does not stand for all of them."""
 
 
 class Kind(IntEnum):
@@ -60,6 +65,8 @@ class Events:
     def __init__(self, *, everything: bool) -> None:
         self.everything = everything
         self.turns: list[Turn] = []
+        #: whether blocks have numbers with turns, from which no others can come
+        self.is_folded = False
         self.sources: frozenset[str] = frozenset()
         self.batches: list[Batch] = []
         self.constants: dict[Any, int] = {}
@@ -72,6 +79,8 @@ class Events:
     def add(self, kind: Kind, operation: HloOperation | None, device: Int64, one: Int64, two: Int64) -> Int64:
         """New events: their numbers. `one`, `two`: what they come from (of an input: its place)."""
         count = len(device)
+        if self.is_folded and max(one.max(initial=0), two.max(initial=0)) >= TURN:
+            raise UnfoldableError
         spend(4 * count, f"{self.count + count:,} blocks that devices receive, add and move")
         hold(32 * (self.count + count), f"{self.count + count:,} blocks that devices receive, add and move")
         turns = tuple(self.turns)
@@ -94,6 +103,12 @@ class Events:
         flat = np.ascontiguousarray(found).reshape(-1)
         device = np.repeat(np.arange(found.shape[0]), flat.size // found.shape[0])
         return self.add(Kind.MOVED, operation, device, flat, np.zeros_like(flat)).reshape(found.shape)
+
+    def take_inputs(self, places: Int64, blocks: int) -> None:
+        """Number the blocks of the input of each device anew: these places, in their order, and no others."""
+        numbers = np.full(blocks, -1, np.int64)
+        numbers[places] = np.arange(len(places))
+        self.batches = [replace(one, one=numbers[one.one]) if one.kind is Kind.INPUT else one for one in self.batches]
 
     def batch(self, event: int) -> tuple[Batch, int]:
         """The batch that an event belongs to, and its place there."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from certree.extras.runtimes.check.sums import Value
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
-from certree.extras.xla.check.hlo.devices import executed
+from certree.extras.xla.check.hlo.devices import Executed, executed
 from certree.extras.xla.check.hlo.events import Kind
 from certree.extras.xla.check.hlo.values import Values
 from certree.extras.xla.model.hlo import HloModule
@@ -12,10 +12,10 @@ from certree.extras.xla.model.hlo import HloModule
 MOST_TOLD = 32
 
 
-def history(module: HloModule, layout: Layout, cell: Cell, grain: int) -> tuple[str, ...]:
+def history(module: HloModule, layout: Layout, cell: Cell, before: Executed) -> tuple[str, ...]:
     """The operations that made a block of a result, the last one first, each with the places of what computed its indices. Of two
-    summands the one is followed that has what is not due, or lacks more."""
-    done = executed(module, everything=True, grain=grain)
+    summands the one is followed that has what is not due, or lacks more. `before`: the execution that found the block wrong."""
+    done = executed(module, everything=True, grain=before.grain, folds=before.turns is not None, turns=before.turns)
     values, due = Values(done), layout.due(cell[0])[cell[2]]
     (device,) = [at for at, rank in enumerate(done.rank.tolist()) if rank == cell[0]]
     event, found = int(done.outputs[device, cell[2]]), list[str]()

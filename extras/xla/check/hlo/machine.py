@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.extras.xla.check.hlo.events import Int64
+from certree.extras.xla.check.hlo.events import Int64, UnfoldableError
+from certree.extras.xla.check.hlo.folds import FEWEST, Fold, counted
 from certree.extras.xla.check.hlo.moves import MOVES, broadcast
 from certree.extras.xla.check.hlo.numbers import WHOLE, whole
 from certree.extras.xla.check.hlo.operations import RETURNS, SUMS, Environment, Operations
@@ -33,10 +34,20 @@ class Machine(Operations):
     """All operations, control flow among them."""
 
     def __init__(
-        self, functions: dict[str, HloFunction], devices: int, grain: int, *, everything: bool, are_replicas: bool = False
+        self,
+        functions: dict[str, HloFunction],
+        devices: int,
+        grain: int,
+        *,
+        everything: bool,
+        are_replicas: bool = False,
+        folds: bool = False,
     ) -> None:
         super().__init__(devices, grain, everything=everything, are_replicas=are_replicas)
-        self.functions, self.depth = functions, 0
+        self.functions, self.depth, self.folds = functions, 0, folds
+        #: the loop whose first turn is executed, and stands for all
+        self.fold: Fold | None = None
+        self.is_in_fold = False
         self.handlers |= {
             "stablehlo.while": self._while,
             "stablehlo.case": self._case,
@@ -61,13 +72,19 @@ class Machine(Operations):
     def _told(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
         """The results of an operation, and where histories are told, what its indices and numbers come from."""
         if not self.events.everything:
-            return self.executed(operation, operands, environment)
+            return self._in_turns(operation, operands, environment)
         sources = frozenset[str]().union(*(one.sources for one in operands))
         self.events.sources = sources
-        results = self.executed(operation, operands, environment)
+        results = self._in_turns(operation, operands, environment)
         if operation.blocks or operation.name == "func.call":
             return results
         return [one if one.is_data else replace(one, sources=sources | {operation.where}) for one in results]
+
+    def _in_turns(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
+        """The results of an operation, in a loop whose first turn stands for all with the numbers of all turns."""
+        if self.fold is None or not self.is_in_fold:
+            return self.executed(operation, operands, environment)
+        return self.fold.results(operation, operands, lambda one, given: self.executed(one, given, environment))
 
     def executed(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> Sequence[Tensor]:
         """The results of an operation."""
@@ -91,11 +108,15 @@ class Machine(Operations):
 
     def _while(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         condition, body = operation.blocks
+        if self.folds and self.fold is None and (done := self._folded(operation, operands, environment)) is not None:
+            return done
         carried = list(operands)
         for turn in count():
             spend(10 * PYTHON, f"{operation} and the operations before it")
             (goes_on,) = self.block(condition, carried, environment)
             numbers = known(goes_on, f"{operation}: whether it goes on")
+            if goes_on.turns:
+                raise UnfoldableError
             if (numbers != numbers.flat[0]).any():
                 raise InputError(f"{operation}: devices end it after different numbers of turns")
             if not numbers.flat[0]:
@@ -105,6 +126,44 @@ class Machine(Operations):
             carried = self.block(body, carried, environment)
             self.events.turns.pop()
         return [self.traced(operation, one) for one in carried]
+
+    def _folded(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor] | None:
+        """What a loop gives whose first turn stands for all; None where that is not tried. UnfoldableError where it does not."""
+        condition, body = operation.blocks
+        made = {result: one for one in body.operations for result in one.results}
+        numbers = {place: [operands[place]] for place in counted(body, operands)}
+        turns = 0
+        while numbers:
+            carried = [numbers[place][-1] if place in numbers else one for place, one in enumerate(operands)]
+            spend(10 * PYTHON, f"{operation} and the operations before it")
+            (goes_on,) = self.block(condition, carried, environment)
+            flags = known(goes_on, f"{operation}: whether it goes on")
+            if (flags != flags.flat[0]).any():
+                raise InputError(f"{operation}: devices end it after different numbers of turns")
+            if not flags.flat[0]:
+                break
+            for place, found in numbers.items():
+                adds = made[body.operations[-1].operands[place]]
+                given = [
+                    found[-1] if one == body.arguments[place] else self.executed(made[one], [], environment)[0]
+                    for one in adds.operands
+                ]
+                found.append(self.executed(adds, given, environment)[0])
+            turns += 1
+        if turns < FEWEST:
+            return None
+        self.fold = Fold(operands, [*environment.values()], numbers, self.events, turns)
+        before, sent = self.permutes, self.sent.copy()
+        self.events.turns.append((operation, 0))
+        self.is_in_fold = True
+        results = self.block(body, self.fold.carried, environment)
+        self.is_in_fold = False
+        self.events.turns.pop()
+        found = self.fold.ends(results, numbers, is_told=self.events.everything)
+        self.permutes += (turns - 1) * (self.permutes - before)
+        self.sent += (turns - 1) * (self.sent - sent)
+        self.events.is_folded = True
+        return found
 
     def _case(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         numbers = known(operands[0], f"{operation}: which branch it takes").reshape(-1).astype(np.int64)
@@ -125,6 +184,8 @@ class Machine(Operations):
 
     def _chosen(self, operation: HloOperation, found: list[Tensor], which: Int64, sources: frozenset[str]) -> Tensor:
         """By device the tensor of its branch."""
+        if self.fold is not None and self.is_in_fold:
+            self.fold.require_own(found)
         if any(one.is_data for one in found):
             found = [self.data(one, operation) for one in found]
         arrays = [broadcast(one.array, self.devices) for one in found]

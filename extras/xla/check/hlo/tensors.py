@@ -34,12 +34,14 @@ class FinerError(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
     """A tensor on all devices. `units`: of data by axis how many of its elements are one entry of the array; None: known
-    numbers. `sources`: where histories are told, the places of the operations that computed known numbers."""
+    numbers. `sources`: where histories are told, the places of the operations that computed known numbers. `turns`: of numbers that
+    differ by turn of a loop whose turns are executed at once, those of all turns."""
 
     array: Array
     type: HloType
     units: tuple[int, ...] | None = None
     sources: frozenset[str] = frozenset()
+    turns: "tuple[Tensor, ...]" = ()
 
     @property
     def is_data(self) -> bool:
