@@ -58,3 +58,16 @@ def test_weighted_matchings_send_as_many_rows_as_the_largest_degree(seed: int) -
 def test_unequal_counts_need_few_permutes() -> None:
     (one,) = outlines([Counter({(0, 1): 2890, (1, 2): 1})])
     assert sorted(permute.rows for permute in one.permutes) == [1, 2889]
+
+
+def test_many_stretches_share_permutes() -> None:
+    """Where they need no more of them: a step that sends to the right, and one that sends to the left, have the same two."""
+    right, left = Counter({(0, 1): 1, (2, 3): 1}), Counter({(1, 2): 1, (3, 0): 1})
+    both = Counter({(0, 1): 1, (0, 2): 1})
+    found = list(outlines([right, both, left] * 4))
+    assert len(found) == 9  # a step to the left and the next one to the right are one stretch anyway
+    assert {len(one.permutes) for one in found} == {1, 2}
+    assert len({one.permutes for one in found}) == 2
+    assert [one.first for one in found] == [0, *(one.end for one in found[:-1])]
+    few = list(outlines([right, both, left]))
+    assert len({one.permutes for one in few}) == 3
