@@ -16,7 +16,7 @@ from certree.extras.pallas.check.kernel_events import Events, preceded
 from certree.extras.pallas.check.kernel_pairs import between_calls, in_calls, of_rows
 from certree.extras.pallas.check.kernel_run import KernelRun
 from certree.extras.pallas.model.kernel_plan import KernelPlan, Kind
-from certree.extras.runtimes.check.checker import wrong_places
+from certree.extras.runtimes.check.checker import add_wrong_data
 from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.common.budget import PYTHON, budgeted, spend
@@ -99,8 +99,7 @@ def verify_kernel(plan: KernelPlan) -> KernelVerdict:
     run = None if findings.rules else KernelRun(plan, plan.layout)
     additions = None
     if run is not None:
-        for sentence in wrong_places(run):
-            findings.add("wrong-data", 0, (), sentence)
+        add_wrong_data(findings, run)
         additions = None if findings.rules else program_additions([run])
     return KernelVerdict(plan, plan.layout, findings.verdict(), additions, not (meets or findings.rules))
 

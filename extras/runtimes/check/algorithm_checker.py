@@ -7,7 +7,7 @@ rank that needs a contribution can have it: over a chain of messages, each sent 
 from dataclasses import dataclass
 
 from certree.extras.runtimes.check.algorithm_run import AlgorithmRun, act_words, executed, predecessors
-from certree.extras.runtimes.check.checker import possible_layouts, wrong_places
+from certree.extras.runtimes.check.checker import add_wrong_data, possible_layouts
 from certree.extras.runtimes.check.execution import cell_words
 from certree.extras.runtimes.check.message_order import Place, message_edges
 from certree.extras.runtimes.check.sums import program_additions
@@ -161,5 +161,4 @@ def _check_data(run: AlgorithmRun, order: _Order, findings: Findings) -> None:
         findings.add("input-changed", 0, (), f"{where} writes {cell_words(cell)}")
     for sentence in run.other_sizes:
         findings.add("unmatched", 0, (), sentence)
-    for sentence in wrong_places(run):
-        findings.add("wrong-data", 0, (), sentence)
+    add_wrong_data(findings, run)

@@ -1,7 +1,7 @@
 """`verify_program`: a program in, a verdict out. The program is executed for each layout of the caller's buffers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from certree.extras.runtimes.check.execution import Execution, cell_words, step_words
@@ -73,7 +73,7 @@ def layout_of(program: Program, root: int | None = None) -> Layout:
     layouts = possible_layouts(program.kind, len(program.ranks), program.chunks_per_loop, root, program.roles)
     if len(layouts) == 1:
         return layouts[0]
-    return min(layouts, key=lambda layout: sum(1 for _ in wrong_places(Execution(program, layout, program.modes[0]))))
+    return min(layouts, key=lambda layout: sum(1 for _ in wrong_cells(Execution(program, layout, program.modes[0]))))
 
 
 def possible_layouts(kind: CollectiveKind, count: int, chunks: int, root: int | None, roles: Roles = EVERYONE) -> list[Layout]:
@@ -182,8 +182,7 @@ def _check_execution(execution: Execution, findings: Findings) -> None:
         findings.add("race", race.second[1], (), f"{mode}: {cell_words(race.cell)}: {names[0]} and {names[1]} are not ordered")
     for cell, where in execution.overwritten_inputs.items():
         findings.add("input-changed", 0, (), f"{mode}: {where} writes {cell_words(cell)}")
-    for sentence in wrong_places(execution):
-        findings.add("wrong-data", 0, (), f"{mode}: {sentence}")
+    add_wrong_data(findings, execution, lambda sentence: f"{mode}: {sentence}")
 
 
 def _outside(execution: Execution) -> Iterator[str]:
@@ -199,25 +198,32 @@ def _outside(execution: Execution) -> Iterator[str]:
                 yield f"{where}; {execution.layout.kind} gives this rank {size} chunks there"
 
 
-def wrong_places(execution: Run) -> Iterator[str]:
-    """A sentence for each place of an output that does not hold what is due."""
-    return (sentence for _, sentence in wrong_cells(execution))
+def add_wrong_data(findings: Findings, execution: Run, words: Callable[[str], str] = str) -> None:
+    """Report the places of outputs that do not hold what is due. `words`: of a sentence; only those that are listed are made."""
+    cells = list(wrong_cells(execution))
+    findings.add_each("wrong-data", range(len(cells)), lambda at: (0, (), words(wrong_words(execution, cells[at]))))
 
 
-def wrong_cells(execution: Run) -> Iterator[tuple[Cell, str]]:
-    """Each place of an output that does not hold what is due, with a sentence."""
+def wrong_cells(execution: Run) -> Iterator[Cell]:
+    """Each place of an output that does not hold what is due."""
     parts = execution.layout.due_parts()
     spend(10 * PYTHON * parts, f"{parts:,} contributions that {execution.layout.ranks:,} ranks must hold")
     for rank in range(execution.layout.ranks):
         for offset, due in enumerate(execution.layout.due(rank)):
             cell = (rank, Buffer.OUTPUT, offset)
             value = execution.held(cell)
-            if value.fault:
-                yield cell, f"{cell_words(cell)}: {value.fault}"
-            elif value.parts != due:
-                missing, extra = sorted(due - value.parts), sorted(value.parts - due)
-                words = [f"{name} {_parts(parts)}" for name, parts in (("lacks", missing), ("has", extra)) if parts]
-                yield cell, f"{cell_words(cell)} {' and '.join(words)}"
+            if value.fault or value.parts != due:
+                yield cell
+
+
+def wrong_words(execution: Run, cell: Cell) -> str:
+    """What is wrong with such a place, as a sentence."""
+    value, due = execution.held(cell), execution.layout.due(cell[0])[cell[2]]
+    if value.fault:
+        return f"{cell_words(cell)}: {value.fault}"
+    missing, extra = sorted(due - value.parts), sorted(value.parts - due)
+    words = [f"{name} {_parts(parts)}" for name, parts in (("lacks", missing), ("has", extra)) if parts]
+    return f"{cell_words(cell)} {' and '.join(words)}"
 
 
 def _parts(parts: list[Part]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from certree.extras.runtimes.check.checker import check_limits, possible_layouts, wrong_places
+from certree.extras.runtimes.check.checker import add_wrong_data, check_limits, possible_layouts, wrong_cells
 from certree.extras.runtimes.check.execution import Block, cell_words
 from certree.extras.runtimes.check.plan_execution import STARTED, PlanExecution
 from certree.extras.runtimes.check.plan_operations import channel_words, op_words, signals_of, unrolled
@@ -63,7 +63,7 @@ def verify_plan(plan: Plan, root: int | None = None, executor: str | None = None
     _check_groups(plan, findings)
     layouts = possible_layouts(plan.kind, len(plan.ranks), plan.chunks_per_loop, root, plan.roles)
     runs = [PlanExecution(plan, layout) for layout in layouts]
-    run = min(runs, key=lambda run: sum(1 for _ in wrong_places(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
+    run = min(runs, key=lambda run: sum(1 for _ in wrong_cells(run))) if plan.kind in WITH_ONE_ROOT else runs[0]
     if not findings.rules - {"limit"}:
         _check_run(run, findings)
     additions = None if findings.rules else program_additions([run], _open_sums(run), run.slices)
@@ -136,8 +136,7 @@ def _check_run(run: PlanExecution, findings: Findings) -> None:
     for block, index, rank in run.late:
         words = f"{op_words(block, index)} uses buffers of rank {rank}, which may have ended: it waits for nothing that comes later"
         findings.add("left-early", index, (), words)
-    for sentence in wrong_places(run):
-        findings.add("wrong-data", 0, (), _in_chunks(sentence, run.slices))
+    add_wrong_data(findings, run, lambda sentence: _in_chunks(sentence, run.slices))
 
 
 def _in_chunks(sentence: str, slices: int) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from certree.extras.runtimes.check.checker import wrong_cells
+from certree.extras.runtimes.check.checker import wrong_cells, wrong_words
 from certree.extras.runtimes.check.sums import program_additions
 from certree.extras.runtimes.model.layout import Cell, Layout
 from certree.extras.xla.check.hlo.devices import Executed, executed
@@ -70,12 +70,15 @@ def verify_hlo(module: HloModule, kind: CollectiveKind | None = None, root: int 
     findings, told, turns = Findings(), tuple[str, ...](), values.executed.turns
     run = HloRun(values, layout)
     again = "" if turns is None else f", in each of {turns.count:,} turns of a loop"
-    for cell, sentence in wrong_cells(run):
-        if not findings.rules:
-            told = _told(module, layout, cell, values.executed)
-            findings.add("wrong-data", 0, (), f"{sentence}{again}; {history_words(told)}" if told else f"{sentence}{again}")
-        else:
-            findings.add("wrong-data", 0, (), sentence)
+    cells = list(wrong_cells(run))
+    if cells:
+        told = _told(module, layout, cells[0], values.executed)
+
+    def words(at: int) -> tuple[int, tuple[int, ...], str]:
+        made = f"{again}; {history_words(told)}" if told else again
+        return 0, (), f"{wrong_words(run, cells[at])}{made if at == 0 else ''}"
+
+    findings.add_each("wrong-data", range(len(cells)), words)
     additions = None if findings.rules else program_additions([run])
     return HloVerdict(module, values, layout, findings.verdict(), additions, told)
 

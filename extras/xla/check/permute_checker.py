@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from certree.extras.runtimes.check.checker import wrong_places
+from certree.extras.runtimes.check.checker import add_wrong_data
 from certree.extras.runtimes.check.execution import Arrival
 from certree.extras.runtimes.check.sums import Sums, Value, program_additions
 from certree.extras.runtimes.model.layout import Cell, Layout, Part
@@ -66,8 +66,7 @@ def verify_permutes(program: PermuteProgram) -> PermuteVerdict:
     """The verdict on a permute program: rule `wrong-data` for each place of an output that does not hold what is due. Cost: as the
     tables, and the contributions of all outputs."""
     run, findings = PermuteRun(program, program.layout), Findings()
-    for sentence in wrong_places(run):
-        findings.add("wrong-data", 0, (), sentence)
+    add_wrong_data(findings, run)
     additions = None if findings.rules else program_additions([run])
     return PermuteVerdict(program, program.layout, findings.verdict(), additions)
 

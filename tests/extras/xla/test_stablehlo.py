@@ -140,8 +140,7 @@ def mutants(text: str) -> list[tuple[int, str, str]]:
 
 
 #: of each program: how many of its mutants are wrong, of these those whose line is in the history of the first wrong block, how
-#: many compute the same, another collective, and are refused. XLA executed all of these on eight devices with numbers of both
-#: signs: the same results come of those that compute the same, and of no other
+#: many compute the same, another collective, and are refused. `faults` has XLA execute all of these
 COUNTS = {
     "ring_all_gather": (13, 10, 11, 0, 0),
     "doubling_all_reduce": (10, 9, 2, 0, 0),

@@ -4,7 +4,7 @@ least."""
 from collections import Counter
 from collections.abc import Iterator
 
-from certree.extras.runtimes.check.checker import wrong_places
+from certree.extras.runtimes.check.checker import wrong_cells
 from certree.extras.runtimes.model.layout import Layout
 from certree.extras.runtimes.model.roles import Roles
 from certree.extras.xla.check.hlo.values import HloRun, Values
@@ -25,7 +25,7 @@ def layout_of(values: Values, kind: CollectiveKind | None, root: int | None) -> 
         raise InputError(f"each of {len(executed.rank)} devices is given {shapes}; {words} has such arrays")
     best, most = found[0], -1
     for layout in found:
-        wrong = len(list(wrong_places(HloRun(values, layout))))
+        wrong = sum(1 for _ in wrong_cells(HloRun(values, layout)))
         if not wrong and (kind is not None or not strays(values, layout)):
             return layout
         right = sum(layout.sizes(rank)[1] for rank in range(layout.ranks)) - wrong
