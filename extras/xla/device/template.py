@@ -123,7 +123,7 @@ def iteration(chunks, axis_name, op):
             which, begins, begin, count = now
             send = lax.dynamic_slice_in_dim(mine[0], begins, widths[0])
             take, put = (lax.dynamic_slice_in_dim(one, begin, widths[1]) for one in mine[1:])
-            put = jnp.where(jnp.arange(widths[1]) < count, put, jnp.zeros_like(put))
+            take = jnp.where(jnp.arange(widths[1]) < count, take, jnp.zeros_like(take))  # others leave rows as they are
             branches = [partial(exchange, permutes, own, nothing, axis_name) for permutes, own in kinds]
             inbox = jnp.concatenate([lax.switch(which, branches, state[send.astype(jnp.int32)]), kept])
             state, _ = lax.scan(partial(apply, inbox, op), state, (take, put), unroll=8)
@@ -140,7 +140,7 @@ def loops():
     Up to LOOPS stretches are a loop each. More are one loop, in which every step chooses its permutes: all devices the same ones.
     """
     stretches = [
-        ((tuple((rows, tuple(pairs)) for rows, pairs in permutes), own), [table(one) for one in tables])
+        ((tuple((rows, tuple(pairs)) for rows, pairs in permutes), own), small(*map(table, tables)))
         for permutes, own, *tables in STRETCHES
     ]
     if len(stretches) <= LOOPS:
@@ -148,6 +148,11 @@ def loops():
     kinds = {kind: number for number, kind in enumerate(sorted({kind for kind, _ in stretches}))}
     which = np.concatenate([np.full(len(tables[0]), kinds[kind]) for kind, tables in stretches])
     return [(list(kinds), which, *map(joined, zip(*(tables for _, tables in stretches), strict=True)))]
+
+
+def small(send, take, put):
+    """The tables of a stretch, in types as small as can be: rows sent, 3 * row taken + (0: nothing, 1: add, 2: copy), rows put."""
+    return send, table(3 * take.astype(np.int32) + put % 3), table(put // 3)
 
 
 def joined(tables):
@@ -182,9 +187,9 @@ def in_mesh(pairs, axis_name):
 
 def apply(inbox, op, state, entry):
     """Apply one row of the inbox: add it to a row, copy it there, or leave that as it is."""
-    take, put = (one.astype(jnp.int32) for one in entry)
-    row, mode = put // 3, put % 3
-    value, old = (lax.dynamic_index_in_dim(held, at, 0, keepdims=False) for held, at in ((inbox, take), (state, row)))
+    take, row = (one.astype(jnp.int32) for one in entry)
+    mode = take % 3
+    value, old = (lax.dynamic_index_in_dim(held, at, 0, keepdims=False) for held, at in ((inbox, take // 3), (state, row)))
     new = jnp.where(mode == 2, value, old)
     if COLLECTIVE in SUMS:
         new = jnp.where(mode == 1, OPERATIONS[op](old, value), new)

@@ -167,7 +167,7 @@ def test_wrong_bodies_are_refused(name: str) -> None:
     assert str(refused.value).startswith("line ")
 
 
-CUT = "cut along all axes of the mesh in one dimension"
+CUT = "an array that is not cut along all axes of the mesh"
 CUTS = 'in_shardings=[<@mesh, [{"d"}, {}]>] out_shardings=[<@mesh, [{"d"}, {}]>]'
 MESH = '<["a"=2, "b"=2]>'
 #: (what is replaced by what in the right text, ..., why it is refused)
@@ -195,14 +195,14 @@ MODULES: dict[str, tuple[dict[str, str], str]] = {
         },
         "its result is cut along other axes of the mesh than its argument",
     ),
-    "the argument is cut in two dimensions": (
+    "the result is cut along axes that are exchanged": (
         {
             '<["d"=4]>': MESH,
-            CUTS: 'in_shardings=[<@mesh, [{"a"}, {"b"}]>] out_shardings=[<@mesh, [{"a"}, {"b"}]>]',
+            CUTS: 'in_shardings=[<@mesh, [{"a"}, {"b"}]>] out_shardings=[<@mesh, [{"b"}, {"a"}]>]',
             'manual_axes={"d"}': 'manual_axes={"a", "b"}',
             "4x4xf32": "2x8xf32",
         },
-        CUT,
+        "its result is cut along other axes of the mesh than its argument",
     ),
     "the argument is not cut": (
         {CUTS: "in_shardings=[<@mesh, [{}, {}]>] out_shardings=[<@mesh, [{}, {}]>]", "4x4xf32": "1x4xf32"},

@@ -341,3 +341,32 @@ def test_a_file_that_is_no_module(tmp_path: Path) -> None:
     refused = certree("verify", tmp_path / "m.mlir")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "m.mlir: line 3: " in refused.err
+
+
+def test_a_result_that_all_devices_have() -> None:
+    """As `out_specs=P()` says it: an all-reduce, and where only some have the sum no other collective."""
+    text = f"{HEAD}{PERMUTE.replace('%r', '%s')}\n%r = stablehlo.add %a, %s : tensor<1x4xf32>{TAIL}"
+    text = text.replace('out_shardings=[<@mesh, [{"d"}, {}]>]', "out_shardings=[<@mesh, [{}, {}]>]")
+    text = text.replace("-> tensor<2x4xf32>", "-> tensor<1x4xf32>").replace(
+        "return %0 : tensor<2x4xf32>", "return %0 : tensor<1x4xf32>"
+    )
+    found = judged(text)
+    assert (found.valid, str(found.layout.kind)) == (True, "all-reduce")
+    one_way = text.replace("[[0, 1], [1, 0]]", "[[0, 1]]").replace("tensor<2x2xi64>", "tensor<1x2xi64>")
+    wrong = judged(one_way)
+    assert (wrong.valid, str(wrong.layout.kind)) == (False, "all-reduce")
+    assert wrong.verdict.violations[0].message.startswith("o[0] of rank 0 lacks chunk 0 of rank 1")
+
+
+def test_arrays_cut_in_two_dimensions() -> None:
+    """Ranks are tiles in row-major order, whatever the numbers of devices."""
+    far = PERMUTE.replace("[0, 1], [1, 0]", "[0, 2], [2, 0], [1, 3], [3, 1]").replace("2x2xi64", "4x2xi64")
+    near = PERMUTE.replace("[0, 1], [1, 0]", "[0, 1], [1, 0], [2, 3], [3, 2]").replace("2x2xi64", "4x2xi64")
+    body = (
+        f"{near.replace('%r', '%s')}\n%b = stablehlo.add %a, %s : tensor<1x4xf32>\n"
+        f"{far.replace('%r', '%t').replace('(%a)', '(%b)')}\n%r = stablehlo.add %b, %t : tensor<1x4xf32>"
+    )
+    text = f"{HEAD}{body}{TAIL}".replace('["d"=2]', '["a"=2, "b"=2]').replace('[{"d"}, {}]', '[{"b"}, {"a"}]')
+    found = judged(text.replace('manual_axes={"d"}', 'manual_axes={"a", "b"}').replace("tensor<2x4xf32>", "tensor<2x8xf32>"))
+    assert (found.valid, str(found.layout.kind)) == (True, "all-reduce")
+    assert found.values.executed.rank.tolist() == [0, 2, 1, 3]

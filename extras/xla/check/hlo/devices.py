@@ -32,7 +32,7 @@ class Executed:
     """An executed module. `rank`: by device number; `inputs`: how many blocks it is given; `outputs`: by device the events of the
     blocks that it returns, in row-major order; `sent`: by device the blocks that it sends, used or not; `converted`: the types
     through which data went, where there are several. `turns`: of a loop whose first turn stands for all of them; inputs and outputs
-    are then those of one turn."""
+    are then those of one turn. `is_shared`: whether the result is said to be the same on all devices."""
 
     events: Events
     element: str
@@ -44,6 +44,7 @@ class Executed:
     sent: Int64
     converted: frozenset[str] = frozenset()
     turns: Turns | None = None
+    is_shared: bool = False
 
 
 def executed(
@@ -82,6 +83,8 @@ class _Whole(Machine):
         self.module, self.tells, self.may_fold, self.turns = module, everything, folds, turns
         self.is_mesh = any(one.name == "sdy.manual_computation" for one in module.operations())
         self.found: Executed | None = None
+        #: whether the result is said to be one that all devices have
+        self.is_shared = False
         #: what the computation of the devices gives, which must be what the module returns
         self.returned: Outside | None = None
 
@@ -139,7 +142,9 @@ class _Whole(Machine):
         _require_devices(devices)
         place = _places(sizes)
         along = _only_cut(operation, cuts[data], name, sizes)
-        if along != _only_cut(operation, operation.attributes["out_shardings"][0], name, sizes):
+        returned = operation.attributes["out_shardings"][0]
+        self.is_shared = not any(sizes.get(axis, 1) > 1 for axes in returned[1] for axis in axes)
+        if not self.is_shared and along != _only_cut(operation, returned, name, sizes):
             raise InputError(f"{operation}: its result is cut along other axes of the mesh than its argument")
         rank, arguments = _mixed(along, sizes, place), list[Tensor]()
         for one, (_, axes) in zip(operands, cuts, strict=True):
@@ -215,6 +220,7 @@ class _Whole(Machine):
             machine.sent,
             frozenset(machine.converted),
             turns,
+            self.is_shared,
         )
 
 
@@ -237,14 +243,12 @@ def _places(sizes: dict[str, int]) -> dict[str, Int64]:
 
 
 def _only_cut(operation: HloOperation, cut: tuple[str, _Axes], name: str, sizes: dict[str, int]) -> tuple[str, ...]:
-    """The axes of the mesh along which an array is cut: all of them, in one of its dimensions, so that each device has a part."""
-    used = [tuple(axis for axis in axes if sizes.get(axis, 1) > 1) for axes in cut[1]]
-    found = [axes for axes in used if axes]
-    if cut[0] != name or len(found) != 1 or prod(sizes[axis] for axis in found[0]) != prod(sizes.values()):
-        raise InputError(
-            f"{operation}: an array that is not cut along all axes of the mesh in one dimension, a part for each device"
-        )
-    return found[0]
+    """The axes of the mesh along which an array is cut, those of its first dimension first: all of them, so that each device has a
+    part."""
+    found = tuple(axis for axes in cut[1] for axis in axes if sizes.get(axis, 1) > 1)
+    if cut[0] != name or prod(sizes[axis] for axis in found) != prod(sizes.values()):
+        raise InputError(f"{operation}: an array that is not cut along all axes of the mesh, a part for each device")
+    return found
 
 
 def _mixed(axes: Sequence[str], sizes: dict[str, int], place: dict[str, Int64]) -> Int64:

@@ -12,6 +12,7 @@ from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
 
 _SUMS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.REDUCE)
+_SHARED = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.BROADCAST)  # all devices have the result
 _ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE, CollectiveKind.GATHER, CollectiveKind.SCATTER)
 
 
@@ -59,13 +60,14 @@ class _Candidates:
     def layouts(self) -> Iterator[Layout]:
         """Those whose arrays have these sizes, the likely ones first."""
         among = sorted({*self.sources, *self.receivers})
-        groups = [None, tuple(among)] if 2 <= len(among) < self.ranks else [None]
-        kinds = sorted(CollectiveKind, key=lambda one: ((one in _SUMS) != self.adds, one in _ROOTED))
+        is_shared = self.values.executed.is_shared
+        groups = [None, tuple(among)] if 2 <= len(among) < self.ranks and not is_shared else [None]
+        kinds = sorted(_SHARED if is_shared else CollectiveKind, key=lambda one: ((one in _SUMS) != self.adds, one in _ROOTED))
         for members in groups:
-            for kind in kinds if self.kind is None else [self.kind]:
+            for kind in kinds if self.kind is None else [one for one in kinds if one is self.kind]:
                 for root in self._roots(kind, members):
                     yield from self._layout(kind, root, members)
-        if self.kind in (None, CollectiveKind.ALL_TO_ALL) and self.root is None and not self.adds:
+        if self.kind in (None, CollectiveKind.ALL_TO_ALL) and self.root is None and not self.adds and not is_shared:
             yield from self._unequal()
 
     def _roots(self, kind: CollectiveKind, members: tuple[int, ...] | None) -> list[int | None]:
