@@ -10,7 +10,7 @@ from certree.extras.runtimes.make.cells import Cells
 from certree.extras.runtimes.model.layout import Cell
 from certree.extras.runtimes.run.duties import coming_cycles, holders, reducing_switches
 from certree.extras.xla.make.levels import Moves, levelled
-from certree.extras.xla.make.stretches import Outline, outlines
+from certree.extras.xla.make.stretches import FEW, Outline, outlines
 from certree.extras.xla.model.permute_program import ADD, COPY, MODES, Int64, PermuteProgram, Stretch
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
@@ -89,6 +89,11 @@ class _Builder:
                 pairs[step][src, dst] += 1
         found = list(outlines(pairs))
         kept = [max((max(own[step].values(), default=0) for step in range(one.first, one.end)), default=0) for one in found]
+        if len(found) > FEW:  # stretches that share permutes keep equally many rows, and are one branch of a module
+            most = {one.permutes: 0 for one in found}
+            for one, own_rows in zip(found, kept, strict=True):
+                most[one.permutes] = max(most[one.permutes], own_rows)
+            kept = [most[one.permutes] for one in found]
         width = max((sum(p.rows for p in one.permutes) + more for one, more in zip(found, kept, strict=True)), default=0)
         return PermuteProgram(
             layout=self.cells.layout,

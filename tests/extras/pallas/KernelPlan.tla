@@ -1,7 +1,7 @@
 ----------------------------- MODULE KernelPlan -----------------------------
 (* Kernels with DMAs and counting semaphores, all interleavings: what the checker of kernel plans says, said once more.
    Program[d] is what device d does, a sequence of records: kind, call, device (of a DMA or a signal), sem, send (-1: none), n (count),
-   reads and writes (sets of <<device, row>>), apart (TRUE: its semaphore is that of the barrier). *)
+   reads and writes (sets of <<device, row>>), apart (TRUE: its semaphore is that of the barrier). A DMA counts all its rows at once. *)
 EXTENDS Integers, Sequences
 
 CONSTANTS Devices, Semaphores, Program
