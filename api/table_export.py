@@ -42,7 +42,7 @@ def export(
     `certree list` names the formats. `epoch`: number of the export, 0 to 65535, in the header of each node's image together with a
     CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `control`, of the interface of
     `systemverilog`: "slotted", or "lockstep", the timestep counter of MultiTree (E6), for which the golden trace is that of a paced
-    run; such tables have no epoch and state no order of additions. `force` replaces an empty folder or
+    run; such tables state no order of additions. `force` replaces an empty folder or
     another tables directory. Raises InvalidScheduleError for a schedule that breaks rules or whose routes may deadlock on the
     machine, UnsupportedError for one that rows cannot express, or that only slots keep right (the message says why), InputError for
     an unknown format and a folder that exists.

@@ -12,7 +12,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.fine.slots import landing_steps
 from certree.models.machine.clocks import Clocks
-from certree.models.tables.table_columns import MAX_EPOCH
+from certree.models.tables.table_columns import LOCKSTEP, MAX_EPOCH
 from certree.models.tables.tables import Tables
 
 _TOLD = 8  # messages of a wrong epoch that are named
@@ -102,6 +102,10 @@ def _require_next(before: Tables, after: Tables) -> None:
     for tables, which in ((before, "first"), (after, "second")):
         if tables.epoch is None:
             raise InputError(f"the {which} tables state no epoch; export them with --epoch")
+        if tables.control == LOCKSTEP:
+            raise InputError(
+                f"the {which} tables are for lockstep, where the new run is started by itself (B8); run each by itself"
+            )
     assert before.epoch is not None
     following = (before.epoch + 1) % (MAX_EPOCH + 1)
     if after.epoch != following:

@@ -127,6 +127,18 @@ ReturnsTwice == Before(CrossingLog, 14, Credit("a", 0))
 \* The last flit never arrives.
 CutShort == Without(CrossingLog, Len(CrossingLog))
 
+\* A line of a kind that there is not: nothing is wrong with what was before, and nothing follows.
+NoSuchLine == Before(CrossingLog, 5, [event |-> "jump", worm |-> "q", flit |-> 1, channel |-> "b", vc |-> 1])
+
+\* A line is left out: a packet goes into a VC that it has not taken; a flit behind the head never left; a head was never taken.
+TakeLeftOut == Without(CrossingLog, 6)
+SendLeftOut == Without(CrossingLog, 3)
+TakenLeftOut == Without(CrossingLog, 14)
+
+\* An interface takes a flit again; a router on the way does.
+TakenAgain == Before(CrossingLog, 15, CrossingLog[14])
+TakenOnTheWay == Before(CrossingLog, 6, Taken("q", 1, "b", 1))
+
 \* A credit is lost; one is said to be left that is back.
 CreditUntold == Without(CrossingLog, 28)
 LeftAndBack == CrossingLeft \union {<<"b", 0, 1>>}
@@ -163,4 +175,10 @@ MCReturnsTwice == ReturnsTwice
 MCCutShort == CutShort
 MCCreditUntold == CreditUntold
 MCLeftAndBack == LeftAndBack
+MCNoSuchLine == NoSuchLine
+MCTakeLeftOut == TakeLeftOut
+MCSendLeftOut == SendLeftOut
+MCTakenLeftOut == TakenLeftOut
+MCTakenAgain == TakenAgain
+MCTakenOnTheWay == TakenOnTheWay
 ================================================================================

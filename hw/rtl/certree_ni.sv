@@ -81,7 +81,7 @@ module certree_ni #(
   // Registers, the image that is loaded, and the banks.
   logic load, arm, start, clear, is_word, write_header, write_crc, write_row, write_arrival, write_route;
   logic is_taken, is_loading, is_loaded, is_wrong, is_armed, is_ahead, is_refused, is_missed, goes_ahead, begins, is_idle;
-  logic open_bank, load_bank, is_over, takes_over, is_open, is_first;
+  logic open_bank, load_bank, is_over, takes_over, stops, is_open, is_first;
   logic [3:0] header_word;
   logic [CYCLE_BITS-1:0] skew, slot_cycles;
   logic [NODE_BITS-1:0] node, mixed_source;
@@ -108,7 +108,7 @@ module certree_ni #(
       .clk, .rst, .psel, .penable, .pwrite, .paddr, .pwdata, .prdata, .pready, .pslverr,
       .load, .arm, .start, .clear, .skew, .node, .peer,
       .is_word, .write_header, .header_word, .write_crc, .write_row, .write_arrival, .write_route, .write_index, .write_entry,
-      .is_taken, .is_loaded, .is_armed, .is_open, .is_done, .open_bank, .epoch, .slot, .late_rows, .errors, .mixed_source
+      .is_taken, .is_loaded, .stops, .is_armed, .is_open, .is_done, .open_bank, .epoch, .slot, .late_rows, .errors, .mixed_source
   );
   certree_ni_loader loader (
       .clk, .rst(restart), .load, .drop(takes_over), .is_word, .word(pwdata), .is_taken, .write_row, .write_arrival, .write_route,
@@ -122,19 +122,20 @@ module certree_ni #(
   );
   wire read_bank = open_bank ^ is_ahead;
 
-  // What tells rows when to fire. In lockstep there is no boundary: a second image is refused.
+  // What tells rows when to fire. In lockstep there is no boundary: the next tables open when the node is done with its own.
   logic [TX*BACKLOG_BITS-1:0] backlog;
   if (certree_ni_pkg::IS_LOCKSTEP != 0) begin : g_lockstep
     certree_ni_lockstep lockstep (
         .clk, .rst(restart), .start, .skew, .step_cycles(slot_cycles), .has_row, .row_step(row_slot), .backlog, .is_adding, .is_moving,
-        .is_open, .step(slot)
+        .is_ready(is_ahead), .is_done, .takes_over, .is_open, .step(slot)
     );
-    assign {is_first, is_over, takes_over} = {1'b1, is_open, 1'b0};
+    assign {is_first, is_over, stops} = {1'b1, takes_over, takes_over};
   end else begin : g_slots
     certree_ni_slots slots (
         .clk, .rst(restart), .start, .skew, .slot_cycles, .boundary, .is_ready(is_ahead), .is_open, .is_first, .slot,
         .is_over, .takes_over
     );
+    assign stops = 1'b0;
   end
 
   // Arrivals of this cycle: copies by lane, those within the node first, then the sum.

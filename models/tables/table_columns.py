@@ -158,15 +158,11 @@ class TableColumns(Shown):
             raise UnsupportedError(f"{last + 1} nodes and {self.chunks} chunks are more than tables can number")
 
     def _check_control(self) -> None:
-        """An interface without slots has no moment at which it could change over to other tables."""
+        """An interface without slots states no order of additions."""
         if self.control not in CONTROLS:
             raise TableFormatError(f"control is {short(self.control)}; allowed: {', '.join(CONTROLS)}")
         if self.control == LOCKSTEP and self.additions is not None:
             raise TableFormatError(f"additions are stated; with control {LOCKSTEP} tables have none: no slot fixes their order")
-        if self.control == LOCKSTEP and self.epoch is not None:
-            raise TableFormatError(
-                f"epoch is {self.epoch}; with control {LOCKSTEP} tables have none: no slot tells interfaces when to change over"
-            )
 
     def _check_profile(self) -> None:
         """Refuse fields that the profile does not have, and roots and targets of another collective."""

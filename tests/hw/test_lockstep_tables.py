@@ -18,6 +18,7 @@ from certree.hw.formats.systemverilog.staging import staged_chunk_bits
 from certree.hw.formats.systemverilog.window import MOST_LOCKSTEP_ROWS, lane_queue, lockstep_rows
 from certree.hw.golden import golden_trace, trace_files
 from certree.hw.run import run
+from certree.hw.switching import run_switched
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
@@ -72,9 +73,14 @@ def test_a_manifest_without_the_control_is_of_other_files(tmp_path: Path) -> Non
         read_tables(folder)
 
 
-def test_there_is_no_epoch() -> None:
-    with pytest.raises(TableFormatError, match="epoch is 3; with control lockstep tables have none"):
-        replace(trees(), epoch=3)
+def test_banks_of_tables_without_slots(tmp_path: Path) -> None:
+    """B8: images have headers, and nothing says when a run of others follows; a slotted run of both has no meaning."""
+    first = replace(trees(), epoch=3)
+    folder = exported(first, tmp_path)
+    assert read_tables(folder).epoch == 3
+    assert (folder / "slots_header_0000.hex").exists()
+    with pytest.raises(InputError, match=r"the first tables are for lockstep, where the new run is started by itself \(B8\)"):
+        run_switched(first, replace(trees(), epoch=4), Options())
     with pytest.raises(TableFormatError, match="control is 'paced'; allowed: slotted, lockstep"):
         replace(trees(), control="paced")
 

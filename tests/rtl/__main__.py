@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
-from tests.rtl.banks import PAIRS, export_pair, run_pair
+from tests.rtl.banks import LOCKSTEP_PAIRS, PAIRS, SLOTTED_PAIRS, export_pair, run_pair
 from tests.rtl.cases import (
     CASES,
     GRID,
@@ -53,7 +53,8 @@ def main(names: list[str]) -> int:
     failed, seconds, began = 0, _cpu_seconds(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for name in chain.from_iterable(
-            _KINDS.get(given, [given]) for given in names or ["small", "grid", *_PACED, "banks", *_CHECKS]
+            _KINDS.get(given, [given])
+            for given in names or ["small", "grid", *_PACED, *SLOTTED_PAIRS, next(iter(LOCKSTEP_PAIRS)), *_CHECKS]
         ):
             before = _cpu_seconds()
             ok, text = _done(name, Path(folder))
@@ -71,7 +72,7 @@ def _parsed(arguments: list[str]) -> list[str]:
         nargs="*",
         metavar="NAME",
         help=f"a case, a pair of tables, all of a kind ({', '.join(_KINDS)}), or one of {', '.join(_CHECKS)}; without any, "
-        f"all but random and large, and two in lockstep. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
+        f"all but random and large, and three in lockstep. Cases are named NETWORK-COLLECTIVE, such as {next(iter(GRID))}.",
     )
     names: list[str] = parser.parse_args(arguments).names
     known = {*_KINDS, *_CHECKS, *CASES, *PAIRS}

@@ -2,7 +2,7 @@
 
 Both images are written with fields that are wide enough for either, and the interface is made for both. What is expected is the run
 of `certree simulate OLD --then NEW`: the golden trace of the first tables, then that of the second by the clocks that these start
-with.
+with. In lockstep (B8) the second run has a time of its own: that of its start, when all interfaces have taken over.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import Clocks
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.models.tables.table_columns import NIL
+from certree.models.tables.table_columns import LOCKSTEP, NIL
 from certree.models.tables.tables import Tables
 from tests.hw.counted import blocks
 from tests.hw.trees import MULTITREE, tree_schedule
@@ -39,11 +39,15 @@ _SHARED = ("CHUNK_GRANULES", "MESSAGE_FLITS", "STRIDE", "WORK_BASE", "IN_FLIGHT"
 
 @dataclass(frozen=True)
 class Pair:
-    """Tables, those that follow them, and how many cycles every second interface starts late."""
+    """Tables, those that follow them, and how many cycles every second interface starts late.
+
+    `is_hasty`, in lockstep: each interface is started as soon as it has taken over, not when all have.
+    """
 
     before: Tables
     after: Tables
     skew: int = 0
+    is_hasty: bool = False
 
 
 def _pair(network: str, trees: int, kinds: tuple[CollectiveKind, CollectiveKind], size: int, skew: int = 0) -> Callable[[], Pair]:
@@ -61,6 +65,11 @@ def _blocks() -> Pair:
     return _of([blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 2, 1, 3, seed) for seed in (5, 6)], 9000, 0)
 
 
+def _switched_blocks() -> Pair:
+    """All-to-alls through switches: nothing passes through endpoints, as lockstep needs it."""
+    return _of([blocks("fattree:2x2", CollectiveKind.ALL_TO_ALL, 1, 2, 2, seed) for seed in (1, 2)], 4000, 0)
+
+
 def _of(schedules: Sequence[Schedule], size: int, skew: int) -> Pair:
     before, after = (
         replace(lower(schedule, size, MULTITREE), epoch=(_EPOCH + place) % (1 << 16)) for place, schedule in enumerate(schedules)
@@ -68,7 +77,15 @@ def _of(schedules: Sequence[Schedule], size: int, skew: int) -> Pair:
     return Pair(before, after, skew)
 
 
-PAIRS = {
+def _in_lockstep(slotted: Callable[[], Pair]) -> Callable[[], Pair]:
+    def made() -> Pair:
+        pair = slotted()
+        return replace(pair, before=replace(pair.before, control=LOCKSTEP), after=replace(pair.after, control=LOCKSTEP))
+
+    return made
+
+
+SLOTTED_PAIRS = {
     "mesh-2x2-then-broadcast": _pair("mesh:2x2", 2, (_ALL_REDUCE, _BROADCAST), 6000),
     "mesh-2x2-then-others-late": _pair("mesh:2x2", 2, (_BROADCAST, _ALL_REDUCE), 24_000, skew=7),
     "fattree-2x2-then-others": _pair("fattree:2x2", 2, (_ALL_REDUCE, _ALL_REDUCE), 6000),
@@ -76,6 +93,15 @@ PAIRS = {
     "mesh-2x2-blocks-then-others": _blocks,
     "dgx1-then-others": _pair("dgx1", 4, (_ALL_REDUCE, _ALL_REDUCE), 24_000, skew=3),
 }
+_BLOCKS, _SWITCHED_BLOCKS = "mesh-2x2-blocks-then-others", "fattree-2x2-blocks-then-others"  # the first not paced
+_PACED = {name: pair for name, pair in SLOTTED_PAIRS.items() if name != _BLOCKS} | {_SWITCHED_BLOCKS: _switched_blocks}
+LOCKSTEP_PAIRS = {f"{name}-lockstep": _in_lockstep(pair) for name, pair in _PACED.items()}
+PAIRS = SLOTTED_PAIRS | LOCKSTEP_PAIRS
+
+
+def hasty_pair() -> Pair:
+    """All-reduces in lockstep that nodes end hundreds of cycles apart, and a host that does not wait for the others."""
+    return replace(_in_lockstep(_pair("mesh:2x2", 2, (_ALL_REDUCE, _ALL_REDUCE), 240_000))(), is_hasty=True)
 
 
 def joint(one: Tables, other: Tables) -> tuple[Sizes, Sizes]:
@@ -114,11 +140,18 @@ def export_pair(pair: Pair, folder: Path) -> None:
         for name, data in (others | tables_documents(sizes, others) | reference_files(sizes)).items():
             (target / name).write_bytes(data)
     clocks = _clocks(pair)
+    (folder / SKEW).write_text("".join(f"{clocks.skew[node]:x}\n" for node in pair.after.topology.endpoints.tolist()))
+    if pair.before.control == LOCKSTEP:
+        (folder / NEXT / "numbers.txt").write_text(numbers_text(after) + f"HASTY {int(pair.is_hasty)}\n")
+        for tables, target in ((pair.before, folder), (pair.after, folder / NEXT)):
+            (target / TRACE).write_bytes(golden_run(tables, clocks)[0])
+        (folder / "late.txt").write_text("0")
+        build_model(before, folder)
+        return
     opening = opening_cycles(pair.before, clocks)
     start = pair.after.machine.ni_start_cycles
     opens = [opening[node] for node in pair.after.topology.endpoints.tolist()]
     (folder / NEXT / "numbers.txt").write_text(numbers_text(after) + f"OPENS {' '.join(map(str, opens))}\n")
-    (folder / SKEW).write_text("".join(f"{clocks.skew[node]:x}\n" for node in pair.after.topology.endpoints.tolist()))
     first, late = golden_run(pair.before, clocks)
     later = Clocks(tuple(cycle - min(opening) for cycle in opening), clocks.drift)
     second, later_late = golden_run(pair.after, later)

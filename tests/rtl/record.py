@@ -37,7 +37,8 @@ _BANKS = """## New tables take over
 
 Tables of three iterations, then others of three that are loaded while the first ones run and open at the boundary
 ([Banks](../reference/tables.md#banks)), with a new message. The C++ driver compares with what `certree simulate OLD --then NEW`
-computes.
+computes. In lockstep there is no boundary: interfaces take over when they are done, the driver starts them again when all have, and
+compares with a paced run of each of the tables.
 """
 _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",

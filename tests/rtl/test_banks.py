@@ -13,7 +13,7 @@ import pytest
 from certree.hw.engines.runs import Options
 from certree.hw.switching import run_switched
 from certree.models.machine.clocks import Clocks
-from tests.rtl.banks import NEXT, PAIRS, Pair, export_pair, run_pair
+from tests.rtl.banks import NEXT, PAIRS, Pair, export_pair, hasty_pair, run_pair
 from tests.rtl.tools import verilator
 
 pytestmark = [
@@ -81,3 +81,19 @@ def test_a_late_clock_mixes_epochs_as_in_the_simulator(tmp_path: Path) -> None:
     passed, text = run_pair(exported(tmp_path, lambda _: pair))
     assert not passed
     assert mixed <= {ni for ni, (error, _) in told(text).items() if error & MIXED}
+
+
+def test_in_lockstep_tables_take_over_and_wait_for_a_start(tmp_path: Path) -> None:
+    """B8: each interface takes over when it is done; all are started again when all have."""
+    export_pair(PAIRS[f"{QUICK}-lockstep"](), tmp_path / "t")
+    passed, text = run_pair(tmp_path / "t")
+    assert passed, text
+    assert "0 differences" in text
+
+
+def test_in_lockstep_a_hasty_start_mixes_epochs(tmp_path: Path) -> None:
+    """B8, B6: interfaces that are started while others still execute the old tables send what these drop and report."""
+    export_pair(hasty_pair(), tmp_path / "t")
+    passed, text = run_pair(tmp_path / "t")
+    assert not passed
+    assert any(error & MIXED for error, _ in told(text).values())

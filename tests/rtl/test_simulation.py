@@ -47,8 +47,8 @@ EDITS = {
 TOP_EDITS = {
     "the reduction unit is not asked": (
         "certree_ni.sv",
-        ".backlog, .is_adding, .is_moving,\n        .is_open, .step",
-        ".backlog, .is_adding(1'b0), .is_moving,\n        .is_open, .step",
+        ".backlog, .is_adding, .is_moving,\n        .is_ready",
+        ".backlog, .is_adding(1'b0), .is_moving,\n        .is_ready",
         "top_counts_one_by_one_when_idle",
     ),
     "rows fire a step early": (

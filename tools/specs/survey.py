@@ -29,6 +29,7 @@ from tools.specs.together import (
     kill_alone,
     kills_of_runs,
     kills_together,
+    passes_together,
     with_meaning,
 )
 
@@ -56,15 +57,19 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
     "ScheduleBuffers": ("MCScheduleBuffers",),
     "BankSwitch": ("MCBankSwitch",),
+    "BankPaced": ("MCBankPaced",),
     "AceEngine": ("MCAceEngine",),
     "InNetworkReduce": ("MCInNetworkReduce",),
+    "TraceSubPacketFlow": ("MCTraceSubPacketFlow",),
 }
+#: of these, modules that accept runs: models that must fail are asked, too, and an edit is found when one does not
+ACCEPTORS = ("TraceSubPacketFlow",)
 #: models with more states than this are not asked
 MOST_STATES = 60_000
 #: about edits of guards, of each module of models those with up to so many states, and so many in any case
 MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_800, 2
-#: where edits need more: two packets or chunks that meet
-MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000}
+#: where edits need more: two packets or chunks, or messages of two epochs, that meet
+MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000, "BankPaced": 6_000}
 #: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
 MODELS_OF_KNOWN = 8
 #: of the models, so many of the smallest are asked about edits that are run one by one
@@ -117,6 +122,13 @@ def _models_of(family: str, module: str) -> list[Model]:
     return sorted(own, key=lambda model: model.expected.total_states)
 
 
+def wrong_models_of(module: str) -> list[Model]:
+    """The models that must fail and are asked about an acceptor: those with wrong logs, not with another module."""
+    ends, families = (Result.SAFETY, Result.DEADLOCK), GUARDED[module] if module in ACCEPTORS else ()
+    models = [model for model in listed().models.values() if model.module in families and model.expected.result in ends]
+    return [model for model in models if model.mutation is None or model.mutation.kind == "wrong log"]
+
+
 def survey(
     module: str, most: int | None = None, report: Callable[[str], None] | None = None, *, guards: bool = False
 ) -> Iterator[Outcome]:
@@ -149,6 +161,10 @@ def survey(
                 outcomes[number] = outcomes[number].then(name, model.name)
                 stopped[number] |= {model.name}
             tell(f"{module}: {model.name} finds {sum(outcomes[number].by_property for number in left)} of {len(left)}")
+    for model in wrong_models_of(module) if guards else ():
+        left = {n: together[n] for n, outcome in outcomes.items() if not outcome.found}
+        for number, name in (passes_together(asked_of(model, whole), edited, left) if left else {}).items():
+            outcomes[number] = outcomes[number].then(name, model.name)
     yield from outcomes.values()
     for edit in alone:
         outcome = _alone(edited, whole, edit, models[: _asked(edit, guards=guards)])

@@ -25,6 +25,7 @@ ASSUMPTION = "an assumption"  # an ASSUME of the module, by which tables and con
 ENDLESS = "no end"  # more states than the limit
 NOTHING = "a first state"  # the edited module has none, which the numbers of states of `models.toml` would show
 _SPEC = r"^{} == (\w+) /\\ \[\]\[(\w+)\]_(\w+)(.*)$"
+PASSES = "a model that must fail does not"
 #: an edit may have so many times the states of the model, and this many more
 STATES_TIMES, STATES_MORE = 4, 4000
 
@@ -133,6 +134,20 @@ def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> d
 
     Number 0 is no edit. Raises AssertionError where the module without an edit is found at fault.
     """
+    found = _kills(asked, module, edits)
+    assert 0 not in found, f"{asked.model.name} without an edit: {found[0]}"
+    return found
+
+
+def passes_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> dict[int, str]:
+    """The edits with which a model that must fail does not; AssertionError where it does not without an edit."""
+    found = _kills(asked, module, edits)
+    assert 0 in found, f"{asked.model.name} without an edit does not fail"
+    return {number: PASSES for number in edits if found.get(number, NOTHING) == NOTHING}
+
+
+def _kills(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> dict[int, str]:
+    """What finds each edit, and the module without an edit, number 0."""
     found: dict[int, str] = {}
     unasked: dict[str, set[int]] = {}
     left = dict(edits)
@@ -160,9 +175,7 @@ def kills_together(asked: Asked, module: Module, edits: Mapping[int, Edit]) -> d
     else:
         begun = {int(line.removeprefix("begins ")) for line in run.printed if line.startswith("begins ")}
         found |= {number: NOTHING for number in left if number not in begun | found.keys()}
-    found = dict.fromkeys(set().union(*unasked.values()), NO_VALUE) | found
-    assert 0 not in found, f"{asked.model.name} without an edit: {found[0]}"
-    return found
+    return dict.fromkeys(set().union(*unasked.values()), NO_VALUE) | found
 
 
 def _property_at_fault(error: TlcError) -> str | None:

@@ -77,7 +77,9 @@ of a paced run. Wherever names or sentences say slot, its steps are meant; only 
 - Messages queue at a lane, at most `LANE_QUEUE` behind the one that is sent, and chunks wait for the reduction unit, at most
   2^STAGED_CHUNK_BITS of a lane. Rows are read ahead into a window that is large enough for the row after each that fires to be
   there in the next cycle.
-- There is no boundary: an image that is armed after step 0 has begun is refused (`MISSED`).
+- There is no boundary. The next image is loaded and armed as below; the interface takes over by itself when it is done with
+  its tables, and rests (B8): `OPEN_EPOCH` is the new epoch, and `RUNNING` is 0. When all have taken over put the new message into
+  the memories, and write `START` at all nodes, not sooner than after the first `ARM`. Time 0 is then the next cycle again.
 """
 
 

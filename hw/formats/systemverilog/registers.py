@@ -33,7 +33,7 @@ _ERRORS = (
 _CONTROL = (
     ("START", 0, "written 1: the next cycle is time 0"),
     ("CLEAR", 1, "written 1: all but SKEW, NODE and LANE_PEER as after reset; then load tables again"),
-    ("ARM", 2, "written 1: the image that was written may open: the first with START, any other at the boundary (B4)"),
+    ("ARM", 2, "written 1: the image that was written may open: the first with START, any other at the boundary (B4, B8)"),
     ("LOAD", 3, "written 1: an image follows, header, rows, arrivals, routes and CRC (B7)"),
 )
 _STATUS = (

@@ -8,7 +8,7 @@ wire  [9:0] cleared = psel && penable && pwrite && paddr == 24'hc ? pwdata[9:0] 
 assign expected = psel && penable && pwrite && paddr == 24'h4 && pwdata[1] ? 10'd0 : (held & ~cleared) | errors;
 always @(posedge clk) begin
   was_reset <= was_reset | rst;
-  was_started <= !rst && !(psel && penable && pwrite && paddr == 24'h4 && pwdata[1]) && (was_started | start);
+  was_started <= !rst && !(psel && penable && pwrite && paddr == 24'h4 && pwdata[1]) && !stops && (was_started | start);
   held <= rst ? '0 : expected;
   held_late <= rst || (psel && penable && pwrite && paddr == 24'h4 && pwdata[1])
       ? '0 : held_late + certree_ni_pkg::LATE_ROWS_BITS'(late_rows);

@@ -38,6 +38,7 @@ module certree_ni_registers #(
     input  logic                       is_taken,
     input  logic                       is_loaded,
     // status
+    input  logic                       stops,          // the tables that have opened wait for a start of their own
     input  logic                       is_armed,
     input  logic                       is_open,
     input  logic                       is_done,
@@ -121,7 +122,7 @@ module certree_ni_registers #(
       node <= '0;
       peer <= '1;
     end else begin
-      is_running <= (is_running || start) && !clear;
+      is_running <= (is_running || start) && !clear && !stops;
       late <= clear ? '0 : late + certree_ni_pkg::LATE_ROWS_BITS'(late_rows);
       error <= clear ? '0 : (is_write && paddr == 24'hc ? error & ~pwdata[9:0] : error) | errors;
       if (errors[8] && !error[8]) mixed <= mixed_source;

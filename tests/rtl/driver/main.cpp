@@ -41,7 +41,7 @@ struct Tables {
 class Bench {
  public:
   Bench(const Tables& first, const Tables* next, const std::string& trace, int64_t late)
-      : first_(first), next_(next), n_(first.numbers), network_(first.numbers), trace_(trace), late_(late) {
+      : first_(first), next_(next), n_(first.numbers), network_(first.numbers), path_(trace), trace_(trace), late_(late) {
     std::string columns;
     if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + trace);
     for (int64_t ni = 0; ni < n_["NIS"]; ni++) nodes_.emplace_back(&context_, n_, ni);
@@ -74,6 +74,9 @@ class Bench {
       load(*next_);
       write(0x4, [](int64_t) { return 4; });  // arm
       limit += next_->numbers["TIME_LIMIT"];
+      if (n_["IS_LOCKSTEP"]) {
+        change_over(limit);
+      }
       ends *= 2;
     }
     while (now_ < limit && said_ < ends) cycle();
@@ -91,8 +94,8 @@ class Bench {
     std::printf(
         "%lld events, %lld differences; %lld cycles; %lld late rows; %lld nodes with errors, %lld with wrong data; %d faults, %d "
         "refused\n",
-        (long long)events_, (long long)differences_, (long long)now_, (long long)late_rows, (long long)errors, (long long)wrong_,
-        network_.faults, refused_);
+        (long long)events_, (long long)differences_, (long long)(cycles_ + now_), (long long)late_rows, (long long)errors,
+        (long long)wrong_, network_.faults, refused_);
     return is_done && differences_ + errors + wrong_ + network_.faults + refused_ == 0 && late_rows == late_;
   }
 
@@ -101,6 +104,36 @@ class Bench {
     bool is_done = false;
     std::vector<std::pair<int64_t, int64_t>> counts;  // line, iteration
   };
+
+  // In lockstep: all interfaces take over by themselves, each when it is done; then their new messages are there, and they start
+  // (B8). `HASTY`: each is started as soon as it has taken over.
+  void change_over(int64_t limit) {
+    const auto have_taken_over = [&] {
+      const auto epochs = read(0x20);
+      size_t ready = 0;
+      for (size_t ni = 0; ni < nodes_.size(); ni++) ready += epochs[ni] == uint64_t(next_->numbers.list("HEADER_OF")[0]);
+      return ready == nodes_.size();
+    };
+    while (now_ < limit && !have_taken_over()) {
+      if (next_->numbers["HASTY"] && said_ > 0) write(0x4, [](int64_t) { return 1; });  // no start for those that run
+    }
+    if (next_->numbers["HASTY"]) return;
+    for (std::string line; std::getline(trace_, line);) differences_++;
+    cycles_ += now_;
+    now_ = -1;
+    network_.restart();
+    trace_ = std::ifstream(next_->folder + "/" + path_);
+    std::string columns;
+    if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + next_->folder + "/" + path_);
+    for (size_t ni = 0; ni < nodes_.size(); ni++) {
+      wrong_ += has_wrong_data(ni, first_, 0);
+      nodes_[ni].begin(int64_t(ni), 1);
+      was_done_[ni] = false;
+    }
+    for (int64_t i = 0; i < n_["ARM_CYCLES"]; i++) cycle();
+    write(0x4, [](int64_t) { return 1; });  // start
+    now_ = 0;
+  }
 
   // An image into the bank that is not open: header, tables and CRC, in this order (B7).
   void load(const Tables& tables) {
@@ -124,7 +157,7 @@ class Bench {
 
   void cycle() {
     std::vector<Network::Flit> coming;
-    for (size_t ni = 0; ni < nodes_.size() && next_ != nullptr; ni++) {
+    for (size_t ni = 0; ni < nodes_.size() && next_ != nullptr && !n_["IS_LOCKSTEP"]; ni++) {
       if (now_ != next_->numbers.list("OPENS")[ni]) continue;
       wrong_ += has_wrong_data(ni, first_, 0);
       nodes_[ni].begin(int64_t(ni), 1);
@@ -283,8 +316,9 @@ class Bench {
   VerilatedContext context_;
   std::vector<Node> nodes_;
   Network network_;
+  const std::string path_;
   std::ifstream trace_;
-  int64_t late_, now_ = -1, events_ = 0, differences_ = 0, wrong_ = 0;
+  int64_t late_, now_ = -1, cycles_ = 0, events_ = 0, differences_ = 0, wrong_ = 0;
   size_t said_ = 0;
   int refused_ = 0;
   std::vector<Seen> before_;

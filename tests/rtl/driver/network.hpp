@@ -21,6 +21,12 @@ class Network {
     for (size_t pair = 0; pair < lanes_.size(); pair++) first_.push_back(n_.list("PAIR_FIRST")[pair]);
   }
 
+  // The next run begins at time 0: nothing is under way.
+  void restart() {
+    faults += int(messages_.size());
+    free_at_.assign(free_at_.size(), 0);
+  }
+
   // Messages in transit take their next lanes: those that came up to cycle `now - 1`, in the order of M5.
   void forward(int64_t now) {
     while (true) {
