@@ -55,19 +55,19 @@ OnlyExpected == \A m \in flying : CounterOfMessage(m) \in Counters(m.dst)
 
 \* What feeds row r of node n: the node's GATHER arrivals of the flow for a GATHER that has one, else its REDUCE arrivals.
 Feeds(n, r) ==
-  LET of(op) == {arrival \in ArrivalsOfFlow[n][Table[n][r].flow] : arrival[1] = op}
-  IN  IF Table[n][r].op = "GATHER" /\ of("GATHER") # {} THEN of("GATHER") ELSE of("REDUCE")
+  LET of(op) == {arrival \in ArrivalsOfFlow[n][Rows[n][r].flow] : arrival[1] = op}
+  IN  IF Rows[n][r].op = "GATHER" /\ of("GATHER") # {} THEN of("GATHER") ELSE of("REDUCE")
 
 \* How many of the messages to the cell that row r of node n reads have landed when it fires in time.
 Landed(n, r) ==
-  LET row == Table[n][r]
-      into(k) == {j \in DOMAIN Table[k] : n \in Table[k][j].children /\ Table[k][j].flow = row.flow /\ Table[k][j].into = row.from
-                                          /\ Table[k][j].step + Delay <= row.step}
+  LET row == Rows[n][r]
+      into(k) == {j \in DOMAIN Rows[k] : n \in Rows[k][j].children /\ Rows[k][j].flow = row.flow /\ Rows[k][j].into = row.from
+                                          /\ Rows[k][j].step + Delay <= row.step}
   IN  Cardinality(UNION {{<<k, j>> : j \in into(k)} : k \in Nodes})
 
 \* Rows that do not wait for all that feeds them, as pairs of node and row.
-Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] :
-  IF IsCounted THEN Table[n][k].wait < Landed(n, k) ELSE ~(Feeds(n, k) \subseteq Dependencies(n, k))}} : n \in Nodes}
+Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Rows[n] :
+  IF IsCounted THEN Rows[n][k].wait < Landed(n, k) ELSE ~(Feeds(n, k) \subseteq Dependencies(n, k))}} : n \in Nodes}
 
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : fired[n] > 0 => <<n, Program[n][fired[n]].row>> \notin Careless
@@ -112,7 +112,7 @@ EveryRunEnds == <>AllDone
 (* TLC checks the same conjuncts, by the same names, on the small models.    *)
 
 \* The slot in which message m was due.
-SlotOf(m) == Table[m.src][m.row].step + m.item[2] * Period
+SlotOf(m) == Rows[m.src][m.row].step + m.item[2] * Period
 
 \* How many messages of an arrival's kind node n's peer has fired.
 FiredOf(n, arrival) ==

@@ -47,13 +47,16 @@ ASSUME TablesAreSane ==
 -------------------------------------------------------------------------------
 (* Rows and programs: the entries that table and slot counter give a node.   *)
 
+\* The tables. TLC computes a constant that a model states by its name at each use; this one it keeps.
+Rows == TLCEval([n \in Nodes |-> TLCEval(Table[n])])
+
 \* Whether rows wait for numbers of arrivals.
 IsCounted == Profile # "trees"
 
 \* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER. A number of arrivals is one
 \* thing to wait for.
 Dependencies(n, r) ==
-  LET row == Table[n][r]
+  LET row == Rows[n][r]
   IN  CASE IsCounted -> IF row.wait = 0 THEN {} ELSE {<<row.flow, row.from, row.wait>>}
         [] row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
         [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
@@ -61,7 +64,7 @@ Dependencies(n, r) ==
 
 \* The nodes that row r of node n sends to.
 Destinations(n, r) ==
-  LET row == Table[n][r]
+  LET row == Rows[n][r]
   IN  IF row.op = "REDUCE" /\ ~IsCounted THEN {row.parent} ELSE row.children
 
 \* An item is one chunk of one iteration.
@@ -72,8 +75,8 @@ Place(item, buffer) == IF Profile = "buffers" THEN item \o <<buffer>> ELSE item
 Places == {Place(item, buffer) : item \in Items, buffer \in Buffers}
 
 \* The buffer that row r of node n reads, and the one that its messages are for.
-Reads(n, r) == IF IsCounted THEN Table[n][r].from ELSE 0
-Writes(n, r) == IF IsCounted THEN Table[n][r].into ELSE 0
+Reads(n, r) == IF IsCounted THEN Rows[n][r].from ELSE 0
+Writes(n, r) == IF IsCounted THEN Rows[n][r].into ELSE 0
 
 \* How many messages a cell of node n gets in an iteration.
 Brought(n, flow, buffer) ==
@@ -89,31 +92,31 @@ Least(n, arrival, iteration) ==
   IF IsCounted THEN (iteration \div InFlight) * Brought(n, arrival[1], arrival[2]) + arrival[3] ELSE iteration + 1
 
 \* The iteration that row r of node n serves in slot s: period of the slot less stage of the row.
-IterationIn(n, r, s) == (s \div Period) - (Table[n][r].step \div Period)
+IterationIn(n, r, s) == (s \div Period) - (Rows[n][r].step \div Period)
 
 \* Row r is executed in slot s: its place in the period has come, and neither prologue nor epilogue switches it off.
 IsLive(n, r, s) ==
-  /\ s % Period = Table[n][r].step % Period
+  /\ s % Period = Rows[n][r].step % Period
   /\ IterationIn(n, r, s) \in 0..Repeats - 1
 
 \* The last slot in which anything of node n is live.
 LastSlot(n) ==
-  LET steps == {Table[n][r].step : r \in DOMAIN Table[n]}
+  LET steps == {Rows[n][r].step : r \in DOMAIN Rows[n]}
   IN  (CHOOSE last \in steps : \A step \in steps : step <= last) + (Repeats - 1) * Period
 
 \* Row r of node n, executed in slot s.
 Entry(n, r, s) ==
-  [row |-> r, slot |-> s, item |-> <<Table[n][r].flow, IterationIn(n, r, s)>>, op |-> Table[n][r].op,
-   awaits |-> Dependencies(n, r), to |-> Destinations(n, r), route |-> Table[n][r].route]
+  [row |-> r, slot |-> s, item |-> <<Rows[n][r].flow, IterationIn(n, r, s)>>, op |-> Rows[n][r].op,
+   awaits |-> Dependencies(n, r), to |-> Destinations(n, r), route |-> Rows[n][r].route]
 
 \* The entries of node n in slot s, in the order of its rows.
 InSlot(n, s) ==
-  LET live == SelectSeq([r \in DOMAIN Table[n] |-> r], LAMBDA r : IsLive(n, r, s))
+  LET live == SelectSeq([r \in DOMAIN Rows[n] |-> r], LAMBDA r : IsLive(n, r, s))
   IN  [k \in DOMAIN live |-> Entry(n, live[k], s)]
 
 \* The program of every node, from first to last entry.
 Program == [n \in Nodes |->
-  IF Table[n] = <<>> THEN <<>>
+  IF Rows[n] = <<>> THEN <<>>
   ELSE LET from[s \in 0..LastSlot(n) + 1] == IF s > LastSlot(n) THEN <<>> ELSE InSlot(n, s) \o from[s + 1] IN from[0]]
 
 \* For every node and item: the place in its program of the last row that serves the item, 0 if none does.
