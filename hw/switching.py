@@ -103,9 +103,7 @@ def _require_next(before: Tables, after: Tables) -> None:
         if tables.epoch is None:
             raise InputError(f"the {which} tables state no epoch; export them with --epoch")
         if tables.control == LOCKSTEP:
-            raise InputError(
-                f"the {which} tables are for lockstep, where the new run is started by itself (B8); run each by itself"
-            )
+            raise InputError(f"the {which} tables are for lockstep, whose runs have a start of their own (B8); run each by itself")
     assert before.epoch is not None
     following = (before.epoch + 1) % (MAX_EPOCH + 1)
     if after.epoch != following:

@@ -79,7 +79,7 @@ def test_banks_of_tables_without_slots(tmp_path: Path) -> None:
     folder = exported(first, tmp_path)
     assert read_tables(folder).epoch == 3
     assert (folder / "slots_header_0000.hex").exists()
-    with pytest.raises(InputError, match=r"the first tables are for lockstep, where the new run is started by itself \(B8\)"):
+    with pytest.raises(InputError, match=r"the first tables are for lockstep, whose runs have a start of their own \(B8\)"):
         run_switched(first, replace(trees(), epoch=4), Options())
     with pytest.raises(TableFormatError, match="control is 'paced'; allowed: slotted, lockstep"):
         replace(trees(), control="paced")
