@@ -40,6 +40,7 @@ from certree.extras.aggregation.api import *
 from certree.extras.algorithms.api import *
 from certree.extras.bundles.api import *
 from certree.extras.costs.api import *
+from certree.extras.designs.api import *
 from certree.extras.endpoints.api import *
 from certree.extras.flits.api import *
 from certree.extras.frontiers.api import *

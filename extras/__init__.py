@@ -23,6 +23,7 @@ In this order:
 - `clusters`: networks of machines that people have: boxes by name, and descriptions by other tools
 - `sweeps`: many networks, sizes and methods at once; the best schedule for each range of sizes
 - `training`: iterations of a workload whose collectives overlap with computing
+- `designs`: networks compared by performance, failures, training time and cost
 - `papers`: figures and tables of papers, computed again
 
 The kernel imports none of them. `extra.py` of each states what it adds, `api.pyi` its names in `certree.api`, and its folder

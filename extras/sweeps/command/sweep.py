@@ -10,9 +10,10 @@ from certree.api.workers import Workers
 from certree.cli.words.parameters import option_json, options_workers
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, note, say
+from certree.extras.sweeps.run.cells import duration_words
 from certree.extras.sweeps.run.measure import FAILED, INVALID
 from certree.extras.sweeps.run.plan import SweepPlan
-from certree.extras.sweeps.run.running import PlannedSweep, Swept, duration_words, plan_sweep, sweep
+from certree.extras.sweeps.run.running import PlannedSweep, Swept, plan_sweep, sweep
 from certree.extras.sweeps.run.specification import sweep_example
 from certree.models.common.errors import InputError
 

@@ -13,6 +13,7 @@ from certree.extras.workers.networks import received
 from certree.models.machine.machine import machine_from_document
 
 VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
+MISSING = "missing"  # not run yet: the sweep was interrupted
 _LEFT_OUT = ("method", "message_bytes", "options", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
 
 

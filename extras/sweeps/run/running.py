@@ -1,29 +1,26 @@
 """A sweep: cells on workers, kept in a folder, and its table and plots."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from certree.api.settings import silent
 from certree.api.workers import Workers
+from certree.extras.sweeps.run.cells import run_cells
 from certree.extras.sweeps.run.estimate import estimated_seconds
-from certree.extras.sweeps.run.measure import FAILED, INVALID
+from certree.extras.sweeps.run.measure import FAILED, INVALID, MISSING
 from certree.extras.sweeps.run.plan import Cell, SweepPlan
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.sweeps.run.table import write_csv, write_parquet
 from certree.extras.workers.store import Store, claim, is_claimed
 from certree.extras.workers.task import Outcome
 from certree.models.common.files import write_atomically
-from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
 
 SPECIFICATION, TABLE, PARQUET, PLOTS = "specification.json", "table.csv", "table.parquet", "plots"
 WHAT = "a sweep"
-_SECONDS_BETWEEN_LINES = 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +115,16 @@ def sweep(
     plan, folder, tell = SweepPlan(read_specification(specification)), Path(output), progress or silent
     store, asked = claim(folder, SPECIFICATION, plan.specification.document, WHAT), Workers.of(workers)
     left = [cell for cell in plan.by_key.values() if _is_due(store.load(cell.key), retry=retry)]
-    _run(plan, left, asked, store, tell)
+    try:
+        run_cells(
+            map(plan.task, left), len(left), lambda task, outcome: _kept(plan.by_key[task.key], outcome), asked, store, tell,
+            len(plan.by_key) - len(left),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        if any(row["status"] != MISSING for row in _rows(plan, store)):
+            tell("interrupted; writing the table and plots of what is done")
+            _write(plan, store)
+        raise
     counts = Counter(row["status"] for row in _rows(plan, store))
     tell("writing the table and plots")
     has_parquet = _write(plan, store)
@@ -131,33 +137,6 @@ def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
     return known is None or "status" not in known or (retry and known["status"] == FAILED)
 
 
-def _run(plan: SweepPlan, cells: list[Cell], workers: Workers, store: Store, tell: Callable[[str], None]) -> None:
-    """Compute cells and keep their results."""
-    total, before = len(plan.by_key), len(plan.by_key) - len(cells)
-    if before:
-        tell(Counted(f"{before:,} of {total:,} cells are there already", before, total))
-    if not cells:
-        return
-    began = last = time.monotonic()
-    with closing(workers.at_most(len(cells)).run(map(plan.task, cells))) as outcomes:
-        for done, (task, outcome) in enumerate(outcomes, 1):
-            key = task.key
-            store.keep(key, _kept(plan.by_key[key], outcome), outcome)
-            now = time.monotonic()
-            if now - last >= _SECONDS_BETWEEN_LINES or done in (1, len(cells)) or outcome.error:
-                last = now
-                left = duration_words((now - began) / done * (len(cells) - done))
-                said = outcome.error or f"{outcome.cpu_seconds:.1f} CPU s"
-                tell(Counted(f"{before + done:,} of {total:,}, {left} left: {task.label}: {said}", before + done, total))
-
-
-def duration_words(seconds: float) -> str:
-    """`45 s`, `12 min`, `3.5 h`."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
 def _kept(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     """What a cell's file holds: nothing of the computer."""
     found = outcome.result or {"status": FAILED, "message": outcome.error}
@@ -167,7 +146,7 @@ def _kept(cell: Cell, outcome: Outcome) -> dict[str, Any]:
 def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
     for cell in plan.cells:
         known = store.load(cell.key)
-        yield (known or {"status": FAILED, "message": "its file is gone"}) | asdict(cell)
+        yield (known or {"status": MISSING, "message": "not run yet"}) | asdict(cell)
 
 
 def _write(plan: SweepPlan, store: Store) -> bool:

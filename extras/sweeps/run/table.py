@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from certree.models.common.errors import ToolMissingError
 from certree.models.common.files import write_atomically
 
 TEXT, COUNT, FLAG = "text", "count", "flag"
@@ -67,3 +68,12 @@ def _groups(rows: Iterator[Row]) -> Iterator[list[dict[str, Any]]]:
 
 def _typed(value: Any, kind: str) -> Any:
     return str(value) if kind == TEXT and value is not None else value
+
+
+def frame_of(text: str) -> Any:
+    """The text of a CSV as a DataFrame of pandas; ToolMissingError where pandas is not installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ToolMissingError("DataFrames need pandas: pip install pandas") from None
+    return pd.read_csv(io.StringIO(text))

@@ -134,14 +134,11 @@ class Settings:
         return self.methods.get(kind, self.methods.get(None))
 
     def with_links_scaled(self) -> tuple[Machine, Endpoint | None]:
-        """Machine and endpoint with the factors of bandwidth and latency.
-
-        A machine gets a faster clock and as many more cycles of latency, rounded to whole cycles."""
+        """Machine and endpoint with the factors of bandwidth and latency (`scaled_machine`)."""
         faster, longer = self.speeds.bandwidth, self.speeds.latency
         if faster == longer == 1:
             return self.machine, self.endpoint
-        cycles = {name: round(getattr(self.machine, name) * faster * longer) for name in _SCALED}
-        machine = replace(self.machine, clock_hz=round(self.machine.clock_hz * faster), **cycles)
+        machine = scaled_machine(self.machine, faster, longer)
         if self.endpoint is None:
             return machine, None
         kinds = (self.endpoint.intra_package, self.endpoint.inter_package)
@@ -149,6 +146,13 @@ class Settings:
             LinkKind(kind.bytes_per_second * faster, kind.efficiency, round(kind.latency_cycles * longer)) for kind in kinds
         )
         return machine, replace(self.endpoint, intra_package=intra, inter_package=inter)
+
+
+def scaled_machine(machine: Machine, faster: Fraction, longer: Fraction) -> Machine:
+    """A machine whose links are as many times as fast, and whose latencies are as many times as long: a faster clock, and as many
+    more cycles of latency, rounded to whole cycles."""
+    cycles = {name: round(getattr(machine, name) * faster * longer) for name in _SCALED}
+    return replace(machine, clock_hz=round(machine.clock_hz * faster), **cycles)
 
 
 def parse_methods(texts: str | list[str] | tuple[str, ...]) -> dict[CollectiveKind | None, Entry]:

@@ -1,0 +1,1 @@
+"""`designs`: compare networks, from performance to cost."""

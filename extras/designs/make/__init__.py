@@ -1,0 +1,6 @@
+"""What a decision needs of the results.
+
+- `charts`: curves and bars of all networks; `drawing`: as SVG and PNG
+- `compared`: what is known of all networks
+- `ranking`: the order of the networks, with its reasons in sentences
+"""

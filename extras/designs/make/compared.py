@@ -1,0 +1,91 @@
+"""What is known of designs that are compared."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from certree.extras.designs.make.charts import Chart, charts_of
+from certree.extras.designs.make.ranking import Known, Ranking, rank
+from certree.extras.designs.model.bill import Bill
+from certree.extras.designs.model.rows import CUT, csv_of
+from certree.extras.designs.model.specification import COST, ENDPOINTS, Designs
+from certree.extras.designs.model.structure import Structure
+from certree.extras.sweeps.run.measure import FAILED, INVALID
+from certree.extras.sweeps.run.table import frame_of
+from certree.models.common.shown import Shown
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedDesigns(Shown):
+    """What is known of the designs. `rows`: the cells, as in cells.csv; `structures` and `bills`: of each network."""
+
+    asked: Designs
+    folder: Path
+    rows: tuple[dict[str, Any], ...]
+    structures: Mapping[str, Structure]
+    bills: Mapping[str, Mapping[str, Bill]]
+    cpu_seconds: float = 0.0
+
+    def title(self) -> str:
+        """That of the specification."""
+        return self.asked.title
+
+    def facts(self) -> dict[str, object]:
+        """Cells by status."""
+        return {"cells": len(self.rows), **self.counts}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Cells by status."""
+        return dict(sorted(Counter(row["status"] for row in self.rows).items()))
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a cell failed or was cut, else 1 where a schedule is invalid, else 0."""
+        return 3 if self.counts.get(FAILED) or self.counts.get(CUT) else int(bool(self.counts.get(INVALID)))
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """By what was asked first; then for equal endpoints, where networks have equally many, and for equal cost by each model."""
+        equal = len({structure.endpoints for structure in self.structures.values()}) == 1
+        by_cost = [(COST, costs) for costs in self.asked.costs]
+        by_endpoints = [(ENDPOINTS, self.asked.costs[0])] if equal else []
+        order = by_cost + by_endpoints if self.asked.equal == COST else by_endpoints + by_cost
+        return tuple(
+            rank(Known(self.rows, self.structures, self.bills[costs.name], costs.currency), by, costs.name) for by, costs in order
+        )
+
+    def charts(self) -> list[Chart]:
+        """Curves and bars that have a point."""
+        return charts_of(self.rows, list(self.structures), self.bills)
+
+    def frame(self) -> Any:
+        """The cells as a DataFrame of pandas; ToolMissingError without pandas."""
+        return frame_of(csv_of(self.rows))
+
+    def network_rows(self) -> list[dict[str, Any]]:
+        """A row for each network and cost model, as in networks.csv: structure, cost and power."""
+        found = []
+        for model, bills in self.bills.items():
+            for name, structure in self.structures.items():
+                bill = bills[name]
+                parts = {f"{group}_cost": float(bill.cost_of(group)) for group in ("ports", "switches", "cables")}
+                cables = Counter[str]()
+                for line in bill.lines:
+                    if line.group == "cables":
+                        cables[line.what.partition(" ")[0]] += line.count
+                found.append(
+                    {"network": name, **structure.document(), "cost_model": model, "currency": self.currency(model)}
+                    | {"cost_exact": str(bill.cost), "cost": float(bill.cost), **parts, "energy_cost": float(bill.energy)}
+                    | {"cost_per_endpoint": float(bill.cost / structure.endpoints), "power_watts": float(bill.watts)}
+                    | {"copper_cables": cables["copper"], "optical_cables": cables["optical"], "cables": bill.count_of("cables")}
+                    | {"racks": bill.racks}
+                )
+        return found
+
+    def currency(self, model: str) -> str:
+        """The currency of a cost model."""
+        return next(costs.currency for costs in self.asked.costs if costs.name == model)

@@ -1,0 +1,193 @@
+"""The order of the networks, and its reasons in sentences made from the numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from statistics import median
+from typing import Any
+
+from certree.api.reports.text import counted, seconds_words, size_words
+from certree.extras.designs.model.bill import Bill
+from certree.extras.designs.model.cells import FAILURES, SENSITIVITY, TRAINING
+from certree.extras.designs.model.rows import Row, timed
+from certree.extras.designs.model.specification import COST
+from certree.extras.designs.model.structure import Structure
+from certree.extras.sweeps.run.measure import VALID
+
+Cell = tuple[str, int]  # collective and size
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network in a ranking. `score`: the geometric mean, over the cells, of the least time over its time (times cost, where
+    networks are compared for the same cost); None where it has no place. `reasons`: sentences."""
+
+    network: str
+    score: float | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The networks, the best first. `by`: "endpoints", or "cost" by the cost model `costs`; `cells`: how many cells decided."""
+
+    by: str
+    costs: str
+    cells: int
+    places: tuple[Place, ...]
+
+    @property
+    def title(self) -> str:
+        """What it ranks by."""
+        return f"Ranking for equal cost, by {self.costs}" if self.by == COST else "Ranking for equal endpoints"
+
+    def document(self) -> dict[str, Any]:
+        """Plain JSON."""
+        places = [{"network": one.network, "score": one.score, "reasons": list(one.reasons)} for one in self.places]
+        return {"by": self.by, "costs": self.costs, "cells": self.cells, "places": places}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What sentences are made from. `bills`: of one cost model, in its currency."""
+
+    rows: Sequence[Row]
+    structures: Mapping[str, Structure]
+    bills: Mapping[str, Bill]
+    currency: str
+
+
+def rank(known: Known, by: str, costs: str) -> Ranking:
+    """Order networks by the product of their exact times, over the cells that all of them have; for equal cost each time counts
+    times the cost of the network. Ties: the cheaper one, then the name.
+
+    A network without any time has no place, and stands last with the reason; one that lacks some cells limits the cells that
+    decide.
+    """
+    times = _times(known.rows)
+    have = [name for name in known.structures if times.get(name)]
+    common = sorted(set.intersection(*(set(times[name]) for name in have))) if have else []
+    weight = {name: known.bills[name].cost if by == COST else Fraction(1) for name in known.structures}
+    product = {name: prod((times[name][cell] * weight[name] for cell in common), start=Fraction(1)) for name in have}
+    ordered = sorted(have, key=lambda name: (product[name], known.bills[name].cost, name)) if common else []
+    least = {cell: min(times[name][cell] * weight[name] for name in have) for cell in common}
+    places = []
+    for place, name in enumerate(ordered):
+        share = [float(least[cell] / (times[name][cell] * weight[name])) for cell in common]
+        score = prod(share) ** (1 / len(share))
+        reasons = [_first(ordered, place, product, len(common), by), *_cells_words(name, common, times, known)]
+        places.append(Place(name, score, (*reasons, *_more(name, known))))
+    for name in known.structures:
+        if name not in ordered:
+            places.append(Place(name, None, (_without(name, known.rows, bool(have)), *_more(name, known))))
+    return Ranking(by, costs, len(common), tuple(places))
+
+
+def _times(rows: Sequence[Row]) -> dict[str, dict[Cell, Fraction]]:
+    found: dict[str, dict[Cell, Fraction]] = {}
+    for row in timed(rows):
+        found.setdefault(row["network"], {})[row["collective"], row["size_bytes"]] = Fraction(row["time_seconds_exact"])
+    return found
+
+
+def _first(ordered: Sequence[str], place: int, product: Mapping[str, Fraction], cells: int, by: str) -> str:
+    """How it compares with the next one, or with the first."""
+    what = "time for the same cost" if by == COST else "time"
+    name, mean = ordered[place], f"in the geometric mean over {counted(cells, 'cells')}"
+    if len(ordered) == 1:
+        return f"{name} is the only network with results."
+    other = ordered[1 if place == 0 else 0]
+    ratio = float(product[name] / product[other]) ** (1 / cells)
+    if place == 0:
+        return f"{name} is first: it takes {ratio:.2f} of the {what} of {other}, the next one, {mean}."
+    return f"{name} takes {ratio:.2f} times the {what} of {other}, the first one, {mean}."
+
+
+def _cells_words(name: str, common: Sequence[Cell], times: Mapping[str, Mapping[Cell, Fraction]], known: Known) -> list[str]:
+    """In how many cells it is the fastest, and where it is the farthest from that."""
+    least = {cell: min(of[cell] for of in times.values() if cell in of) for cell in common}
+    fastest = [cell for cell in common if times[name][cell] == least[cell]]
+    ratio, worst = max((times[name][cell] / least[cell], cell) for cell in common)
+    words = [f"It is the fastest as it is in {len(fastest)} of {counted(len(common), 'cells')}."]
+    if ratio > 1:
+        other = next(one for one in known.structures if one in times and times[one].get(worst) == least[worst])
+        words.append(f"{worst[0].capitalize()} of {size_words(worst[1])} takes {float(ratio):.2f} times as long as on {other}.")
+    over = [row["time_over_bound"] for row in timed(known.rows) if row["network"] == name and row["time_over_bound"] is not None]
+    if over:
+        words.append(f"Its times are {min(over):.2f} to {max(over):.2f} times the time bounds of its links.")
+    return words
+
+
+def _more(name: str, known: Known) -> list[str]:
+    """Cost, structure, failures, sensitivity and training."""
+    structure, bill = known.structures[name], known.bills[name]
+    parts = {group: bill.cost_of(group) for group in ("ports", "switches", "cables")} | {"energy": bill.energy}
+    largest = max(parts, key=lambda group: parts[group])
+    optical = sum(line.count for line in bill.lines if line.what.startswith("optical"))
+    cost = (
+        f"It costs {float(bill.cost):,.0f} {known.currency}, {float(bill.cost / structure.endpoints):,.0f} for each endpoint;"
+        f" {float(100 * parts[largest] / bill.cost) if bill.cost else 0:.0f} % of it are {largest},"
+        f" and {optical:,} of {bill.count_of('cables'):,} cables are optical."
+    )
+    links = (
+        f"Its bisection is {structure.bisection.words}, its diameter {counted(structure.diameter_hops, 'hops')},"
+        f" and two endpoints have at least {counted(structure.least_disjoint, 'link-disjoint paths')}."
+    )
+    return [
+        cost,
+        links,
+        *_failure_words(name, known.rows),
+        *_sensitivity_words(name, known.rows),
+        *_training_words(name, known.rows),
+    ]
+
+
+def _failure_words(name: str, rows: Sequence[Row]) -> list[str]:
+    """How much longer the time is with the most dead links that have results."""
+    mine = [row for row in timed(rows, FAILURES) if row["network"] == name]
+    found = []
+    for collective in dict.fromkeys(row["collective"] for row in mine):
+        of = [row for row in mine if row["collective"] == collective]
+        whole = [row["seconds"] for row in of if row["dead_links"] == 0]
+        most = max(row["dead_links"] for row in of)
+        if whole and most:
+            ratios = [row["seconds"] / whole[0] for row in of if row["dead_links"] == most]
+            found.append(
+                f"With {counted(most, 'dead links')} {collective} takes {median(ratios):.2f} times as long in the median of"
+                f" {counted(len(ratios), 'draws')}, {max(ratios):.2f} times in the worst, by {of[0]['method']}."
+            )
+    return found
+
+
+def _sensitivity_words(name: str, rows: Sequence[Row]) -> list[str]:
+    mine = [row for row in timed(rows, SENSITIVITY) if row["network"] == name]
+    base = [row["seconds"] for row in mine if row["rate_factor"] == row["latency_factor"] == 1]
+    found = []
+    for column, what in (("rate_factor", "the link rate"), ("latency_factor", "all latencies")):
+        factors = sorted((row for row in mine if row[column] != 1), key=lambda row: float(row[column]))
+        if base and factors:
+            row = factors[-1]
+            found.append(f"{row[column]:g} times {what} takes {row['seconds'] / base[0]:.2f} of the time.")
+    return found
+
+
+def _training_words(name: str, rows: Sequence[Row]) -> list[str]:
+    found = []
+    for row in rows:
+        if row["part"] == TRAINING and row["network"] == name and row["status"] == VALID:
+            share = row["exposed_seconds"] / row["iteration_seconds"] if row["iteration_seconds"] else 0
+            time = seconds_words(row["iteration_seconds_exact"])
+            found.append(f"An iteration of {row['workload']} takes {time}, of which {share:.0%} is exposed communication.")
+    return found
+
+
+def _without(name: str, rows: Sequence[Row], others: bool) -> str:
+    """Why a network has no place."""
+    lost = [row for row in rows if row["network"] == name and row["part"] == "grid" and row["status"] != VALID]
+    if lost:
+        message = str(lost[0]["message"]).rstrip(".")
+        return (
+            f"{name} has no place: {counted(len(lost), 'cells')} have no result; the first one is {lost[0]['status']}: {message}."
+        )
+    return f"{name} has no place: {'no cell has a time on all networks' if others else 'no cell has a time'}."

@@ -1,0 +1,24 @@
+"""One cell of a comparison of designs."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from certree.extras.sweeps.run.plan import Cell
+
+GRID, FAILURES, SENSITIVITY, TRAINING = "grid", "failures", "sensitivity", "training"
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class DesignCell:
+    """One cell: of a sweep, or of a workload. `part`: what it is for; `rate` and `latency`: factors of those of the links."""
+
+    part: str
+    network: str
+    key: str
+    label: str
+    rate: Fraction = ONE
+    latency: Fraction = ONE
+    swept: Cell | None = None
+    workload: str = ""
+    method: str = ""

@@ -1,0 +1,162 @@
+"""What is compared: networks, collectives and sizes, and what else is varied; from a TOML file or from arguments."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.extras.designs.model.network_costs import NetworkCosts, load_network_costs
+from certree.extras.sweeps.run.specification import CHEAP, SEARCHED
+from certree.models.common.errors import located
+from certree.models.common.fields import ABOVE_ZERO, Fields
+from certree.models.common.files import read_bytes
+from certree.models.common.presets import parse_toml
+from certree.models.common.quantities import parse_duration
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+
+AUTO, ENDPOINTS, COST = "auto", "endpoints", "cost"
+GRID_TIMES = "grid"  # as the method of training: times of the grid, interpolated
+DRAWS = 20
+DEFAULT_COSTS = "assumed-200g"
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Numbers of dead links, how often each is drawn, and the method and size of these cells."""
+
+    links: tuple[int, ...] = ()
+    draws: int = DRAWS
+    method: str = AUTO
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Factors of the rates of all links, and of all latencies, each by itself; and the method and size of these cells."""
+
+    rates: tuple[Fraction, ...] = ()
+    latencies: tuple[Fraction, ...] = ()
+    method: str = AUTO
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Training:
+    """Workloads as `train` takes them, and the method of their collectives; GRID_TIMES: the exact times of the grid's all-reduces,
+    with straight lines between sizes."""
+
+    workloads: tuple[str, ...] = ()
+    method: str = GRID_TIMES
+
+
+@dataclass(frozen=True)
+class Designs:
+    """Everything that is asked. `equal`: networks are compared as they are, and have equally many endpoints, or for the same
+    money. `document`: as the file has it."""
+
+    title: str
+    networks: Mapping[str, Topology]
+    collectives: tuple[str, ...]
+    sizes: tuple[int, ...]
+    method: str
+    machine: str
+    effort: int
+    seed: int
+    bounds: str
+    time_limit: Fraction | None  # of a cell, in seconds
+    failures: Failures
+    sensitivity: Sensitivity
+    training: Training
+    costs: tuple[NetworkCosts, ...]
+    equal: str
+    document: Mapping[str, Any]
+
+
+def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
+    """The specification in a TOML file, or with the fields of one. InputError, in one line, for what is malformed or unknown, and
+    for networks of different sizes where equal endpoints are asked."""
+    where = "the specification" if isinstance(source, Mapping) else str(source)
+    document = source if isinstance(source, Mapping) else parse_toml(read_bytes(Path(source)), where)
+    fields = Fields(document, where, quotes_optional=True)
+    sizes = fields.sizes("sizes")
+    method = fields.text("method", default=AUTO)
+    with located(f"{where}: networks"):
+        networks = {name: parse_topology(name) for name in fields.texts("networks")}
+    names = fields.text_or_texts("costs") if "costs" in fields else (DEFAULT_COSTS,)
+    with located(f"{where}: costs"):
+        costs = tuple(load_network_costs(name) for name in dict.fromkeys(names))
+    found = Designs(
+        title=fields.text("title", default="Designs"),
+        networks=networks,
+        collectives=fields.texts("collectives", default=["all-reduce"]),
+        sizes=sizes,
+        method=method,
+        machine=fields.text("machine", default="default"),
+        effort=fields.whole("effort", 1, default=1),
+        seed=fields.whole("seed", default=0),
+        bounds=fields.text("bounds", default=SEARCHED, known=(SEARCHED, CHEAP)),
+        time_limit=_limit(fields),
+        failures=_failures(fields.table_of("failures", {}), method, max(sizes)),
+        sensitivity=_sensitivity(fields.table_of("sensitivity", {}), method, max(sizes)),
+        training=_training(fields.table_of("training", {})),
+        costs=costs,
+        equal=fields.text("equal", default=ENDPOINTS, known=(ENDPOINTS, COST)),
+        document=document,
+    )
+    fields.done()
+    has_curve = "all-reduce" in found.collectives and len(set(sizes)) > 1
+    if found.training.workloads and found.training.method == GRID_TIMES and not has_curve:
+        fields.refuse("training by times of the grid needs all-reduce among collectives, and two sizes or more; or name a method")
+    _require_equal(found, fields)
+    return found
+
+
+def _failures(fields: Fields, method: str, size: int) -> Failures:
+    found = Failures(
+        fields.wholes("links", 1) if "links" in fields else (),
+        fields.whole("draws", 1, default=DRAWS),
+        fields.text("method", default=method),
+        _size(fields, size),
+    )
+    fields.done()
+    return found
+
+
+def _sensitivity(fields: Fields, method: str, size: int) -> Sensitivity:
+    rates, latencies = (fields.exacts(name, ABOVE_ZERO) if name in fields else () for name in ("rates", "latencies"))
+    for name, values in (("rates", rates), ("latencies", latencies)):
+        if any(not Fraction(1, 1000) <= value <= 1000 for value in values):
+            fields.refuse(f"{name}: allowed are factors from 1/1000 to 1000")
+    found = Sensitivity(rates, latencies, fields.text("method", default=method), _size(fields, size))
+    fields.done()
+    return found
+
+
+def _training(fields: Fields) -> Training:
+    found = Training(fields.texts("workloads") if "workloads" in fields else (), fields.text("method", default=GRID_TIMES))
+    fields.done()
+    return found
+
+
+def _limit(fields: Fields) -> Fraction | None:
+    if "time_limit" not in fields:
+        return None
+    with located(f"{fields.where}: time_limit"):
+        return parse_duration(fields.figure("time_limit"))
+
+
+def _size(fields: Fields, default: int) -> int:
+    return parsing.size(fields.raw("size")) if "size" in fields else default
+
+
+def _require_equal(found: Designs, fields: Fields) -> None:
+    """Refuse networks of different sizes where they are compared by endpoints."""
+    counts = {name: len(topology.endpoints) for name, topology in found.networks.items()}
+    if found.equal == ENDPOINTS and len(set(counts.values())) > 1:
+        words = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        fields.refuse(
+            f"equal is {ENDPOINTS}, and the networks differ: {words} endpoints; equal = {COST!r} compares them for the same cost"
+        )

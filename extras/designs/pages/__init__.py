@@ -1,0 +1,1 @@
+"""The interactive page of a comparison of designs; `assets` has its template, style and script."""

@@ -1,0 +1,125 @@
+"""Compare designs: cells on workers, kept in a folder, and what the folder says of them at any time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api.settings import silent
+from certree.api.workers import Workers
+from certree.extras.designs.make.charts import figures
+from certree.extras.designs.make.compared import ComparedDesigns
+from certree.extras.designs.model.bill import bill_of
+from certree.extras.designs.model.cells import GRID, DesignCell
+from certree.extras.designs.model.rows import CUT, Row, csv_of, row_of, timed, write_rows
+from certree.extras.designs.model.specification import read_designs
+from certree.extras.designs.model.structure import structure_of
+from certree.extras.designs.run.plan import DesignsPlan
+from certree.extras.designs.run.training_cell import from_grid
+from certree.extras.sweeps.run.cells import run_cells
+from certree.extras.sweeps.run.measure import FAILED, MISSING
+from certree.extras.workers.store import Store, claim
+from certree.extras.workers.task import TIMED_OUT, Outcome, Task
+from certree.models.common.files import write_atomically
+
+SPECIFICATION, TABLE, NETWORKS, PAGE = "specification.json", "cells.csv", "networks.csv", "index.html"
+WHAT = "a comparison of designs"
+
+
+def designs(
+    specification: str | Path | Mapping[str, Any],
+    output: str | Path,
+    *,
+    workers: int | Workers | None = None,
+    retry: bool = False,
+    progress: Callable[[str], None] | None = None,
+    interrupted: Callable[[ComparedDesigns], None] | None = None,
+) -> ComparedDesigns:
+    """Compare networks by performance, failures, training time and cost, and rank them with reasons.
+
+    `specification`: a TOML file, or its fields: `networks`, `collectives`, `sizes`, `method`, and tables `failures`, `sensitivity`
+    and `training`. `output`: a folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, and a file for each cell;
+    the same call resumes from it after an interruption. `workers`, `retry` and `progress` as in `sweep`. What is not computed yet,
+    failed or was cut is a row with its status. On an interrupt the folder gets everything for what is done, and `interrupted`
+    receives it, before KeyboardInterrupt goes on.
+
+    Raises InputError, before anything runs, for a specification that is malformed or has a combination that cannot work, a part
+    that a cost model does not have, and networks of different sizes where they are compared for equal endpoints.
+
+    >>> import certree.api as ct
+    >>> found = ct.designs({"networks": ["ring:4", "full:4"], "sizes": ["1KiB", "1MiB"], "method": "multitree"}, "four", workers=1)
+    >>> [place.network for place in found.rankings[0].places]
+    ['full:4', 'ring:4']
+    """
+    asked, folder, tell = read_designs(specification), Path(output), progress or silent
+    plan = DesignsPlan(asked)
+    bills = {
+        costs.name: {name: bill_of(one, plan.machines[name], costs) for name, one in asked.networks.items()}
+        for costs in asked.costs
+    }
+    tell("bisections and paths of the networks")
+    structures = {name: structure_of(one) for name, one in asked.networks.items()}
+    store = claim(folder, SPECIFICATION, asked.document, WHAT)
+
+    def now() -> ComparedDesigns:
+        seconds = store.cpu_seconds()
+        total = sum(seconds.get(key, 0.0) for key in plan.keys)
+        return ComparedDesigns(asked, folder, tuple(_rows(plan, store)), structures, bills, total)
+
+    left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
+    try:
+        run_cells(map(plan.task, left), len(left), _kept, Workers.of(workers), store, tell, len(plan.keys) - len(left))
+    except KeyboardInterrupt:
+        tell("interrupted; writing what is done")
+        found = now()
+        write_folder(found)
+        if interrupted is not None:
+            interrupted(found)
+        raise
+    tell("writing the page and pictures")
+    found = now()
+    write_folder(found)
+    return found
+
+
+def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
+    return known is None or "status" not in known or (retry and known["status"] in (FAILED, CUT))
+
+
+def _kept(task: Task, outcome: Outcome) -> dict[str, Any]:
+    """What a cell's file holds: nothing of the computer."""
+    if outcome.result is not None:
+        return {"task": task.label, **outcome.result}
+    status = CUT if outcome.kind == TIMED_OUT else FAILED
+    return {"task": task.label, "status": status, "message": outcome.error}
+
+
+def _rows(plan: DesignsPlan, store: Store) -> Iterator[dict[str, Any]]:
+    networks, rows = plan.asked.networks, list[dict[str, Any]]()
+    for cell in plan.cells:
+        known = store.load(cell.key) if cell.key else _from_grid(plan, cell, rows)
+        rows.append(row_of(cell, len(networks[cell.network].endpoints), known))
+    yield from rows
+
+
+def _from_grid(plan: DesignsPlan, cell: DesignCell, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The result of a workload by times of the grid; MISSING while a cell of these is."""
+    mine = [row for row in rows if (row["part"], row["network"], row["collective"]) == (GRID, cell.network, "all-reduce")]
+    if any(row["status"] == MISSING for row in mine):
+        return {"status": MISSING, "message": "an all-reduce of the grid has no time yet"}
+    points = sorted((row["size_bytes"], Fraction(row["time_seconds_exact"])) for row in timed(mine))
+    return from_grid(cell.workload, plan.asked.networks[cell.network], plan.machines[cell.network], points)
+
+
+def write_folder(found: ComparedDesigns) -> None:
+    """cells.csv, networks.csv, the pictures and the page."""
+    from certree.extras.designs.make.drawing import figure_files  # matplotlib is slow to load
+    from certree.extras.designs.pages.page import designs_page
+
+    write_rows(found.rows, found.folder / TABLE)
+    network_rows: list[Row] = list(found.network_rows())
+    write_atomically(found.folder / NETWORKS, csv_of(network_rows, list(network_rows[0])).encode(), force=True)
+    for name, charts in figures(found.charts()).items():
+        for suffix, data in figure_files(charts, list(found.structures)).items():
+            write_atomically(found.folder / f"{name}{suffix}", data, force=True)
+    write_atomically(found.folder / PAGE, designs_page(found).encode(), force=True)

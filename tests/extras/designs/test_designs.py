@@ -1,0 +1,157 @@
+"""`designs`: cells, the folder, an interruption and its continuation, and what is refused before anything runs."""
+
+import json
+import re
+import tomllib
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+
+import certree.api as ct
+from certree.extras.designs.run.running import designs
+from certree.extras.sweeps.run import cells
+from tests.cli.running import certree
+
+SMALL_FILE = """
+networks = ["ring:4", "full:4"]
+sizes = ["1KiB", "1MiB"]
+method = "multitree"
+costs = ["assumed-200g", "assumed-cheap-optics"]
+failures = { links = [1], draws = 2 }
+sensitivity = { rates = ["2"], latencies = ["2"] }
+training = { workloads = ["alexnet"] }
+"""
+SMALL = tomllib.loads(SMALL_FILE)
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory):
+    """A folder with three of the cells of SMALL: its table and page, and what the caller was shown."""
+    where, shown = tmp_path_factory.mktemp("designs") / "out", []
+
+    def stop(text):
+        if text.startswith("3 of "):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "_SECONDS_BETWEEN_LINES", 0)
+        with pytest.raises(KeyboardInterrupt):
+            designs(SMALL, where, workers=1, progress=stop, interrupted=shown.append)
+    return where, pd.read_csv(where / "cells.csv"), (where / "index.html").read_text(), shown
+
+
+@pytest.fixture(scope="module")
+def folder(interrupted):
+    """The same folder after the continuation, by the command."""
+    where = interrupted[0]
+    (where.parent / "small.toml").write_text(SMALL_FILE)
+    done = certree("designs", where.parent / "small.toml", "-o", where, "--workers", 1)
+    assert done.code == 0, done
+    assert "3 of 14 cells are there already" in done.err
+    assert done.out.startswith("Designs: 18 valid\n\nRanking for equal endpoints, 2 cells decide")
+    return where
+
+
+def test_what_is_there_after_an_interruption(interrupted):
+    _, frame, page, (found,) = interrupted
+    done = frame[frame["status"] == "valid"]
+    assert set(frame["status"]) == {"valid", "missing"}
+    assert list(done["part"]) == ["grid"] * 3 + ["sensitivity", "training"]  # the last two from cells of the grid
+    assert set(frame["message"].dropna()) == {"not run yet", "an all-reduce of the grid has no time yet"}
+    assert "not run yet" in page
+    assert (found.rankings[0].cells, found.rankings[0].places[0].network) == (1, "full:4")
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The folder of a run without an interruption."""
+    designs(SMALL, tmp_path / "whole", workers=1)
+    return tmp_path / "whole"
+
+
+def test_a_continuation_ends_with_the_same_bytes(folder, whole):
+    names = [path.name for path in whole.iterdir() if path.is_file() and path.name != "times.csv"]
+    assert len(names) == 14
+    for name in names:
+        assert (whole / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_numbers_are_those_of_compare(folder):
+    frame = pd.read_csv(folder / "cells.csv")
+    grid = frame[frame["part"] == "grid"]
+    for network in SMALL["networks"]:
+        for cell in ct.compare(network, sizes=SMALL["sizes"], methods=["multitree"]).cells:
+            (row,) = grid[(grid["network"] == network) & (grid["size_bytes"] == cell["message_bytes"])].to_dict("records")
+            assert (row["time_cycles"], row["closed_form_cycles"]) == (cell["simulated_cycles"], cell["time_cycles"])
+            assert (row["time_seconds_exact"], row["time_source"]) == (cell["simulated_seconds"], "simulated")
+            assert row["time_bound_cycles"] == cell["time_bound_cycles"]
+            assert row["busbw_GBps"] == float(Fraction(cell["busbw"]) * cell["time_cycles"] / cell["simulated_cycles"] / 10**9)
+
+
+def test_columns_plot_as_they_are(folder):
+    frame = pd.read_csv(folder / "cells.csv")
+    for name in ("seconds", "algbw_GBps", "busbw_GBps", "time_over_bound", "iteration_seconds"):
+        assert frame[name].dtype == float
+    assert frame["status"].value_counts().to_dict() == {"valid": len(frame)}
+    assert frame.groupby("part").size().to_dict() == {"failures": 6, "grid": 4, "sensitivity": 6, "training": 2}
+    networks = pd.read_csv(folder / "networks.csv")
+    assert list(networks["cost_model"]) == ["assumed-200g"] * 2 + ["assumed-cheap-optics"] * 2
+    assert networks["cost"].dtype == float
+
+
+def test_faster_links_take_half_the_cycles_of_time(folder):
+    frame = pd.read_csv(folder / "cells.csv")
+    ring = frame[(frame["part"] == "sensitivity") & (frame["network"] == "ring:4")].set_index(["rate_factor", "latency_factor"])
+    assert 0.5 <= ring.loc[(2.0, 1.0), "seconds"] / ring.loc[(1.0, 1.0), "seconds"] < 0.6
+    assert ring.loc[(1.0, 2.0), "seconds"] > ring.loc[(1.0, 1.0), "seconds"]
+
+
+def test_the_page_loads_nothing(folder):
+    page = (folder / "index.html").read_text()
+    loaded = re.findall(r"(?:src|href)=[\"']?([^\"'> ]*)|url\(|@import|fetch\(|import\(", page)
+    assert loaded == ["data:,"]
+    assert page.count("Ranking for") == 3
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert {chart["figure"] for chart in data["charts"]} == {
+        "throughput-all-reduce", "sensitivity", "failures", "training", "costs",
+    }  # fmt: skip
+    for name in ("throughput-all-reduce", "sensitivity", "failures", "training", "costs"):
+        assert (folder / f"{name}.svg").read_text().startswith("<?xml")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cut_and_not_applicable_cells_are_rows(tmp_path):
+    found = designs({"networks": ["ring:4"], "sizes": ["1KiB"], "method": "hdrm"}, tmp_path / "a", workers=1)
+    assert found.counts == {"not applicable": 1}
+    assert found.rankings[0].places[0].reasons[0].startswith("ring:4 has no place: 1 cell have no result; the first one is not")
+    found = designs(
+        {"networks": ["ring:4"], "sizes": ["1KiB"], "method": "multitree", "time_limit": "1ms"}, tmp_path / "b", workers=1
+    )
+    assert (found.counts, found.exit_code) == ({"cut": 1}, 3)
+    assert found.rows[0]["message"] == "took more than 0.001 s"
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"networks": ["ring:4", "ring:8"]}, r"equal is endpoints, and the networks differ: ring:4 has 4, ring:8 has 8 endpoints"),
+        ({"costs": "gold"}, r"costs: unknown network costs 'gold'"),
+        ({"sizes": []}, r"sizes is \[\]; expected a list, not empty"),
+        ({"colour": 1}, r"unknown field 'colour'"),
+        ({"failures": {"link": [1]}}, r"failures: unknown field 'link'; did you mean 'links'"),
+        ({"sensitivity": {"rates": ["0"]}}, r"rates 0 is '0'"),
+        ({"sensitivity": {"rates": ["2000"]}}, r"rates: allowed are factors from 1/1000 to 1000"),
+        ({"training": {"workloads": ["bert"], "method": "ring"}}, r"training: unknown workload 'bert'"),
+        ({"training": {"workloads": ["alexnet"]}, "sizes": ["1KiB"]}, r"training by times of the grid needs"),
+        ({"method": "fastest"}, r"unknown method 'fastest'"),
+        ({"equal": "money"}, r"unknown equal 'money'"),
+        ({"time_limit": "soon"}, r"time_limit: time 'soon'"),
+        ({"failures": {"links": [9]}}, r"failures: .*ring:4 less 9 links"),
+        ({"networks": ["switch:80"]}, r"network costs assumed-200g: no switch has 80 ports"),
+    ],
+)
+def test_refused_before_anything_runs(changed, reason, tmp_path):
+    with pytest.raises(ct.InputError, match=reason):
+        designs({"networks": ["ring:4", "full:4"], "sizes": ["1KiB"], **changed}, tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()
