@@ -4,6 +4,7 @@ from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
     "compared": """
+        topology?: text
         method: text
         message_bytes: count
         options?: {text}

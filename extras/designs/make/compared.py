@@ -10,11 +10,11 @@ from typing import Any
 from certree.extras.designs.make.charts import Chart, charts_of
 from certree.extras.designs.make.ranking import Known, Ranking, rank
 from certree.extras.designs.model.bill import Bill
-from certree.extras.designs.model.rows import CUT, csv_of
+from certree.extras.designs.model.rows import CUT
 from certree.extras.designs.model.specification import COST, ENDPOINTS, Designs
 from certree.extras.designs.model.structure import Structure
 from certree.extras.sweeps.run.measure import FAILED, INVALID
-from certree.extras.sweeps.run.table import frame_of
+from certree.extras.sweeps.run.results.table import frame_of
 from certree.models.common.shown import Shown
 
 
@@ -64,7 +64,7 @@ class ComparedDesigns(Shown):
 
     def frame(self) -> Any:
         """The cells as a DataFrame of pandas; ToolMissingError without pandas."""
-        return frame_of(csv_of(self.rows))
+        return frame_of(self.rows)
 
     def network_rows(self) -> list[dict[str, Any]]:
         """A row for each network and cost model, as in networks.csv: structure, cost and power."""

@@ -13,10 +13,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from certree.api.reports.text import size_words
 from certree.extras.designs.make.charts import BYTES, LOG, NAMES, Chart
-from certree.extras.reports.make.plots import COLOURS, LINES, MARKERS, STYLE
+from certree.extras.reports.make.plots import COLOURS, LINE_INCHES, LINES, MARKERS, STYLE
 
 BROAD = 5.6  # inches of a chart
 NAME = 24  # letters of a line of the legend
+DECADES = 2000  # up to this ratio of the most to the least a logarithmic axis has marks at 1, 2 and 5
 TICKS = 8  # sizes that are marked on an axis
 
 
@@ -39,7 +40,9 @@ def figure_of(charts: Sequence[Chart], networks: Sequence[str]) -> Any:
     """The figure; its texts keep apart, since axes and legend have room of their own."""
     columns = min(2, len(charts))
     rows = -(-len(charts) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(BROAD * columns + 2, 3.8 * rows), layout="constrained", squeeze=False)
+    lines = sum(len(wrap(name, NAME, break_long_words=True)) for name in networks)
+    size = BROAD * columns + 2, max(3.8 * rows, LINE_INCHES * lines + 0.6)
+    figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     for axes, chart in zip(grid.flat, charts, strict=False):
         _draw(axes, chart, networks)
     for axes in grid.flat[len(charts) :]:
@@ -84,7 +87,8 @@ def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> None:
 def _scale(axes: Any, chart: Chart, groups: Sequence[float | str]) -> None:
     if chart.y_scale == LOG:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < DECADES * low else (1,)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axes.yaxis.set_minor_locator(NullLocator())
     else:

@@ -24,6 +24,8 @@ MARKERS = "osD^vP*X<>hd"
 WIDEST = 26  # letters of a line of the legend
 MOST_LINES = 8  # of methods that have a colour and a name
 MOST_BESIDE = 12  # names in a legend at the side of a row of panels; more go below
+LINE_INCHES = 0.17  # of the legend at the side
+FEW_NAMES = 5  # groups of bars whose names fit side by side
 MOST_TICKS = 12  # places of points that are all marked on the axis
 STYLE = {"svg.hashsalt": "certree", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
@@ -115,7 +117,9 @@ def figure_plot(plot: Plot, title: str, suffix: str) -> bytes:
     columns = min(2, len(plot.panels))
     rows = -(-len(plot.panels) // columns)
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(rows, columns, figsize=(5 * columns + 2, 3.4 * rows + 0.6), layout="constrained", squeeze=False)
+        lines = 0 if len(names) > MOST_BESIDE * rows else sum(len(wrap(name, WIDEST)) for name in names)
+        height = max(3.4 * rows + 0.6, LINE_INCHES * lines + 0.8)
+        figure, axes = plt.subplots(rows, columns, figsize=(5 * columns + 2, height), layout="constrained", squeeze=False)
         for place, panel in zip(axes.flat, plot.panels, strict=False):
             _panel(place, plot, panel, names)
         for place in axes.flat[len(plot.panels) :]:
@@ -152,14 +156,22 @@ def _panel(axes: Any, plot: Plot, panel: Panel, names: Sequence[str]) -> None:
     elif plot.x_scale == "log":
         axes.set_xscale("log")
     elif plot.x_scale == "names":
-        axes.set_xticks(range(len(groups)), groups)
+        _names(axes, groups)
     elif len(groups) <= MOST_TICKS:
         axes.set_xticks(groups)
     axes.set_yscale(plot.y_scale)
     if plot.y_scale == "linear":
         axes.set_ylim(bottom=0)
-    axes.set_title(panel.title, fontsize=9)
+    axes.set_title("\n".join(wrap(panel.title, 44)), fontsize=9)
     _dress(axes, plot.x_label, plot.y_label)
+
+
+def _names(axes: Any, groups: Sequence[Any]) -> None:
+    """Names below the groups of bars: in lines where they are few, turned where they would meet."""
+    if len(groups) <= FEW_NAMES:
+        axes.set_xticks(range(len(groups)), ["\n".join(wrap(str(name), 60 // max(1, len(groups)))) for name in groups])
+    else:
+        axes.set_xticks(range(len(groups)), groups, rotation=90)
 
 
 def fit_plot(found: Fit, title: str, suffix: str) -> bytes:

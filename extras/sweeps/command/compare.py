@@ -1,6 +1,7 @@
 """`certree compare` (study): Compare methods at several sizes."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,12 @@ import click
 import certree.api as ct
 from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import gap_words, rate_words, rounded_of, rounded_words, seconds_words, size_words
-from certree.api.workers import Workers
 from certree.cli.words.parameters import (
     COUNT,
     METHOD_LIST,
     PICTURES,
+    TOPOLOGY,
     WHOLE,
-    argument_topology,
     check_output,
     comma_list,
     option_collective,
@@ -30,9 +30,9 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
 from certree.extras.sweeps.run.comparison import SIZES, compare
+from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
 from certree.hw.engines.runs import MODES
 from certree.models.common.quantities import parse_size
-from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
@@ -40,9 +40,24 @@ NO_RUN = "none"
 _LEFT_OUT_FIRST = ("contention", "steps", "algbw GB/s", "busbw GB/s", "bandwidth time")  # in a narrow terminal
 
 
+def _on_networks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--collective and the options that go with it, on each of the `topologies`; the command gets both as `asked`."""
+    place = option_collective(members=True, relay=True)(lambda **given: (given["topology"], given["collective"]))
+
+    @functools.wraps(function)
+    def on_each(topologies: Sequence[Topology], **arguments: Any) -> Any:
+        named = ("kind", "root", "named", "demand", "through")
+        given = {name: arguments.pop(name) for name in named}
+        asked = [place(**given, topology=topology, machine=arguments["machine"]) for topology in topologies]
+        return function(asked=asked, **arguments)
+
+    on_each.__dict__["__click_params__"] = [*function.__dict__.get("__click_params__", []), *place.__dict__["__click_params__"]]
+    return on_each
+
+
 @click.command("compare")
-@argument_topology()
-@option_collective(members=True, relay=True)
+@click.argument("topologies", metavar="TOPOLOGY...", nargs=-1, required=True, type=TOPOLOGY)
+@_on_networks
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @click.option("--baseline", type=click.Path(path_type=Path),
@@ -57,53 +72,65 @@ _LEFT_OUT_FIRST = ("contention", "steps", "algbw GB/s", "busbw GB/s", "bandwidth
 @option_output("a plot, F.svg or F.png")
 @option_json()
 def compare_command(
-    topology: Topology,
-    collective: Collective,
-    sizes: list[int] | None,
-    methods: list[str] | None,
-    baseline: Path | None,
-    machine: Machine | None,
+    asked: Sequence[tuple[Topology, Collective]],
     run: str,
-    without_routers: bool,
-    effort: int,
-    seed: int,
-    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
+    """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes, on one network or several.
 
     Published algorithms run with as many channels as fill wide links, where that is faster, unless --methods states their channels.
     `time / bound` is the closed form divided by the time bound, the cycles that every run takes. In an all-gather or reduce-scatter
     `time / bound` and `gap` are for bounds of the shares that the method chose, and a column more has the bound for any shares.
+    Ctrl-C prints what there is.
     """
     check_output(output, force=force, suffixes=PICTURES, what="a picture")
-    simulated = run != NO_RUN
-    with working("comparing") as tell:
-        found = compare(
-            topology, collective, sizes=sizes, methods=methods, baseline=baseline, machine=machine, run=run if simulated else None,
-            without_routers=without_routers, effort=effort, seed=seed, workers=workers, progress=tell,
-        )  # fmt: skip
-    if output is not None:
-        ct.draw(found, output, force=force)
-        note(f"wrote {output}")
-    if as_json:
-        emit(
-            {
-                "topology": topology.name,
-                "collective": collective.name,
-                "root": collective.root,
-                **members_of(collective),
-                "machine": found.machine.name,
-                **rounded_of(topology),
-                "cells": list(found.cells),
-            }
-        )
-    else:
-        title = f"{found.title()}, machine {found.machine.name}"
-        lines = [title, *rounded_words(rounded_of(topology)), *_filled_words(found.cells)]
-        _say("\n".join(lines), found.cells, simulated=simulated)
+    done: list[ComparedMethods] = []
+
+    def finish() -> None:
+        if output is not None and done:
+            shown = done[0] if len(done) == 1 else ComparedNetworks(tuple(done))
+            ct.draw(shown, output, force=force)
+            note(f"wrote {output}")
+        if as_json:
+            emit(_document(done))
+
+    def show(found: ComparedMethods) -> None:
+        done.append(found)
+        if not as_json:
+            lines = [f"{found.title()}, machine {found.machine.name}", *rounded_words(rounded_of(found.topology))]
+            lines += _filled_words(found.cells)
+            _say("\n".join(lines), found.cells, simulated=run != NO_RUN)
+
+    try:
+        for topology, collective in asked:
+            with working(f"comparing on {topology.name}") as tell:
+                found = compare(
+                    topology, collective, run=run if run != NO_RUN else None, progress=tell,
+                    interrupted=lambda one: show(one) if one.cells else None, **options,
+                )  # fmt: skip
+            show(found)
+    except KeyboardInterrupt:
+        if done:
+            finish()
+        raise
+    finish()
+
+
+def _document(done: Sequence[ComparedMethods]) -> dict[str, Any]:
+    """What --json prints: of several networks the names of all, and the network and machine of each cell."""
+    first, several = done[0], len(done) > 1
+    named = {"topology": ", ".join(found.topology.name for found in done), "collective": first.collective.name}
+    return {
+        **named,
+        "root": first.collective.root,
+        **members_of(first.collective),
+        "machine": ", ".join(dict.fromkeys(found.machine.name for found in done)),
+        **({} if several else rounded_of(first.topology)),
+        "cells": [({"topology": found.topology.name} if several else {}) | cell for found in done for cell in found.cells],
+    }
 
 
 def _label(cell: dict[str, Any]) -> str:

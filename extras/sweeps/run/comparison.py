@@ -1,6 +1,7 @@
 """Comparison of methods: one cell for each method and size, or the reason why there is no schedule."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -21,7 +22,8 @@ from certree.api.workers import Workers
 from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import run_with_endpoints
-from certree.extras.workers.batch import run_tasks
+from certree.extras.sweeps.run.results.compared import ComparedMethods, outcome_words
+from certree.extras.workers.batch import outcomes_of
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
 from certree.hw.engines.runs import Options, Run
@@ -29,7 +31,6 @@ from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import InputError, RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
-from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine, machine_from_document
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -49,26 +50,6 @@ PAIRWISE = "direct:steps=by-distance"
 KEPT_OF_SHARED = ("shares", "bandwidth_bound_any_shares")  # of an all-gather and reduce-scatter
 
 
-@dataclass(frozen=True, repr=False)
-class ComparedMethods(Shown):
-    """Methods at several sizes: a JSON object for each, as `certree compare --json` has them; exact numbers as texts."""
-
-    topology: Topology
-    collective: Collective
-    machine: Machine
-    cells: tuple[dict[str, Any], ...]
-
-    def facts(self) -> dict[str, object]:
-        """Cycles by size and method."""
-        return {f"{size_words(cell['message_bytes'])} {cell['method']}": outcome_words(cell) for cell in self.cells}
-
-    def plotted(self, suffix: str) -> bytes:
-        """The plot as .svg or .png: time, and time over the bandwidth bound, over the size."""
-        from certree.extras.reports.make.plots import comparison_plot
-
-        return comparison_plot(self.cells, f"{self.title()}, machine {self.machine.name}", suffix)
-
-
 def compare(
     network: Network,
     collective: str | Collective = "all-reduce",
@@ -85,6 +66,7 @@ def compare(
     relay: str | Iterable[int] = "all",
     workers: int | Workers | None = None,
     progress: Callable[[str], None] | None = None,
+    interrupted: Callable[[ComparedMethods], None] | None = None,
 ) -> ComparedMethods:
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
@@ -96,9 +78,9 @@ def compare(
     default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
     links, where they are faster so and no channels were stated; such a cell has the `options` that were added. `time_over_bound` of
     a cell is its closed form divided by `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather
-    or reduce-scatter `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell.
-    Raises InputError for anything malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is
-    invalid has `refuted`.
+    or reduce-scatter `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell;
+    on an interrupt `interrupted` receives the cells so far, before KeyboardInterrupt goes on. Raises InputError for anything
+    malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is invalid has `refuted`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
@@ -109,14 +91,38 @@ def compare(
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)
     first = [] if baseline is None else [comparison.baseline(baseline, size) for size in numbers]
-    if spread.is_one:
-        cells = list(comparison.cells(entries, numbers, progress or silent))
-    else:
-        done = run_tasks([comparison.task(entry, numbers) for entry in entries], spread, None, progress or silent).results
-        cells = [made["cells"][index] for index in range(len(numbers)) for made in done]
-    for index, cell in reversed([*enumerate(first)]):
-        cells.insert(index * len(entries), cell)
-    return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def so_far() -> ComparedMethods:
+        rows = [
+            cell
+            for index, size in enumerate(numbers)
+            for cell in (*first[index : index + 1], *(found[size, one.text] for one in entries if (size, one.text) in found))
+        ]
+        return ComparedMethods(topology, asked, comparison.machine, tuple(rows))
+
+    try:
+        for cell in _cells(comparison, entries, numbers, spread, progress or silent):
+            found[cell["message_bytes"], cell["method"]] = cell
+    except KeyboardInterrupt:
+        if interrupted is not None:
+            interrupted(so_far())
+        raise
+    return so_far()
+
+
+def _cells(
+    comparison: "Comparison", entries: Sequence[Entry], sizes: Sequence[int], workers: Workers, tell: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
+    """The cells as they are done: one size after the other in this process, or a method with all its sizes on each worker."""
+    if workers.is_one:
+        yield from comparison.cells(entries, sizes, tell)
+        return
+    tasks = {task.key: task for task in (comparison.task(entry, sizes) for entry in entries)}
+    with closing(outcomes_of(list(tasks.values()), workers)) as outcomes:
+        for done, (task, outcome) in enumerate(outcomes, 1):
+            yield from outcome.value()["cells"]
+            tell(Counted(f"{done} of {len(tasks)}: {task.label}, {outcome.cpu_seconds:.1f} CPU s", done, len(tasks)))
 
 
 def _all_methods(collective: Collective) -> list[str]:
@@ -138,12 +144,6 @@ def _numbers(collective: Collective, sizes: Sequence[int | str] | None, machine:
     if sizes is not None and numbers != [own]:
         raise InputError(f"the demand is for {own} bytes on machine {machine.name}, and has no other size")
     return [own]
-
-
-def outcome_words(cell: dict[str, Any]) -> str:
-    """The result of one method at one size, in a few words."""
-    cycles = cell.get("time_cycles")
-    return cell.get("not_applicable") or cell.get("refuted") or f"{'-' if cycles is None else f'{cycles:,}'} cycles"
 
 
 @dataclass

@@ -12,8 +12,8 @@ from certree.extras.sweeps.run.cells import run_cells
 from certree.extras.sweeps.run.estimate import estimated_seconds
 from certree.extras.sweeps.run.measure import FAILED, INVALID, MISSING
 from certree.extras.sweeps.run.plan import Cell, SweepPlan
+from certree.extras.sweeps.run.results.table import frame_of, plottable, write_csv, write_parquet
 from certree.extras.sweeps.run.specification import read_specification
-from certree.extras.sweeps.run.table import write_csv, write_parquet
 from certree.extras.workers.store import Store, claim, is_claimed
 from certree.extras.workers.task import Outcome
 from certree.models.common.files import write_atomically
@@ -66,6 +66,10 @@ class Swept(Shown):
     def exit_code(self) -> int:
         """3 where a cell failed, else 1 where a schedule is invalid, else 0."""
         return 3 if self.counts.get(FAILED) else int(bool(self.counts.get(INVALID)))
+
+    def frame(self) -> Any:
+        """The rows as a DataFrame of pandas, with floats next to exact texts as in table.csv; ToolMissingError without pandas."""
+        return frame_of([plottable(row) for row in self.rows()])
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The cells with their results, in the order of the specification, as in table.csv; no entry where there is no value."""
@@ -151,7 +155,7 @@ def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
 
 def _write(plan: SweepPlan, store: Store) -> bool:
     from certree.extras.reports.make.plots import figure_plot
-    from certree.extras.sweeps.run.figures import figures
+    from certree.extras.sweeps.run.results.figures import figures
 
     write_csv(_rows(plan, store), store.folder / TABLE)
     plots = store.folder / PLOTS

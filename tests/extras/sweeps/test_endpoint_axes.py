@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import certree.api as ct
-from certree.extras.sweeps.run.figures import figures
+from certree.extras.sweeps.run.results.figures import figures
 
 ASKED = {
     "networks": ["ring:4"],

@@ -11,8 +11,8 @@ import pytest
 
 import certree.api as ct
 from certree.extras.sweeps.run.plan import SweepPlan
+from certree.extras.sweeps.run.results.table import COLUMNS
 from certree.extras.sweeps.run.specification import read_specification
-from certree.extras.sweeps.run.table import COLUMNS
 from tests.cli.running import assert_bad_input, certree, json_of, start
 from tests.extras.sweeps.specifications import SMALL, contents, table, written
 

@@ -18,13 +18,15 @@ AXES = {
 #: what lines of a plot may be
 LINES = ("method", "run", "endpoint", "state_machines", "sram")
 MOST_PANELS = 12
+MOST_LINES = 12  # of methods on networks on one pair of axes
 
 Row = Mapping[str, Any]
 
 
 def figures(rows: Iterable[Row]) -> dict[str, tuple[str, Plot]]:
     """For each axis with several values: the title and the plot of cycles along it. A line is a method; where there is one, or the
-    axis is that of methods, a value of the first of LINES with several. A panel is a network at one size, or else at several.
+    axis is that of methods, a value of the first of LINES with several. Networks are on the same axes, a line for each method on
+    each network, unless there would be more than MOST_LINES; then a panel is a network. A panel is a collective at one size.
 
     Cycles are simulated ones, or those of the closed form where nothing was simulated. Of cells that differ in other axes the
     median is drawn, of panels the first MOST_PANELS.
@@ -52,10 +54,13 @@ def _brief(row: Row) -> dict[str, Any]:
 def _plot(rows: list[dict[str, Any]], axis: str, label: str) -> Plot:
     line = next((name for name in LINES if name != axis and len({row[name] for row in rows}) > 1), LINES[axis == LINES[0]])
     split = [name for name in ("network", "collective", "size") if name != axis and len({row[name] for row in rows}) > 1]
+    together = "network" in split and len({(row["network"], row[line]) for row in rows}) <= MOST_LINES
+    if together:
+        split.remove("network")
     panels: dict[str, dict[str, dict[Any, list[int]]]] = {}
     for row in rows:
         title = ", ".join(size_words(row[name]) if name == "size" else str(row[name]) for name in split)
-        panels.setdefault(title, {}).setdefault(_name(row, line), {}).setdefault(row[axis], []).append(row["cycles"])
+        panels.setdefault(title, {}).setdefault(_name(row, line, together), {}).setdefault(row[axis], []).append(row["cycles"])
     drawn = [
         Panel(title, tuple(Series(name, _points(axis, points)) for name, points in lines.items()))
         for title, lines in list(panels.items())[:MOST_PANELS]
@@ -64,12 +69,12 @@ def _plot(rows: list[dict[str, Any]], axis: str, label: str) -> Plot:
     return Plot(tuple(drawn), x_label=label, y_label="cycles", x_scale=scale, y_scale="log" if axis == "size" else "linear")
 
 
-def _name(row: Mapping[str, Any], line: str) -> str:
-    """A line of the legend."""
-    value = row[line]
+def _name(row: Mapping[str, Any], line: str, together: bool) -> str:
+    """A line of the legend, with the network where several are on the same axes."""
+    value, where = row[line], f" on {row['network']}" if together else ""
     if line in ("method", "run", "endpoint"):
-        return str(value)
-    return f"{AXES[line]}: {'-' if value is None else size_words(value) if line == 'sram' else value}"
+        return f"{value}{where}"
+    return f"{AXES[line]}: {'-' if value is None else size_words(value) if line == 'sram' else value}{where}"
 
 
 def _points(axis: str, found: Mapping[Any, list[int]]) -> tuple[tuple[float | str, float], ...]:

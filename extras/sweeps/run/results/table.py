@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ from typing import Any
 from certree.models.common.errors import ToolMissingError
 from certree.models.common.files import write_atomically
 
-TEXT, COUNT, FLAG = "text", "count", "flag"
+TEXT, COUNT, FLAG, NUMBER = "text", "count", "flag", "number"
 #: columns and their types, for values that may be missing; exact numbers are texts such as "9/16"
-COLUMNS = {
+COLUMNS: dict[str, str] = {
     "network": TEXT, "failures": TEXT, "draw": COUNT, "drawn": TEXT, "collective": TEXT, "size": COUNT, "method": TEXT,
     "machine": TEXT, "seed": COUNT, "run": TEXT, "status": TEXT, "message": TEXT, "chunks": COUNT, "steps": COUNT,
     "total_steps": COUNT, "delay": COUNT, "period": COUNT, "repeats": COUNT, "transfers": COUNT, "bandwidth_time": TEXT,
@@ -25,6 +26,12 @@ COLUMNS = {
     "endpoint": TEXT, "sram": COUNT, "state_machines": COUNT, "sram_peak": COUNT,
     "engine_square_micrometres": TEXT, "engine_watts": TEXT,
 }  # fmt: skip
+#: columns with floats, next to the exact text in a column ..._exact; and bandwidths, which also have a column in GB/s
+FLOATS = ("seconds", "simulated_seconds", "time_bound_seconds", "time_over_bound", "time_over_bound_any_shares")
+BANDWIDTHS = ("algbw", "busbw")
+COLUMNS |= (
+    dict.fromkeys(FLOATS, NUMBER) | {f"{name}_exact": TEXT for name in FLOATS} | {f"{name}_GBps": NUMBER for name in BANDWIDTHS}
+)
 _GROUP = 10_000  # rows of Parquet that are written at once
 
 Row = Mapping[str, Any]
@@ -36,7 +43,8 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in rows:
-        writer.writerow([_written(row.get(name)) for name in COLUMNS])
+        shown = plottable(row)
+        writer.writerow([_written(shown.get(name)) for name in COLUMNS])
     write_atomically(path, stream.getvalue().encode(), force=True)
 
 
@@ -51,7 +59,7 @@ def write_parquet(rows: Iterable[Row], path: Path) -> bool:
         import pyarrow.parquet as pq
     except ImportError:
         return False
-    types = {TEXT: pa.string(), COUNT: pa.int64(), FLAG: pa.bool_()}
+    types = {TEXT: pa.string(), COUNT: pa.int64(), FLAG: pa.bool_(), NUMBER: pa.float64()}
     schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
     stream = io.BytesIO()
     with pq.ParquetWriter(stream, schema) as writer:
@@ -62,7 +70,9 @@ def write_parquet(rows: Iterable[Row], path: Path) -> bool:
 
 
 def _groups(rows: Iterator[Row]) -> Iterator[list[dict[str, Any]]]:
-    while group := [{name: _typed(row.get(name), kind) for name, kind in COLUMNS.items()} for row in islice(rows, _GROUP)]:
+    while group := [
+        {name: _typed(row.get(name), kind) for name, kind in COLUMNS.items()} for row in islice(map(plottable, rows), _GROUP)
+    ]:
         yield group
 
 
@@ -70,10 +80,24 @@ def _typed(value: Any, kind: str) -> Any:
     return str(value) if kind == TEXT and value is not None else value
 
 
-def frame_of(text: str) -> Any:
-    """The text of a CSV as a DataFrame of pandas; ToolMissingError where pandas is not installed."""
+def frame_of(rows: Sequence[Row]) -> Any:
+    """Rows as a DataFrame of pandas; ToolMissingError where pandas is not installed."""
     try:
         import pandas as pd
     except ImportError:
         raise ToolMissingError("DataFrames need pandas: pip install pandas") from None
-    return pd.read_csv(io.StringIO(text))
+    return pd.DataFrame(list(rows))
+
+
+def plottable(row: Row) -> dict[str, Any]:
+    """A row whose FLOATS are numbers, with the exact texts under `..._exact`, and bandwidths in GB/s next to those in bytes a
+    second."""
+    found = dict(row)
+    for name in FLOATS:
+        text = row.get(name)
+        if text is not None:
+            found |= {name: float(Fraction(text)), f"{name}_exact": text}
+    for name in BANDWIDTHS:
+        if row.get(name) is not None:
+            found[f"{name}_GBps"] = float(Fraction(row[name]) / 10**9)
+    return found
