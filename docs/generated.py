@@ -13,6 +13,9 @@ from mkdocs.structure.files import File, Files
 
 from certree import api
 from certree.cli.main import certree
+from certree.extras.designs.make.charts import figures
+from certree.extras.designs.make.drawing import figure_files
+from certree.extras.designs.run.running import read_compared
 from certree.extras.reports.make.views import Asked, schedule_picture
 from certree.extras.reports.pictures.network import network_picture
 from certree.models.network.spec import parse_topology, undamaged
@@ -22,6 +25,8 @@ ROOT = Path(__file__).parents[1]
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 #: pictures of networks in `images`
 PICTURES = {"damaged": "torus:6x6,without-link=0-1,without-link=14-20,link-capacity=27-28:1/2"}
+#: pictures of the comparison of designs there, from its table, in which 555 cells took minutes
+DESIGNS = ("examples/designs.toml", "examples/designs-cells.csv")
 #: pictures of schedules there: network, method, view
 SCHEDULES = {"spacetime": ("mesh:2x2", "packing", "spacetime")}
 
@@ -36,6 +41,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         pages[f"reference/schemas/{name}.schema.json"] = json.dumps(schema, indent=2) + "\n"
     pages |= {f"images/{name}.svg": _picture(network) for name, network in PICTURES.items()}
     pages |= {f"images/{name}.svg": _schedule_picture(*view) for name, view in SCHEDULES.items()}
+    pages |= {f"images/designs-{name}.svg": text for name, text in _design_pictures().items()}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -56,6 +62,13 @@ def _picture(network: str) -> str:
 def _schedule_picture(network: str, method: str, view: str) -> str:
     schedule = api.synthesize(network, method=method, size="64KiB")
     return schedule_picture(schedule, view, None, Asked())
+
+
+def _design_pictures() -> dict[str, str]:
+    asked, table = (ROOT / name for name in DESIGNS)
+    found = read_compared(asked, table)
+    by_figure = figures(found.charts()).items()
+    return {name: figure_files(charts, list(found.structures))[".svg"].decode() for name, charts in by_figure}
 
 
 def command_line() -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from certree.api import parsing
 from certree.extras.designs.model.network_costs import NetworkCosts, load_network_costs
-from certree.extras.sweeps.run.specification import CHEAP, SEARCHED
+from certree.extras.sweeps.run.specification import CHEAP, NO_RUN, SEARCHED
+from certree.hw.engines.runs import MODES
 from certree.models.common.errors import located
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.common.files import read_bytes
@@ -19,28 +20,31 @@ from certree.models.network.topology import Topology
 
 AUTO, ENDPOINTS, COST = "auto", "endpoints", "cost"
 GRID_TIMES = "grid"  # as the method of training: times of the grid, interpolated
+SLOTTED = "slotted"  # how cells are simulated, unless asked otherwise
 DRAWS = 20
 DEFAULT_COSTS = "assumed-200g"
 
 
 @dataclass(frozen=True)
 class Failures:
-    """Numbers of dead links, how often each is drawn, and the method and size of these cells."""
+    """Numbers of dead links, how often each is drawn, and the method, size and run of these cells."""
 
     links: tuple[int, ...] = ()
     draws: int = DRAWS
     method: str = AUTO
     size: int = 0
+    run: str = SLOTTED
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Factors of the rates of all links, and of all latencies, each by itself; and the method and size of these cells."""
+    """Factors of the rates of all links, and of all latencies, each by itself; and the method, size and run of these cells."""
 
     rates: tuple[Fraction, ...] = ()
     latencies: tuple[Fraction, ...] = ()
     method: str = AUTO
     size: int = 0
+    run: str = SLOTTED
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ def _failures(fields: Fields, method: str, size: int) -> Failures:
         fields.whole("draws", 1, default=DRAWS),
         fields.text("method", default=method),
         _size(fields, size),
+        _run(fields),
     )
     fields.done()
     return found
@@ -130,7 +135,7 @@ def _sensitivity(fields: Fields, method: str, size: int) -> Sensitivity:
     for name, values in (("rates", rates), ("latencies", latencies)):
         if any(not Fraction(1, 1000) <= value <= 1000 for value in values):
             fields.refuse(f"{name}: allowed are factors from 1/1000 to 1000")
-    found = Sensitivity(rates, latencies, fields.text("method", default=method), _size(fields, size))
+    found = Sensitivity(rates, latencies, fields.text("method", default=method), _size(fields, size), _run(fields))
     fields.done()
     return found
 
@@ -146,6 +151,10 @@ def _limit(fields: Fields) -> Fraction | None:
         return None
     with located(f"{fields.where}: time_limit"):
         return parse_duration(fields.figure("time_limit"))
+
+
+def _run(fields: Fields) -> str:
+    return fields.text("run", default=SLOTTED, known=(*MODES, NO_RUN))
 
 
 def _size(fields: Fields, default: int) -> int:

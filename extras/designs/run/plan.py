@@ -63,7 +63,7 @@ class DesignsPlan:
             return []
         changed = {
             "sizes": [asked.size], "methods": [asked.method], "failures": [0, *asked.links], "draws": asked.draws,
-            "bounds": CHEAP,
+            "bounds": CHEAP, "runs": [asked.run],
         }  # fmt: skip
         return self._cells(FAILURES, self._swept(FAILURES, **changed))
 
@@ -76,7 +76,7 @@ class DesignsPlan:
         for name, topology in self.asked.networks.items():
             for rate, latency in dict.fromkeys(factors):
                 changed, machine = scaled(topology, self.machines[name], rate, latency)
-                whole = self._swept(SENSITIVITY, networks=[name], sizes=[asked.size], methods=[asked.method])
+                whole = self._swept(SENSITIVITY, networks=[name], sizes=[asked.size], methods=[asked.method], runs=[asked.run])
                 if rate == latency == 1:
                     yield from self._cells(SENSITIVITY, whole)
                     continue

@@ -1,6 +1,7 @@
 """Compare designs: cells on workers, kept in a folder, and what the folder says of them at any time."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from certree.extras.designs.make.charts import figures
 from certree.extras.designs.make.compared import ComparedDesigns
 from certree.extras.designs.model.bill import bill_of
 from certree.extras.designs.model.cells import GRID, DesignCell
-from certree.extras.designs.model.rows import CUT, Row, csv_of, row_of, timed, write_rows
+from certree.extras.designs.model.rows import CUT, Row, csv_of, read_rows, row_of, timed, write_rows
 from certree.extras.designs.model.specification import read_designs
 from certree.extras.designs.model.structure import structure_of
 from certree.extras.designs.run.plan import DesignsPlan
@@ -53,18 +54,12 @@ def designs(
     """
     asked, folder, tell = read_designs(specification), Path(output), progress or silent
     plan = DesignsPlan(asked)
-    bills = {
-        costs.name: {name: bill_of(one, plan.machines[name], costs) for name, one in asked.networks.items()}
-        for costs in asked.costs
-    }
-    tell("bisections and paths of the networks")
-    structures = {name: structure_of(one) for name, one in asked.networks.items()}
+    nothing = _nothing(plan, folder, tell)
     store = claim(folder, SPECIFICATION, asked.document, WHAT)
 
     def now() -> ComparedDesigns:
         seconds = store.cpu_seconds()
-        total = sum(seconds.get(key, 0.0) for key in plan.keys)
-        return ComparedDesigns(asked, folder, tuple(_rows(plan, store)), structures, bills, total)
+        return replace(nothing, rows=tuple(_rows(plan, store)), cpu_seconds=sum(seconds.get(key, 0.0) for key in plan.keys))
 
     left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
     try:
@@ -80,6 +75,23 @@ def designs(
     found = now()
     write_folder(found)
     return found
+
+
+def read_compared(specification: str | Path | Mapping[str, Any], table: Path) -> ComparedDesigns:
+    """What a cells.csv says, without the files of cells. The networks are priced again; InputError as `designs`."""
+    rows = read_rows(table.read_text(encoding="utf-8"))
+    return replace(_nothing(DesignsPlan(read_designs(specification)), table.parent, silent), rows=tuple(rows))
+
+
+def _nothing(plan: DesignsPlan, folder: Path, tell: Callable[[str], None]) -> ComparedDesigns:
+    """What is known before any cell is: bills, then structures, of the networks."""
+    asked = plan.asked
+    bills = {
+        costs.name: {name: bill_of(one, plan.machines[name], costs) for name, one in asked.networks.items()}
+        for costs in asked.costs
+    }  # fmt: skip
+    tell("bisections and paths of the networks")
+    return ComparedDesigns(asked, folder, (), {name: structure_of(one) for name, one in asked.networks.items()}, bills)
 
 
 def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
