@@ -123,7 +123,7 @@ def _tell(found: ComparedDesigns, *, as_json: bool) -> None:
         return
     say(f"{found.title()}: " + ", ".join(f"{count:,} {status}" for status, count in found.counts.items()))
     for ranking in found.rankings:
-        say(f"\n{ranking.title}, {counted(ranking.cells, 'cells')} decide:")
+        say(f"\n{ranking.title}, {counted(ranking.cells, 'cells')} decide{'s' * (ranking.cells == 1)}:")
         rows = [
             [str(place), one.network, "-" if one.score is None else f"{one.score:.3f}", one.reasons[0]]
             for place, one in enumerate(ranking.places, 1)

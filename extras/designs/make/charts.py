@@ -92,19 +92,23 @@ def _slug(text: str) -> str:
 
 
 def _sensitivity(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
+    """Time over that of the network as it is, for each collective."""
     found = []
-    for axis, other, label in (
+    axes = (
         ("rate_factor", "latency_factor", "link rate, as a factor"),
         ("latency_factor", "rate_factor", "latency, as a factor"),
-    ):
-        of = [row for row in timed(rows, SENSITIVITY) if row[other] == 1]
-        curves, what = [], ""
-        for name in networks:
-            times = {row[axis]: row["seconds"] for row in of if row["network"] == name and row["collective"] == of[0]["collective"]}
-            if 1.0 in times and len(times) > 1:
-                what = f"{of[0]['collective']} of {size_words(of[0]['size_bytes'])}"
-                curves.append(Curve(name, tuple((factor, times[factor] / times[1.0]) for factor in sorted(times))))
-        found.append(Chart("sensitivity", f"Time by {label}: {what}", label, "time / time as it is", tuple(curves), LOG))
+    )
+    for collective in dict.fromkeys(row["collective"] for row in timed(rows, SENSITIVITY)):
+        for axis, other, label in axes:
+            of = [row for row in timed(rows, SENSITIVITY) if row["collective"] == collective and row[other] == 1]
+            curves = []
+            for name in networks:
+                times = {row[axis]: row["seconds"] for row in of if row["network"] == name}
+                if 1.0 in times and len(times) > 1:
+                    curves.append(Curve(name, tuple((factor, times[factor] / times[1.0]) for factor in sorted(times))))
+            if curves:
+                title = f"Time by {label}: {collective} of {size_words(of[0]['size_bytes'])}"
+                found.append(Chart("sensitivity", title, label, "time / time as it is", tuple(curves), LOG))
     return found
 
 

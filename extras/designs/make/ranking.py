@@ -161,14 +161,18 @@ def _failure_words(name: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _sensitivity_words(name: str, rows: Sequence[Row]) -> list[str]:
+    """What the largest factors of link rate and of latencies do to the time of each collective."""
     mine = [row for row in timed(rows, SENSITIVITY) if row["network"] == name]
-    base = [row["seconds"] for row in mine if row["rate_factor"] == row["latency_factor"] == 1]
-    found = []
-    for column, what in (("rate_factor", "the link rate"), ("latency_factor", "all latencies")):
-        factors = sorted((row for row in mine if row[column] != 1), key=lambda row: float(row[column]))
-        if base and factors:
-            row = factors[-1]
-            found.append(f"{row[column]:g} times {what} takes {row['seconds'] / base[0]:.2f} of the time.")
+    collectives, found = list(dict.fromkeys(row["collective"] for row in mine)), []
+    for collective in collectives:
+        of = [row for row in mine if row["collective"] == collective]
+        base = [row["seconds"] for row in of if row["rate_factor"] == row["latency_factor"] == 1]
+        for column, what in (("rate_factor", "the link rate"), ("latency_factor", "all latencies")):
+            factors = [row for row in of if row[column] != 1]
+            if base and factors:
+                row = max(factors, key=lambda one: float(one[column]))
+                where = f" of {collective}" if len(collectives) > 1 else ""
+                found.append(f"{row[column]:g} times {what} takes {row['seconds'] / base[0]:.2f} of the time{where}.")
     return found
 
 
@@ -187,7 +191,6 @@ def _without(name: str, rows: Sequence[Row], others: bool) -> str:
     lost = [row for row in rows if row["network"] == name and row["part"] == "grid" and row["status"] != VALID]
     if lost:
         message = str(lost[0]["message"]).rstrip(".")
-        return (
-            f"{name} has no place: {counted(len(lost), 'cells')} have no result; the first one is {lost[0]['status']}: {message}."
-        )
+        how_many = f"{counted(len(lost), 'cells')} {'has' if len(lost) == 1 else 'have'} no result"
+        return f"{name} has no place: {how_many}; the first one is {lost[0]['status']}: {message}."
     return f"{name} has no place: {'no cell has a time on all networks' if others else 'no cell has a time'}."

@@ -87,11 +87,16 @@ def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
     fields = Fields(document, where, quotes_optional=True)
     sizes = fields.sizes("sizes")
     method = fields.text("method", default=AUTO)
+    names = fields.texts("networks")
+    if twice := [name for name in names if names.count(name) > 1]:
+        fields.refuse(f"networks: {twice[0]} is listed twice")
     with located(f"{where}: networks"):
-        networks = {name: parse_topology(name) for name in fields.texts("networks")}
-    names = fields.text_or_texts("costs") if "costs" in fields else (DEFAULT_COSTS,)
+        networks = {name: parse_topology(name) for name in names}
+    models = fields.text_or_texts("costs") if "costs" in fields else (DEFAULT_COSTS,)
     with located(f"{where}: costs"):
-        costs = tuple(load_network_costs(name) for name in dict.fromkeys(names))
+        costs = tuple(load_network_costs(name) for name in dict.fromkeys(models))
+    if len({model.name for model in costs}) < len(costs):
+        fields.refuse(f"costs {', '.join(models)}: two of them have the same name; give each its own")
     found = Designs(
         title=fields.text("title", default="Designs"),
         networks=networks,

@@ -124,7 +124,7 @@ def test_the_page_loads_nothing(folder):
 def test_cut_and_not_applicable_cells_are_rows(tmp_path):
     found = designs({"networks": ["ring:4"], "sizes": ["1KiB"], "method": "hdrm"}, tmp_path / "a", workers=1)
     assert found.counts == {"not applicable": 1}
-    assert found.rankings[0].places[0].reasons[0].startswith("ring:4 has no place: 1 cell have no result; the first one is not")
+    assert found.rankings[0].places[0].reasons[0].startswith("ring:4 has no place: 1 cell has no result; the first one is not")
     found = designs(
         {"networks": ["ring:4"], "sizes": ["1KiB"], "method": "multitree", "time_limit": "1ms"}, tmp_path / "b", workers=1
     )
@@ -136,6 +136,7 @@ def test_cut_and_not_applicable_cells_are_rows(tmp_path):
     ("changed", "reason"),
     [
         ({"networks": ["ring:4", "ring:8"]}, r"equal is endpoints, and the networks differ: ring:4 has 4, ring:8 has 8 endpoints"),
+        ({"networks": ["ring:4", "ring:4"]}, r"networks: ring:4 is listed twice"),
         ({"costs": "gold"}, r"costs: unknown network costs 'gold'"),
         ({"sizes": []}, r"sizes is \[\]; expected a list, not empty"),
         ({"colour": 1}, r"unknown field 'colour'"),

@@ -69,7 +69,7 @@ def test_a_network_without_results_is_last_with_its_reason():
     found = rank(known([row("ring:4", 1024, None), row("full:4", 1024, 2)]), "endpoints", "x")
     assert (order(found), found.places[1].score) == (["full:4", "ring:4"], None)
     assert found.places[1].reasons[0] == (
-        "ring:4 has no place: 1 cell have no result; the first one is failed: its process was ended."
+        "ring:4 has no place: 1 cell has no result; the first one is failed: its process was ended."
     )
 
 
@@ -93,6 +93,17 @@ def test_sentences_of_failures_and_training():
     words = " ".join(rank(known(rows), "endpoints", "x").places[0].reasons)
     assert "With 1 dead link all-reduce takes 3.00 times as long in the median of 2 draws, 4.00 times in the worst" in words
     assert "An iteration of w takes 500 ms, of which 20% is exposed communication." in words
+
+
+def test_sensitivity_compares_a_collective_with_itself():
+    rows = [row("ring:4", 1024, 1), row("full:4", 1024, 1)]
+    for collective, base in (("all-gather", 1), ("broadcast@0", 8)):
+        for factor in (1.0, 2.0):
+            more = {"part": "sensitivity", "rate_factor": factor, "latency_factor": 1.0, "collective": collective}
+            rows.append(row("ring:4", 1024, Fraction(base) / int(factor), **more))
+    words = " ".join(rank(known(rows), "endpoints", "x").places[0].reasons)
+    assert "2 times the link rate takes 0.50 of the time of all-gather." in words
+    assert "2 times the link rate takes 0.50 of the time of broadcast@0." in words
 
 
 def test_without_any_result():
