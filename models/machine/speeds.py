@@ -54,7 +54,7 @@ def with_speeds_of(topology: Topology, machine: Machine) -> Machine:
 def default_machine(topology: Topology, otherwise: str) -> Machine:
     """The preset of the boxes that the network names, as `h100:4` or an import with assume=h100, or else the one of that name; with
     the speeds that the network states. The reduction unit of a preset of boxes stays."""
-    named = re.search(r",assume=([a-z0-9]+)", topology.name) or re.match("([a-z0-9]+)", topology.name)
+    named = re.search(r",assume=([a-z0-9]+)", topology.name) or re.match("([a-z0-9]+)(?![^:,@])", topology.name)
     if topology.bandwidth is None or named is None or named[1] not in MACHINES.names():
         return with_speeds_of(topology, load_machine(otherwise))
     box = load_machine(named[1])

@@ -1,13 +1,14 @@
 """Seconds and GB/s next to cycles, and the machine of a network that states how fast its links are."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from certree.api.reports.text import clock_times, rate_words, seconds_words
-from certree.models.machine.machine import MACHINES, load_machine
-from certree.models.machine.speeds import contradiction, with_speeds_of
+from certree.models.machine.machine import load_machine
+from certree.models.machine.speeds import contradiction, default_machine, with_speeds_of
 from certree.models.network.spec import parse_topology
 from tests.cli.artefacts import schedule_file, without_first_transfer
 from tests.cli.running import assert_bad_input, certree, json_of
@@ -111,14 +112,28 @@ def test_machines_of_boxes():
     assert "timed with 2 GB/s for a link of capacity 1, as the network states; latencies are of mi300x" in wider.err
 
 
-@pytest.mark.parametrize("name", [name for name in MACHINES.names() if load_machine(name).vc_buffer_flits == 1024])
+#: GB/s of a link of capacity 1, links to a neighbour, nanoseconds of a message there without its bytes, GB/s that are added
+PRESETS = {
+    "a100": (25, 2, 600, 679), "h100": (25, 2, 600, 1116), "b200": (50, 2, 600, 2666), "nvl72": (50, 2, 600, 2666),
+    "mi250": (2, 1, 600, 546), "mi300x": (2, 1, 600, 1766), "tpu-v4": (50, 1, 1000, 400), "tpu-v5p": (100, 1, 1000, 921),
+    "tpu7x": (100, 1, 1000, 2460), "trainium2": (160, 1, 1000, 966), "infiniband-ndr": (50, 2, 5000, 1116),
+    "roce-400g": (50, 2, 5000, 1116),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRESETS)
 def test_presets_of_machines(name):
-    """A message between neighbours takes as long as the preset says: 0.6, 1 or 2.7 microseconds without its bytes."""
-    machine = load_machine(name)
-    hops = 1 if name in ("mi250", "mi300x", "tpu-v4", "tpu-v5p", "tpu7x", "trainium2") else 2
-    path = 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + hops * machine.link_latency_cycles
-    assert path in (600, 1000, 2700)
+    machine, (link, hops, path, added) = load_machine(name), PRESETS[name]
+    waited = 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + hops * machine.link_latency_cycles
+    assert (machine.clock_hz, machine.flit_bytes, waited, machine.reduce_bytes_per_cycle) == (10**9, link, path, added)
     assert machine.packet_payload_bytes % machine.flit_bytes == 0
+    assert machine.vc_buffer_flits > 2 * (machine.link_latency_cycles + machine.router_cycles)
+
+
+@pytest.mark.parametrize(("name", "machine"), [("h100.json", "multitree"), ("h100-lab.json", "multitree"), ("h100", "h100")])
+def test_a_file_is_no_box_by_its_name(name, machine):
+    found = replace(parse_topology("h100"), name=f"{name},without-link=0-8" if machine == "multitree" else name)
+    assert default_machine(found, "multitree").name.split()[0] == machine
 
 
 def test_contradiction():

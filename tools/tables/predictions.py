@@ -24,15 +24,17 @@ numbers of NCCL's own tuning model. Nothing is fitted. The error is the predicte
 TAIL = """
 What the errors say:
 
-- Two errors of rings cancel in part: NVLinks attain 20.6 GB/s of 25 on H100s and 20 on A100s, as NCCL's tuning model knows, which
+- Two errors of rings cancel in part: NCCL's tuning model has 20 GB/s of 25 for an NVLink of H100s and A100s, which
   makes predictions too fast; and in the closed form each step waits for its additions, which NCCL overlaps.
 - In-switch additions are predicted too slow on eight GPUs: a machine of certree has one reduction unit for all nodes, and that of a
   GPU is slower than four NVSwitches together. On 72 GPUs with 18 switches the links are the limit, and the prediction is that of
   their full speed.
-- Short messages are predicted too fast: a machine has no time for the launch of a kernel. NCCL's model has 6.6 to 14 µs for it.
+- Short messages are predicted too fast: a machine has no time for the launch of a kernel, for which NCCL's model has 6.6 to 14 µs,
+  and CUDA graphs take out a part of that.
 
-[Networks](../reference/networks.md#machines-of-these-boxes) has the machines. Several boxes, MI300X and TPUs are not compared: no
-published table with sizes was found for them.
+[Networks](../reference/networks.md#machines-of-these-boxes) has the machines. Several boxes are not compared, though
+tables of them are published (coreweave/nccl-tests#43 has one of two racks). AMD states 48 of 64 GB/s for a link of MI300X (ROCm
+blog on RCCL and xGMI, 2 March 2025), so that predictions there are a third too fast. For TPUs no table was found.
 """
 
 
@@ -70,8 +72,8 @@ MEASURED = (
              costs="nccl-h100-simple"),
     Measured("8 A100", "a100", "ring:channels=12", "1GiB", "NVIDIA/nccl-tests#149, 2023-06-27: about 200", Fraction(200),
              costs="nccl-a100-simple"),
-    Measured("2 of 8 H100, NVLS", "h100,only=0-1", "ring:channels=18", "64KiB", "NVIDIA/nccl#1259, 2024-04-22: about 6 µs",
-             microseconds=Fraction(6), costs="nccl-h100-ll"),
+    Measured("2 of 8 H100, NVLS, CUDA graphs", "h100,only=0-1", "ring:channels=18", "64KiB",
+             "NVIDIA/nccl#1259, 2024-04-22: about 6 µs", microseconds=Fraction(6)),
     Measured("8 H100, NVLS", "h100,reducing=switches", "in-switch", "4GiB", "NVIDIA/nccl#1455, 2024-09-19", Fraction(480)),
     Measured("8 H200", "h100,reducing=switches", "in-switch", "4GiB", "NVIDIA/nccl-tests#272, 2024-11-27: the peak", Fraction(475)),
     *_rack(),

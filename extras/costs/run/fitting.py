@@ -70,6 +70,8 @@ def measure(
     if device not in DEVICES:
         raise InputError(unknown_name("device", device, DEVICES))
     gpu = None if device == "cpu" else require_gpu() if device == "gpu" else find_gpu()
+    if gpu is not None and threads > 1:
+        raise InputError(f"threads is {threads}, but {gpu.name} adds; allowed with it: 1, or device cpu")
     measured: list[Measurement] = []
     try:
         for runs in Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads, gpu).run():

@@ -6,13 +6,15 @@ of the others (`kv_heads`). With `experts` each token passes `active` perceptron
 experts/expert of them. For s tokens a sequence, b sequences a micro-batch and width d, activations are s·b·d numbers. Collectives
 of a block:
 
-- tensor: an all-reduce of the activations behind the projection and behind the contraction, backward in front of both halves
+- tensor: an all-reduce of the activations behind the projection and behind the contraction, backward in front of both halves and
+  of the vocabulary; `active` times the activations around experts of other nodes
 - expert: an all-to-all of the activations, `active` times, in front of the perceptron and behind it, the same backward
 - data: an all-reduce of the weight gradients of each layer; experts have gradients over data/expert nodes
 - pipeline: the activations to the next stage, and their gradients back: a broadcast between two nodes
 
-Embeddings, routers of experts, norms, biases and softmax are left out, as are optimizer steps; products of attention are counted
-without the half that a causal mask would leave out.
+With pipeline parallelism the stage is the last one, which has the vocabulary and sets the pace. Embeddings, routers of experts,
+norms, biases and softmax are left out, as are optimizer steps; products of attention are counted without the half that a causal
+mask would leave out.
 """
 
 from collections.abc import Mapping
@@ -64,6 +66,8 @@ class Transformer:
         ):  # fmt: skip
             if getattr(self, whole) % getattr(self, part):
                 raise InputError(f"{where}: {whole}={getattr(self, whole)} is not a multiple of {part}={getattr(self, part)}")
+        if self.kv_heads and self.heads % self.kv_heads:
+            raise InputError(f"{where}: heads={self.heads} is not a multiple of kv_heads={self.kv_heads}")
         if self.gated > 1:
             raise InputError(f"{where}: gated={self.gated}; allowed: 0 or 1")
         if self.active > 1 and self.active > self.experts:
@@ -93,7 +97,9 @@ def transformer_workload(model: Transformer, accelerator: Accelerator, name: str
     block = _Blocks(model, accelerator)
     layers = [layer for number in range(model.layers // model.pipeline) for layer in block.layers(f"{number}.")]
     if model.vocabulary:
-        layers.append(block.dense("vocabulary", model.width, ceil_div(model.vocabulary, model.tensor)))
+        layers.append(
+            block.dense("vocabulary", model.width, ceil_div(model.vocabulary, model.tensor), {"input_gradient": "tensor"})
+        )
     if model.pipeline > 1:
         sent = block.exchange(CollectiveKind.BROADCAST, "pipeline")
         layers.append(Layer("stage", sent, sent, Part()))
@@ -158,8 +164,9 @@ class _Blocks:
     ) -> Layer:
         """A product with weights; `tensor`: the part behind which activations are summed. With `copies`, as many experts, to which
         each token goes `active` times."""
+        times = self.model.active if copies and self.model.expert > 1 else 1
         sums = {
-            part: self.exchange(CollectiveKind.ALL_REDUCE, "tensor").communication
+            part: self.exchange(CollectiveKind.ALL_REDUCE, "tensor", times).communication
             for part in ("forward", "input_gradient")
             if part in (tensor or {})
         }

@@ -34,7 +34,7 @@ def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Wo
     """
     changed = dict(accelerator or {})
     if name.startswith(TRANSFORMER):
-        return parse_transformer(name, read_accelerator({}, changed, name))
+        return parse_transformer(name, _of_transformer({}, changed, name))
     model, _, parts = name.partition(":")
     if parts and not name.endswith(".toml") and (model in WORKLOADS.names() or model.endswith(".toml")):
         return read_workload(parse_toml(WORKLOADS.read(model), model), model, changed, parts)
@@ -63,7 +63,7 @@ def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | No
     if sum(form in found for form in ("shapes", "layers", "transformer")) != 1:
         found.refuse("one of shapes, layers and transformer is needed")
     if "transformer" in found:
-        array = read_accelerator(found.raw("accelerator", {}), dict(accelerator or {}), where)
+        array = _of_transformer(found.raw("accelerator", {}), dict(accelerator or {}), where)
         stated = found.table_of("transformer").table
         found.done()
         return replace(parse_transformer(f"{name}:{parts}" if parts else name, array, stated), source=source)
@@ -92,6 +92,13 @@ def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | No
     )
     found.done()
     return workload
+
+
+def _of_transformer(table: Any, changed: Mapping[str, str], where: str) -> Accelerator:
+    """`read_accelerator` without a batch, which is the transformer's own."""
+    if "batch" in changed or (isinstance(table, Mapping) and "batch" in table):
+        raise InputError(f"{where}: accelerator: the batch of a transformer is a field of its own, such as llama3-8b:batch=8")
+    return read_accelerator(table, changed, where)
 
 
 def _of_shapes(name: str, shapes: list[Shape], array: Accelerator, source: str) -> Workload:

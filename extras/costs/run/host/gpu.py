@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.api.reports.text import one_line
 from certree.models.common.errors import CertreeError, InputError
 
 LIBRARIES = ("cupy", "torch")
@@ -26,28 +27,46 @@ class Gpu:
 
 
 def find_gpu() -> Gpu | None:
-    """The first GPU of the first of LIBRARIES that is installed and finds one; None without one."""
-    for library, describe in zip(LIBRARIES, (_of_cupy, _of_torch), strict=True):
-        try:
-            found = describe(importlib.import_module(library))
-        except Exception:  # not installed, or without a driver, which each library says with an error class of its own
-            continue
-        if found is not None:
-            return found
-    return None
+    """The first GPU of the first of LIBRARIES that is installed, finds one and adds two vectors there; None without one."""
+    return _search()[0]
 
 
 def require_gpu() -> Gpu:
-    """`find_gpu`; InputError without one."""
-    found = find_gpu()
+    """`find_gpu`; InputError without one, with what each library says."""
+    found, reasons = _search()
     if found is None:
-        raise InputError(f"device gpu: neither {' nor '.join(LIBRARIES)} is installed and finds a GPU; allowed here: auto, cpu")
+        raise InputError(f"device gpu: no GPU was found ({'; '.join(reasons)}); allowed here: auto, cpu")
     return found
+
+
+def _search() -> tuple[Gpu | None, list[str]]:
+    reasons = []
+    for library, describe in zip(LIBRARIES, (_of_cupy, _of_torch), strict=True):
+        try:
+            found = describe(importlib.import_module(library))
+            if found is not None:
+                _timed(found, 2, 2, 1)
+                return found, []
+            reasons.append(f"{library} finds none")
+        except ImportError:
+            reasons.append(f"{library} is not installed")
+        except Exception as error:  # without a driver, or with one that does not fit: each library has error classes of its own
+            reasons.append(f"{library}: {one_line(str(error))}")
+    return None, reasons
 
 
 def time_additions(gpu: Gpu, vectors: int, floats: int, repetitions: int) -> list[float]:
     """Seconds of each of the timed runs, from the call to the end on the GPU, after one warm-up run. Memory of the GPU:
     (vectors + 1) · floats · 4 bytes."""
+    try:
+        return _timed(gpu, vectors, floats, repetitions)
+    except (CertreeError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # of the library, such as too little memory
+        raise InputError(f"{vectors} vectors of {floats:,} floats on {gpu.name}: {one_line(str(error))}") from None
+
+
+def _timed(gpu: Gpu, vectors: int, floats: int, repetitions: int) -> list[float]:
     data = gpu.upload(np.arange(1, vectors + 1, dtype=np.float32)[:, None].repeat(floats, axis=1))
     total = gpu.upload(np.zeros(floats, np.float32))
     seconds = []

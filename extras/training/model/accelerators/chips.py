@@ -38,7 +38,7 @@ class Chip(Accelerator):
     def __post_init__(self) -> None:
         if self.element_bytes not in self.operations_per_second:
             known = ", ".join(map(str, sorted(self.operations_per_second)))
-            raise InputError(f"{self.name}: no peak for numbers of {self.element_bytes} bytes; element_bytes may be {known}")
+            raise InputError(f"{self.name}: no peak for numbers of {self.element_bytes} bytes; give element_bytes, one of {known}")
 
     @property
     def title(self) -> str:

@@ -1,6 +1,7 @@
 """Additions on a GPU, with numpy in place of CuPy and PyTorch: no GPU is needed, and none was used."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -61,11 +62,29 @@ def test_additions(monkeypatch, library, name):
 
 
 def test_a_wrong_sum_is_noticed(monkeypatch):
-    wrong = cupy()
-    wrong.sum = lambda data, axis, out: np.copyto(out, data[0])
-    monkeypatch.setitem(sys.modules, "cupy", wrong)
+    monkeypatch.setitem(sys.modules, "cupy", cupy())
+    wrong = replace(find_gpu(), add=lambda data, total: np.copyto(total, data[0]))
     with pytest.raises(CertreeError, match=r"on Fake GPU \(cupy 1\.0\) ended with a wrong sum"):
-        time_additions(find_gpu(), 3, 10, 1)
+        time_additions(wrong, 3, 10, 1)
+
+
+def test_a_gpu_that_cannot_add(monkeypatch, tmp_path):
+    """Of another driver it is none; with too little memory the measurement ends in one line."""
+    broken = cupy()
+    broken.asarray = lambda array: (_ for _ in ()).throw(RuntimeError("no kernel image is available"))
+    monkeypatch.setitem(sys.modules, "cupy", broken)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert find_gpu() is None
+    assert ct.measure([2], [1000], [2], repetitions=1)[0].device == "CPU, 1 thread"
+    assert_bad_input(certree("measure", "--device", "gpu", "-o", tmp_path / "m.csv"), "cupy: no kernel image is available")
+    small = cupy()
+    small.asarray = lambda array: np.array(array) if array.size < 100 else (_ for _ in ()).throw(RuntimeError("out of memory"))
+    monkeypatch.setitem(sys.modules, "cupy", small)
+    asked = ("measure", "--servers", "2", "--floats", "1000", "--vectors", "2", "-o", tmp_path / "m.csv")
+    assert_bad_input(certree(*asked), "2 vectors of 1,000 floats on Fake GPU (cupy 1.0): out of memory")
+    assert_bad_input(
+        certree(*asked, "--threads", "2"), "threads is 2, but Fake GPU (cupy 1.0) adds; allowed with it: 1, or device cpu"
+    )
 
 
 @pytest.mark.parametrize("found", [None, cupy(devices=0)], ids=["not installed", "without devices"])
@@ -74,12 +93,12 @@ def test_no_gpu(monkeypatch, tmp_path, found):
     monkeypatch.setitem(sys.modules, "torch", None)
     assert find_gpu() is None
     with pytest.raises(
-        InputError, match=r"device gpu: neither cupy nor torch is installed and finds a GPU; allowed here: auto, cpu"
+        InputError, match=r"device gpu: no GPU was found \(cupy [a-z ]+; torch is not installed\); allowed here: auto, cpu"
     ):
         ct.measure([2], [1000], [2], device="gpu")
     with pytest.raises(InputError, match="unknown device 'gpus'; did you mean 'gpu'"):
         ct.measure([2], [1000], [2], device="gpus")
-    assert_bad_input(certree("measure", "--device", "gpu", "-o", tmp_path / "m.csv"), "neither cupy nor torch")
+    assert_bad_input(certree("measure", "--device", "gpu", "-o", tmp_path / "m.csv"), "no GPU was found")
 
 
 def test_the_parameter_file_says_what_was_measured(tmp_path):

@@ -121,9 +121,9 @@ def test_levels_that_are_not_known_are_asked_for_where_they_are_used(tmp_path: P
 
 
 def test_a_ring_of_nccl():
-    """As its tuning model: a launch, 2 (n - 1) steps, and the size over 370.8 GB/s of 18 NVLinks times n / (2 (n - 1))."""
+    """A launch, 2 (n - 1) steps, and 2 (n - 1) / n of the size over 360 GB/s, its 6 rings of 60 on 18 NVLinks, or over 141 GB/s."""
     for name, launch, step, link in (
-        ("simple", "8.4e-6", "3.4e-6", 18 * Fraction("20.6e9")),
+        ("simple", "8.4e-6", "3.4e-6", 360 * 10**9),
         ("ll", "6.6e-6", "0.6e-6", 141 * 10**9),
     ):
         found = ct.cost("h100", size="64MiB", parameters=f"nccl-h100-{name}", methods=["ring:channels=18"]).cells[0]
