@@ -2,10 +2,11 @@
 
 import pytest
 
-from certree.extras.xla.check.hlo import devices
+from certree.extras.xla.check.hlo import devices, folds
 from certree.extras.xla.check.hlo_checker import HloVerdict, verify_hlo
 from certree.extras.xla.model.hlo_child import document_of
 from certree.extras.xla.model.hlo_reader import module_of
+from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
 
 pytest.importorskip("jaxlib")
@@ -45,6 +46,7 @@ LOOP = """module {
 SUM = "%sum = stablehlo.add %part, %came : tensor<1x2xf32>"
 FROM, TO = (f"%{name} = stablehlo.add %i, %zero : tensor<i32>" for name in ("from", "to"))
 ROW = "(tensor<5x2xf32>, tensor<i32>, tensor<i32>) -> tensor<1x2xf32>"
+GOES = next(line.strip() for line in LOOP.splitlines() if "%goes = " in line)
 PERMUTE = next(line.strip() for line in LOOP.splitlines() if "collective_permute" in line)
 
 
@@ -96,6 +98,18 @@ CASES = {
             "%sum = stablehlo.select %first, %two, %part : tensor<i1>, tensor<1x2xf32>"
         },
         False,
+        False,
+    ),
+    "it ends by what turns keep": (
+        {
+            GOES: f"{GOES.replace('%goes', '%less')}\n"
+            "%cell = stablehlo.slice %kept [0:1, 0:1] : (tensor<5x2xf32>) -> tensor<1x1xf32>\n"
+            "%value = stablehlo.reshape %cell : (tensor<1x1xf32>) -> tensor<f32>\n"
+            "%none = stablehlo.constant dense<0.0> : tensor<f32>\n"
+            "%still = stablehlo.compare EQ, %value, %none : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+            "%goes = stablehlo.and %less, %still : tensor<i1>"
+        },
+        None,
         False,
     ),
     "a turn takes another branch": (
@@ -151,21 +165,68 @@ def judged(name: str, kind: CollectiveKind | None = None) -> HloVerdict:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_is_that_of_all_turns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, folds, is_right = CASES[name]
+    _, is_folded, is_right = CASES[name]
+    if is_folded is None:
+        with pytest.raises(InputError, match="what it compares depends on the data of a message"):
+            judged(name)
+        return
     found = judged(name)
     turns = found.values.executed.turns
-    assert (None if turns is None else turns.count) == (TURNS if folds else None)
+    assert (None if turns is None else turns.count) == (TURNS if is_folded else None)
     assert (found.valid and str(found.layout.kind) == "all-reduce") is is_right
     monkeypatch.setattr(devices, "FOLDS", False)
     whole = judged(name)
     assert whole.values.executed.turns is None
     assert (whole.valid, whole.layout.kind) == (found.valid, found.layout.kind)
-    count = TURNS if folds else 1
+    count = TURNS if is_folded else 1
     assert whole.verdict.counts == {rule: count * times for rule, times in found.verdict.counts.items()}
     assert whole.values.executed.permutes == found.values.executed.permutes
     assert whole.values.executed.sent.tolist() == found.values.executed.sent.tolist()
     if found.valid:
         assert whole.sizes()["messages"] == found.sizes()["messages"]
+
+
+#: a loop that ends by a flag that a turn computes, and one by a number that doubles
+ENDS = {
+    "a flag": (
+        ("%zero, %x = %whole, %kept = %begin) : tensor<i32>,", "%zero, %x = %whole, %kept = %begin, %go = %yes) : tensor<i32>,"),
+        ("tensor<5x2xf32>, tensor<5x2xf32>\n      cond", "tensor<5x2xf32>, tensor<5x2xf32>, tensor<i1>\n      cond"),
+        ("stablehlo.return %goes", "stablehlo.return %go"),
+        ("%end:3", "%yes = stablehlo.constant dense<true> : tensor<i1>\n      %end:4"),
+        ("stablehlo.return %next, %x, %now : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32>",
+         "%five = stablehlo.constant dense<5> : tensor<i32>\n"
+            "%on = stablehlo.compare LT, %next, %five, SIGNED : (tensor<i32>, tensor<i32>)"
+         " -> tensor<i1>\nstablehlo.return %next, %x, %now, %on : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<i1>"),
+    ),
+    "a number that doubles": (
+        ("%zero, %x = %whole, %kept = %begin) : tensor<i32>,", "%zero, %x = %whole, %kept = %begin, %go = %one) : tensor<i32>,"),
+        ("tensor<5x2xf32>, tensor<5x2xf32>\n      cond", "tensor<5x2xf32>, tensor<5x2xf32>, tensor<i32>\n      cond"),
+        ("stablehlo.constant dense<5> : tensor<i32>", "stablehlo.constant dense<32> : tensor<i32>"),
+        ("compare LT, %i, %most", "compare LT, %go, %most"),
+        ("%end:3", "%end:4"),
+        ("stablehlo.return %next, %x, %now : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32>",
+         "%more = stablehlo.add %go, %go : tensor<i32>\n"
+         "stablehlo.return %next, %x, %now, %more : tensor<i32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<i32>"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_loops_that_end_by_something_else(name: str) -> None:
+    text = LOOP
+    for old, new in ENDS[name]:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    found = verify_hlo(module_of(document_of(text.encode()), "m.mlir"))
+    assert found.valid
+    assert found.values.executed.turns is None
+
+
+def test_too_much_for_all_turns_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns one after the other need the memory of one."""
+    monkeypatch.setattr(folds, "MOST_BYTES", 100)
+    found = judged("the loop")
+    assert (found.valid, found.values.executed.turns) == (True, None)
 
 
 def test_what_is_wrong_in_each_turn_is_told_once() -> None:

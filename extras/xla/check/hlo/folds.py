@@ -6,7 +6,7 @@ is found out while the first turn is executed; UnfoldableError says that a loop 
 are executed. Blocks that loops put somewhere are numbered by turn and by the block of the first turn that they correspond to.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,8 @@ from certree.extras.xla.check.hlo.tensors import Tensor
 from certree.extras.xla.model.hlo import HloBlock, HloOperation
 from certree.models.common.budget import hold, spend
 
-FEWEST = 4  # turns of a loop for which this is tried
+FEWEST, MOST = 4, 1 << 20  # turns of a loop for which this is tried
+MOST_BYTES = 1 << 28  # of numbers and blocks of all turns that are kept at once
 #: operations on numbers of the turn that are done for each of them
 _OF_NUMBERS = {
     *WHOLE,
@@ -45,6 +46,7 @@ class Fold:
         self._kept = list(outside)  # so that no other array has the number of one of these
         self._used = set[int]()
         self._wrote: dict[int, tuple[HloOperation, list[Tensor], Tensor]] = {}
+        self._bytes = 0  # of what is kept of all turns
         #: of each slice the blocks of all devices, by turn
         self.read: list[list[Int64]] = []
 
@@ -67,8 +69,18 @@ class Fold:
             return execute(operation, operands)
         if operation.name not in _OF_NUMBERS or any(one.is_data for one in operands):
             raise UnfoldableError
-        found = [execute(operation, _in_turn(operands, turn)) for turn in range(self.turns)]
+        found = self._every_turn(operation, operands, execute)
         return [replace(one[0], turns=one) for one in zip(*found, strict=True)]
+
+    def _every_turn(self, operation: HloOperation, operands: list[Tensor], execute: Execute) -> list[Sequence[Tensor]]:
+        """The results of all turns. UnfoldableError where they are too many: turns one after the other need the memory of one."""
+        found = list[Sequence[Tensor]]()
+        for turn in range(self.turns):
+            found.append(execute(operation, _in_turn(operands, turn)))
+            self._bytes += sum(one.array.nbytes for one in found[-1])
+            if self._bytes > MOST_BYTES:
+                raise UnfoldableError
+        return found
 
     def require_own(self, found: Sequence[Tensor]) -> None:
         """UnfoldableError where one of these comes from outside, or differs by turn."""
@@ -77,7 +89,7 @@ class Fold:
 
     def _sliced(self, operation: HloOperation, operands: list[Tensor], execute: Execute) -> Tensor:
         """A part of what is given from outside, which is read in every turn."""
-        found = [execute(operation, _in_turn(operands, turn))[0] for turn in range(self.turns)]
+        found = [one for (one,) in self._every_turn(operation, operands, execute)]
         self.read.append([one.array for one in found])
         return replace(found[0], array=found[0].array.copy())
 
@@ -203,6 +215,20 @@ def turns_of(fold: Fold, outputs: Int64, blocks: int) -> tuple[Turns, Int64]:
 
 def _in_turn(operands: Sequence[Tensor], turn: int) -> list[Tensor]:
     return [one.turns[turn] if one.turns else one for one in operands]
+
+
+def is_of_turn(loop: HloOperation, counters: Collection[int]) -> bool:
+    """Whether the condition of a loop is about its counters, and about what turns hand on unchanged, alone."""
+    condition, body = loop.blocks
+    handed_on = {place for place, one in enumerate(body.operations[-1].operands) if one == body.arguments[place]}
+    others = {one for place, one in enumerate(condition.arguments) if place not in handed_on and place not in counters}
+    open_ = [condition]
+    while open_:
+        for one in open_.pop().operations:
+            if others.intersection(one.operands):
+                return False
+            open_ += one.blocks
+    return True
 
 
 def counted(body: HloBlock, carried: Sequence[Tensor]) -> Iterator[int]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from certree.extras.xla.check.hlo.events import Int64, UnfoldableError
-from certree.extras.xla.check.hlo.folds import FEWEST, Fold, counted
+from certree.extras.xla.check.hlo.folds import FEWEST, MOST, Fold, counted, is_of_turn
 from certree.extras.xla.check.hlo.moves import MOVES, broadcast
 from certree.extras.xla.check.hlo.numbers import WHOLE, whole
 from certree.extras.xla.check.hlo.operations import RETURNS, SUMS, Environment, Operations
@@ -132,6 +132,8 @@ class Machine(Operations):
         condition, body = operation.blocks
         made = {result: one for one in body.operations for result in one.results}
         numbers = {place: [operands[place]] for place in counted(body, operands)}
+        if self._permutes(condition) or not is_of_turn(operation, numbers):
+            return None
         turns = 0
         while numbers:
             carried = [numbers[place][-1] if place in numbers else one for place, one in enumerate(operands)]
@@ -150,6 +152,8 @@ class Machine(Operations):
                 ]
                 found.append(self.executed(adds, given, environment)[0])
             turns += 1
+            if turns > MOST:
+                return None
         if turns < FEWEST:
             return None
         self.fold = Fold(operands, [*environment.values()], numbers, self.events, turns)

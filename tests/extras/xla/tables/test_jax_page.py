@@ -22,10 +22,10 @@ def counts(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize("part", PARTS)
 def test_the_page_is_what_is_measured(part: str) -> None:
     """Executions that are wrong, and modules that are too large, end the program that makes the lines."""
-    written = counts(PAGE.read_text().splitlines())
+    tables = [counts(block.splitlines()) for block in PAGE.read_text().split("\n\n") if block.startswith("|")]
     found = counts(list(PARTS[part]()))
     assert len(found) > 10
-    assert [line for line in found if line not in written] == []
+    assert found in tables
 
 
 def test_every_module_is_small_enough() -> None:
