@@ -327,7 +327,7 @@ module certree_ni #(
       counted <= '0;
     end else begin
       rows_fired <= takes_over ? '0 : rows_fired_next;
-      is_done <= rows_fired_next == firings && total_next == counts;
+      is_done <= !takes_over && rows_fired_next == firings && total_next == counts;
       has_error <= has_error || errors != 0;
       fired <= fire;
       counted <= arrive;
@@ -339,8 +339,16 @@ module certree_ni #(
     counted_to <= arrive_count;
   end
 
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+logic was_reset;
+initial was_reset = 1'b0;
+always @(posedge clk) was_reset <= was_reset | rst;
+`include "certree_ni_done_properties.svh"
+`endif
 `ifdef CERTREE_TOP
 `include "certree_ni_property.svh"
 `include "certree_ni_top_properties.svh"
+`include "certree_ni_done_properties.svh"
 `endif
 endmodule

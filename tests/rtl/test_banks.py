@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from certree.hw.engines.runs import Options
+from certree.hw.formats.systemverilog.sizes import Sizes
+from certree.hw.formats.systemverilog.testbench import reference_files
 from certree.hw.switching import run_switched
 from certree.models.machine.clocks import Clocks
-from tests.rtl.banks import NEXT, PAIRS, Pair, export_pair, hasty_pair, run_pair
+from tests.rtl.banks import NEXT, PAIRS, SKEW, Pair, export_pair, hasty_pair, run_pair
 from tests.rtl.tools import verilator
 
 pytestmark = [
@@ -84,11 +86,27 @@ def test_a_late_clock_mixes_epochs_as_in_the_simulator(tmp_path: Path) -> None:
 
 
 def test_in_lockstep_tables_take_over_and_wait_for_a_start(tmp_path: Path) -> None:
-    """B8: each interface takes over when it is done; all are started again when all have."""
+    """B8: each interface takes over when it is done; all are started again when all have. Clocks of other speeds are refused."""
     export_pair(PAIRS[f"{QUICK}-lockstep"](), tmp_path / "t")
     passed, text = run_pair(tmp_path / "t")
     assert passed, text
     assert "0 differences" in text
+    (tmp_path / "t" / f"{SKEW}.steps").write_text("2a\n" * 4)
+    passed, text = run_pair(tmp_path / "t")
+    assert (passed, text) == (False, f"{SKEW}.steps: SLOT_CYCLES of images with an epoch is under their CRC\n")
+
+
+def test_an_interface_is_not_done_with_tables_that_have_just_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the condition in `is_done` the property of the whole interface fails."""
+
+    def with_old_numbers(sizes: Sizes) -> dict[str, bytes]:
+        sources = reference_files(sizes)
+        return sources | {"certree_ni.sv": sources["certree_ni.sv"].replace(b"is_done <= !takes_over && ", b"is_done <= ")}
+
+    monkeypatch.setattr("tests.rtl.banks.reference_files", with_old_numbers)
+    passed, text = run_pair(exported(tmp_path))
+    assert not passed
+    assert "done_is_about_the_open_tables" in text
 
 
 def test_in_lockstep_a_hasty_start_mixes_epochs(tmp_path: Path) -> None:

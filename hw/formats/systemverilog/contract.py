@@ -54,8 +54,7 @@ def _slots(sizes: Sizes) -> str:
 - `step` of a row is the slot in which its iteration 0 fires. A slot lasts {sizes.tables.slot_cycles} cycles, a period
   {sizes["PERIOD"]} slots, and there are {sizes["REPEATS"]} iterations: iteration i fires in slot `step + i * PERIOD`.
 - In hardware a row is stored by `slot = step mod PERIOD`, with `stage = step div PERIOD` (0 to {sizes["STAGES"] - 1}). In
-  period q it
-  serves iteration `q - stage`, and is disabled unless that is 0 to {sizes["REPEATS"] - 1}.
+  period q it serves iteration `q - stage`, and is disabled unless that is 0 to {sizes["REPEATS"] - 1}.
 - A chunk at address a is at `a + i * {sizes["STRIDE"]}` in iteration i if a is below {sizes["WORK_BASE"]}, and at
   `a + (i mod {sizes["IN_FLIGHT"]}) * {sizes["WORK_STRIDE"]}` otherwise. A node needs {sizes["MEMORY_GRANULES"]} granules, and the
   reference interface {1 << sizes["STAGED_CHUNK_BITS"]} chunks more for each incoming lane.
@@ -73,13 +72,15 @@ of a paced run. Wherever names or sentences say slot, its steps are meant; only 
 - The counter advances by one when all rows of its step have fired, no lane has more than {sizes["NI_BUFFER_FLITS"]} flits left, and
   neither the reduction unit nor the copy unit has anything to do. A step without rows at a node is a NOP, which takes no row of the
   table: the down-counter, loaded with `SLOT_CYCLES` ({sizes["SLOT_CYCLES"]}, the step time of E8), must have run out as well.
-- An interface whose clock is slower by ρ loads `ceil(SLOT_CYCLES * (1 + ρ))`; `SKEW` is when step 0 begins. No row is late.
+- An interface whose clock is slower by ρ loads `ceil(SLOT_CYCLES * (1 + ρ))`, only without an epoch: the CRC of an image covers
+  this word. `SKEW` is when step 0 begins. No row is late.
 - Messages queue at a lane, at most `LANE_QUEUE` behind the one that is sent, and chunks wait for the reduction unit, at most
   2^STAGED_CHUNK_BITS of a lane. Rows are read ahead into a window that is large enough for the row after each that fires to be
   there in the next cycle.
-- There is no boundary. The next image is loaded and armed as below; the interface takes over by itself when it is done with
-  its tables, and rests (B8): `OPEN_EPOCH` is the new epoch, and `RUNNING` is 0. When all have taken over put the new message into
-  the memories, and write `START` at all nodes, not sooner than after the first `ARM`. Time 0 is then the next cycle again.
+- There is no boundary, and no `MISSED`. The next image is loaded and armed as below; the interface takes over by itself when it is
+  done with its tables, and rests (B8): `OPEN_EPOCH` is the new epoch, `RUNNING` is 0. When all have, put the new message into the
+  memories, wait as long as between `ARM` and `START` below, and write `START` at all nodes. The next cycle is time 0 again.
+  `START` to an interface that has not taken over is ignored, without an error.
 """
 
 
@@ -187,8 +188,7 @@ _PINS = """
 - A message of another epoch than that of the open bank when its header comes is dropped, and so is one that is not complete when
   the other bank opens (`MIXED`, `MIXED_SOURCE`).
 - A row that fires in cycle t has its first flit on `tx` in cycle t + 1; this cycle is part of `lat`. A message whose last flit
-  is on
-  `rx` in cycle t is complete at time t + 1. From `tx` pins to `rx` pins a flit takes `lat - 1` cycles, at least 1.
+  is on `rx` in cycle t is complete at time t + 1. From `tx` pins to `rx` pins a flit takes `lat - 1` cycles, at least 1.
 - `tx_header` is there with the first flit, `tx_data` with the flits behind the `HEAD_FLITS` header flits. An interface always takes
   what comes in: a lane has one message at a time.
 - Memory reads have valid and ready; data come in the cycle after a request is taken, and show all writes that were taken by then.

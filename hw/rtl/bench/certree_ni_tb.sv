@@ -2,7 +2,7 @@
 // cycle by cycle, with the golden trace; then the data of every node are checked.
 //
 // Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +steps=FILE, in lockstep, those of a
-// step without rows, by clocks of other speeds; +late=N, late rows that it expects;
+// step without rows, by clocks of other speeds, for tables without an epoch; +late=N, late rows that it expects;
 // +untimed, compares data only, of interfaces that start late by slots; +waves, writes waves.vcd.
 // verilator lint_off BLKSEQ
 // verilator lint_off UNUSEDSIGNAL
@@ -165,6 +165,8 @@ module certree_ni_tb;
     end
     if (certree_tb_pkg::HAS_ROUTES != 0) $readmemh("routes.hex", routes);
     if ($value$plusargs("skew=%s", file)) $readmemh(file, skew);
+    if (certree_tb_pkg::HAS_EPOCH != 0 && $test$plusargs("steps=") != 0)
+      $fatal(1, "+steps: SLOT_CYCLES of images with an epoch is under their CRC; export the tables without --epoch");
     repeat (4) @(posedge clk);
     @(negedge clk) rst = 0;
     if (certree_tb_pkg::HAS_EPOCH != 0) control(8);  // load

@@ -1,6 +1,7 @@
 // E1, E6 to E8 (TLA+: Advance, LoadedFor): step 0 begins `skew` cycles after the start; the counter advances by one at most, never in
 // the cycle in which a row fires, before rows of its step have fired, before a NOP is over, or while a unit works; and it does not wait
-// for anything else. B8: other tables take over when the node is done, never while a row of its own is left, and wait for a start.
+// for anything else. B8: other tables take over when the node says that it is done, and wait for a start. That it says so in time is a
+// property of the whole interface (`done_before_others_take_over`).
 logic was_reset;
 initial was_reset = 1'b0;
 logic                  has_started, has_opened, in_nop, is_busy;
@@ -74,4 +75,4 @@ end
 `CERTREE_PROPERTY(lockstep_advances_when_it_may, start || (step != shown) == is_due)
 `CERTREE_PROPERTY(lockstep_never_passes_a_row, !has_own || row_step < shown || step <= row_step)
 `CERTREE_PROPERTY(lockstep_counts_a_nop_down, start || !is_now_open || left == (in_nop && age < step_cycles ? step_cycles - age : '0))
-`CERTREE_PROPERTY(lockstep_takes_over_when_the_node_is_done, takes_over == (has_started && is_now_open && is_ready && is_done) && !(takes_over && has_own))
+`CERTREE_PROPERTY(lockstep_takes_over_when_the_node_is_done, takes_over == (has_started && is_now_open && is_ready && is_done))
