@@ -159,6 +159,11 @@ SentByOpenTables ==
   \A n \in Nodes : LET sent == {m \in wire \union {entry.message : entry \in got} : m.from = n /\ m.epoch = epoch[n]}
                    IN  Cardinality(sent) = fired[n] /\ (sent # {} => n \in running)
 
+\* The oldest message that one node has on the way to another can always come, also to one that has not been started.
+TakesAtRest ==
+  \A m \in wire : (\A other \in wire : <<other.from, other.to, other.epoch>> = <<m.from, m.to, m.epoch>> => m.iteration <= other.iteration)
+                    => ENABLED Receive(m)
+
 \* Tables open when nothing of the old ones is on the way to the node, or still to be sent to it.
 OpensWhenDrained ==
   [][\A n \in Nodes : epoch'[n] # epoch[n] =>

@@ -32,13 +32,22 @@ Loads(n, e, b, number) ==
   /\ count' = [count EXCEPT ![n][b] = number]
   /\ UNCHANGED <<running, fired, epoch, wire, got, reported>>
 
-\* In place of Fire: a node goes on by itself after its tables have opened; or does not wait for messages; or fires for ever.
-FiresUnasked(n) == fired[n] < Iterations /\ count[n][Open(n)] >= fired[n] /\ Fires(n)
+\* In place of Fire: a node goes on by itself after new tables have opened; or does not wait for messages; or fires for ever.
+FiresUnasked(n) == (n \in running \/ epoch[n] > 0) /\ fired[n] < Iterations /\ count[n][Open(n)] >= fired[n] /\ Fires(n)
 FiresAtOnce(n) == n \in running /\ fired[n] < Iterations /\ Fires(n)
 FiresAgain(n) == n \in running /\ fired[n] <= Iterations /\ count[n][Open(n)] >= fired[n] /\ Fires(n)
 
 \* In place of Receive: messages of one node overtake each other.
 ReceivesAny(m) ==
+  /\ wire' = wire \ {m}
+  /\ count' = [count EXCEPT ![m.to][Open(m.to)] = @ + 1]
+  /\ got' = got \union {[node |-> m.to, executed |-> epoch[m.to], message |-> m]}
+  /\ UNCHANGED <<running, fired, epoch, bank, reported>>
+
+\* In place of Receive: only nodes that have been started take messages.
+TakesWhenStarted(m) ==
+  /\ m.to \in running
+  /\ \A other \in wire : <<other.from, other.to, other.epoch>> = <<m.from, m.to, m.epoch>> => m.iteration <= other.iteration
   /\ wire' = wire \ {m}
   /\ count' = [count EXCEPT ![m.to][Open(m.to)] = @ + 1]
   /\ got' = got \union {[node |-> m.to, executed |-> epoch[m.to], message |-> m]}

@@ -127,8 +127,8 @@ ReturnsTwice == Before(CrossingLog, 14, Credit("a", 0))
 \* The last flit never arrives.
 CutShort == Without(CrossingLog, Len(CrossingLog))
 
-\* A line of a kind that there is not: nothing is wrong with what was before, and nothing follows.
-NoSuchLine == Before(CrossingLog, 5, [event |-> "jump", worm |-> "q", flit |-> 1, channel |-> "b", vc |-> 1])
+\* A line of a kind that there is not, in place of one that takes a flit, which is due.
+NoSuchLine == [CrossingLog EXCEPT ![14].event = "jump"]
 
 \* A line is left out: a packet goes into a VC that it has not taken; a flit behind the head never left; a head was never taken.
 TakeLeftOut == Without(CrossingLog, 6)

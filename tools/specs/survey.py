@@ -68,8 +68,8 @@ ACCEPTORS = ("TraceSubPacketFlow",)
 MOST_STATES = 60_000
 #: about edits of guards, of each module of models those with up to so many states, and so many in any case
 MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_800, 2
-#: where edits need more: two packets or chunks, or messages of two epochs, that meet
-MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000, "BankPaced": 6_000}
+#: where edits need more: two packets or chunks, or messages of two epochs, that meet; an interface that opens tables early
+MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000, "BankPaced": 6_000, "BankSwitch": 54_000}
 #: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
 MODELS_OF_KNOWN = 8
 #: of the models, so many of the smallest are asked about edits that are run one by one
@@ -162,7 +162,7 @@ def survey(
                 stopped[number] |= {model.name}
             tell(f"{module}: {model.name} finds {sum(outcomes[number].by_property for number in left)} of {len(left)}")
     for model in wrong_models_of(module) if guards else ():
-        left = {n: together[n] for n, outcome in outcomes.items() if not outcome.found}
+        left = {n: together[n] for n, outcome in outcomes.items() if not outcome.by_property}
         for number, name in (passes_together(asked_of(model, whole), edited, left) if left else {}).items():
             outcomes[number] = outcomes[number].then(name, model.name)
     yield from outcomes.values()

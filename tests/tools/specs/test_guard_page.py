@@ -58,18 +58,19 @@ def test_a_module_without_a_first_state_is_found():
 
 
 def test_kinds_and_counts(monkeypatch):
-    edits = [Edit("M", "Step", "conjunct dropped", "/\\ a", f"/\\ TRUE {number}", "") for number in range(6)]
-    known = {edits[3].key: Survivor(equivalent=True, why=""), edits[4].key: Survivor(equivalent=False, why="")}
+    edits = [Edit("M", "Step", "conjunct dropped", "/\\ a", f"/\\ TRUE {number}", "") for number in range(7)]
+    known = {edits[4].key: Survivor(equivalent=True, why=""), edits[5].key: Survivor(equivalent=False, why="")}
     monkeypatch.setattr(pages, "known_survivors", lambda: known)
-    told = [("NoBusyPort", "MCM"), (NO_VALUE, "MCM"), (ENDLESS, "MCM"), (ENDLESS, "MCM"), ("", ""), ("", "")]
+    told = [("NoBusyPort", "MCM"), (NOTHING, "MCM"), (NO_VALUE, "MCM"), (ENDLESS, "MCM"), (ENDLESS, "MCM"), ("", ""), ("", "")]
     outcomes = [Outcome(edit, found, model) for edit, (found, model) in zip(edits, told, strict=True)]
     assert [kind_of(outcome) for outcome in outcomes] == list(KINDS)
     section = section_of(outcomes)
     assert section.splitlines()[0] == "- `Step`, conjunct dropped: `/\\ a` becomes `/\\ TRUE 0`: NoBusyPort (MCM)"
-    assert section.splitlines()[3].endswith(": *equivalent*")
+    assert section.splitlines()[1].endswith(": *no first state*")
+    assert section.splitlines()[4].endswith(": *equivalent*")
     assert counts_of(section) == dict.fromkeys(KINDS, 1)
     page = page_of({"Schedule": section})
-    assert "| `Schedule` | 6 | 1 | 1 | 1 | 1 | 1 | 1 |" in page
+    assert "| `Schedule` | 7 | 1 | 1 | 1 | 1 | 1 | 1 | 1 |" in page
     assert sections_of(page) == {"Schedule": section}
 
 
