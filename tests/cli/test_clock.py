@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from certree.api.reports.text import clock_times, rate_words, seconds_words
+from certree.api.settings import machine_for
 from certree.models.machine.machine import load_machine
 from certree.models.machine.speeds import contradiction, default_machine, with_speeds_of
 from certree.models.network.spec import parse_topology
@@ -103,13 +104,13 @@ def test_network_with_speeds():
 
 def test_machines_of_boxes():
     """A family, and an import of which its machine was assumed, are timed on the preset of that name."""
-    family = certree("synthesize", "a100:1", "--method", "packing", "--json").document
-    assumed = certree("synthesize", f"{IMPORTS}/a100.txt,assume=a100,links=nvlink", "--method", "packing", "--json").document
+    family = json_of("synthesize", "a100:1", "--method", "ring", "--size", "1MiB")
+    assumed = json_of("synthesize", f"{IMPORTS}/a100.txt,assume=a100,links=nvlink", "--method", "ring", "--size", "1MiB")
     assert (family["machine"], assumed["machine"]) == ("a100", "a100")
     assert (family["seconds"], family["gap"]) == (assumed["seconds"], assumed["gap"])
-    assert json_of("synthesize", "a100:1", "--method", "packing", "--params", "a100")["seconds"] == family["seconds"]
-    wider = certree("bound", "mi300x", "--size", "1MiB")
-    assert "timed with 2 GB/s for a link of capacity 1, as the network states; latencies are of mi300x" in wider.err
+    told = list[str]()
+    assert machine_for(parse_topology("mi300x"), None, told.append).name == "mi300x"
+    assert told == ["timed with 2 GB/s for a link of capacity 1, as the network states; latencies are of mi300x"]
 
 
 #: GB/s of a link of capacity 1, links to a neighbour, nanoseconds of a message there without its bytes, GB/s that are added
