@@ -23,7 +23,7 @@ PARTS |= {
         cost ports_cost switches_cost cables_cost energy_cost cost_per_endpoint power_watts: number
         """,
     "placed": "network: text\nscore: number?\nreasons: [text]",
-    "ranked": "by costs: text\ncells: count\nplaces: [placed]",
+    "ranked": "by costs: text\ncells asked closed_forms: count\nplaces: [placed]",
 }
 DOCUMENTS |= {
     "designs": "title folder: text\ncells: [designed]\nnetworks: [design]\nrankings: [ranked]",

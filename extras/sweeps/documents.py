@@ -8,7 +8,7 @@ PARTS |= {
         method: text
         message_bytes: count
         options?: {text}
-        not_applicable? time_unknown? not_simulated?: text
+        not_applicable? time_unknown? not_simulated? run_fault?: text
         valid? exact? data_ok?: bool
         steps? total_steps? delay? repeats? chunks? transfers?: count
         period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from certree.api.reports.text import counted
 from certree.api.workers import Workers
 from certree.cli.words.parameters import comma_list, option_json, options_workers
 from certree.cli.words.progress_bar import working
@@ -121,9 +120,9 @@ def _tell(found: ComparedDesigns, *, as_json: bool) -> None:
             }
         )
         return
-    say(f"{found.title()}: " + ", ".join(f"{count:,} {status}" for status, count in found.counts.items()))
+    say(f"{found.title()}: {found.counts_words}")
     for ranking in found.rankings:
-        say(f"\n{ranking.title}, {counted(ranking.cells, 'cells')} decide{'s' * (ranking.cells == 1)}:")
+        say(f"\n{ranking.title}, {ranking.basis}:")
         rows = [
             [str(place), one.network, "-" if one.score is None else f"{one.score:.3f}", one.reasons[0]]
             for place, one in enumerate(ranking.places, 1)

@@ -10,7 +10,7 @@ from typing import Any
 from certree.extras.designs.make.charts import Chart, charts_of
 from certree.extras.designs.make.ranking import Known, Ranking, rank
 from certree.extras.designs.model.bill import Bill
-from certree.extras.designs.model.rows import CUT
+from certree.extras.designs.model.rows import CUT, closed_forms
 from certree.extras.designs.model.specification import COST, ENDPOINTS, Designs
 from certree.extras.designs.model.structure import Structure
 from certree.extras.sweeps.run.measure import FAILED, INVALID
@@ -41,6 +41,13 @@ class ComparedDesigns(Shown):
     def counts(self) -> dict[str, int]:
         """Cells by status."""
         return dict(sorted(Counter(row["status"] for row in self.rows).items()))
+
+    @property
+    def counts_words(self) -> str:
+        """`17 valid, 1 cut; 6 of the times are closed forms`."""
+        words = ", ".join(f"{count:,} {status}" for status, count in self.counts.items())
+        forms = closed_forms(self.rows)
+        return f"{words}; {forms:,} of the times {'is a closed form' if forms == 1 else 'are closed forms'}" if forms else words
 
     @property
     def exit_code(self) -> int:

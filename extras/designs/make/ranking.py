@@ -1,5 +1,6 @@
 """The order of the networks, and its reasons in sentences made from the numbers."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,8 +10,8 @@ from typing import Any
 
 from certree.api.reports.text import counted, seconds_words, size_words
 from certree.extras.designs.model.bill import Bill
-from certree.extras.designs.model.cells import FAILURES, SENSITIVITY, TRAINING
-from certree.extras.designs.model.rows import Row, timed
+from certree.extras.designs.model.cells import FAILURES, GRID, SENSITIVITY, TRAINING
+from certree.extras.designs.model.rows import Row, closed_forms, timed
 from certree.extras.designs.model.specification import COST
 from certree.extras.designs.model.structure import Structure
 from certree.extras.sweeps.run.measure import VALID
@@ -30,11 +31,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The networks, the best first. `by`: "endpoints", or "cost" by the cost model `costs`; `cells`: how many cells decided."""
+    """The networks, the best first. `by`: "endpoints", or "cost" by the cost model `costs`; `cells`: how many cells decided, of
+    `asked` ones of each network; `closed_forms`: how many of the times that decided come from no run."""
 
     by: str
     costs: str
     cells: int
+    asked: int
+    closed_forms: int
     places: tuple[Place, ...]
 
     @property
@@ -42,10 +46,23 @@ class Ranking:
         """What it ranks by."""
         return f"Ranking for equal cost, by {self.costs}" if self.by == COST else "Ranking for equal endpoints"
 
+    @property
+    def basis(self) -> str:
+        """What decided: `2 of 3 cells decide, 1 of their 4 times is a closed form`."""
+        words = f"{self.cells} of {counted(self.asked, 'cells')} decide{'s' * (self.cells == 1)}"
+        times = self.cells * sum(place.score is not None for place in self.places)
+        forms = "is a closed form" if self.closed_forms == 1 else "are closed forms"
+        return (
+            f"{words}, {self.closed_forms} of {'its' if self.cells == 1 else 'their'} {times} times {forms}"
+            if self.closed_forms
+            else words
+        )
+
     def document(self) -> dict[str, Any]:
         """Plain JSON."""
         places = [{"network": one.network, "score": one.score, "reasons": list(one.reasons)} for one in self.places]
-        return {"by": self.by, "costs": self.costs, "cells": self.cells, "places": places}
+        numbers = {"cells": self.cells, "asked": self.asked, "closed_forms": self.closed_forms}
+        return {"by": self.by, "costs": self.costs, **numbers, "places": places}
 
 
 @dataclass(frozen=True)
@@ -76,18 +93,25 @@ def rank(known: Known, by: str, costs: str) -> Ranking:
     for place, name in enumerate(ordered):
         share = [float(least[cell] / (times[name][cell] * weight[name])) for cell in common]
         score = prod(share) ** (1 / len(share))
-        reasons = [_first(ordered, place, product, len(common), by), *_cells_words(name, common, times, known)]
+        reasons = [_first(ordered, place, product, len(common), by), *_lost_words(name, known.rows)]
+        reasons += _cells_words(name, common, times, known)
         places.append(Place(name, score, (*reasons, *_more(name, known))))
     for name in known.structures:
         if name not in ordered:
             places.append(Place(name, None, (_without(name, known.rows, bool(have)), *_more(name, known))))
-    return Ranking(by, costs, len(common), tuple(places))
+    grid = [row for row in known.rows if row["part"] == GRID]
+    decide = [row for row in timed(grid) if row["network"] in ordered and _cell(row) in common]
+    return Ranking(by, costs, len(common), len({_cell(row) for row in grid}), closed_forms(decide), tuple(places))
+
+
+def _cell(row: Row) -> Cell:
+    return row["collective"], row["size_bytes"]
 
 
 def _times(rows: Sequence[Row]) -> dict[str, dict[Cell, Fraction]]:
     found: dict[str, dict[Cell, Fraction]] = {}
     for row in timed(rows):
-        found.setdefault(row["network"], {})[row["collective"], row["size_bytes"]] = Fraction(row["time_seconds_exact"])
+        found.setdefault(row["network"], {})[_cell(row)] = Fraction(row["time_seconds_exact"])
     return found
 
 
@@ -102,6 +126,16 @@ def _first(ordered: Sequence[str], place: int, product: Mapping[str, Fraction], 
     if place == 0:
         return f"{name} is first: it takes {ratio:.2f} of the {what} of {other}, the next one, {mean}."
     return f"{name} takes {ratio:.2f} times the {what} of {other}, the first one, {mean}."
+
+
+def _lost_words(name: str, rows: Sequence[Row]) -> list[str]:
+    """How many of its cells have no result, by status."""
+    lost = Counter(row["status"] for row in rows if row["network"] == name and row["part"] == GRID and row["status"] != VALID)
+    if not lost:
+        return []
+    which = ", ".join(lost) if len(lost) == 1 else ", ".join(f"{count} {status}" for status, count in sorted(lost.items()))
+    count = lost.total()
+    return [f"{count} of its cells {'has' if count == 1 else 'have'} no result ({which})."]
 
 
 def _cells_words(name: str, common: Sequence[Cell], times: Mapping[str, Mapping[Cell, Fraction]], known: Known) -> list[str]:

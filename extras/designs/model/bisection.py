@@ -48,7 +48,7 @@ class Bisection:
 class _Graph:
     """Nodes that are split, with the capacity between them in units, and how many endpoints each one has.
 
-    `access`: the units of the cable of an endpoint, where all endpoints have one, equally wide both ways, to a switch.
+    `access`: the units of the cable of an endpoint, where all have one, equally wide both ways, to and from the same switch.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -84,7 +84,10 @@ def _access(topology: Topology) -> int | None:
     units = np.unique(topology.capacity[up | down])
     count = len(topology.endpoints)
     single = (up & down).sum() == 0 and (np.bincount(topology.src[up], minlength=len(is_endpoint))[is_endpoint] == 1).all()
-    return int(units[0]) if single and len(units) == 1 and up.sum() == down.sum() == count else None
+    ends = list(zip(topology.src[up].tolist(), topology.dst[up].tolist(), strict=True))
+    back = list(zip(topology.dst[down].tolist(), topology.src[down].tolist(), strict=True))
+    both_ways = len(ends) == count and sorted(ends) == sorted(back)
+    return int(units[0]) if single and len(units) == 1 and both_ways else None
 
 
 def bisection_of(topology: Topology) -> Bisection:
@@ -137,8 +140,12 @@ def _embedding(topology: Topology, graph: _Graph) -> Fraction:
         for link, units in enumerate(topology.capacity.tolist())
         if graph.access is None or not (is_endpoint[topology.src[link]] or is_endpoint[topology.dst[link]])
     ]
-    lower: Fraction = Fraction(graph.half * (count - graph.half)) / max(inner)
-    return lower if graph.access is None else min(lower, Fraction(graph.access * graph.half))
+    cables = None if graph.access is None else Fraction(graph.access * graph.half)
+    busiest = max(inner, default=Fraction(0))
+    if cables is not None and not busiest:  # all endpoints at one switch
+        return cables
+    lower = Fraction(graph.half * (count - graph.half)) / busiest
+    return lower if cables is None else min(lower, cables)
 
 
 def _loads(topology: Topology) -> list[Fraction]:

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from certree.extras.designs.model.cells import GRID, DesignCell
-from certree.extras.sweeps.run.measure import MISSING, VALID
+from certree.extras.sweeps.run.measure import INVALID, MISSING, VALID
 from certree.models.common.files import write_atomically
 
 CUT = "cut"  # took longer than the time limit
+CLOSED_FORM = "closed form"  # where a time comes from that no run found
 GIGA = 10**9
 Row = Mapping[str, Any]
 
 #: columns of cells.csv; `_exact` ones are fractions as texts, others without a unit whole numbers, texts or flags. The time of a
-#: cell is that of its simulation, or else its closed form, as `time_source` says
+#: cell is that of its simulation, or else its closed form, as `time_source` says; a cell whose run is refused or fails has none
 COLUMNS = (
     "part", "network", "endpoints", "rate_factor", "latency_factor", "dead_links", "draw", "drawn", "collective", "size_bytes",
     "method", "machine", "seed", "workload", "status", "message", "chunks", "steps", "transfers", "time_source", "time_cycles",
@@ -45,11 +46,15 @@ def row_of(cell: DesignCell, endpoints: int, known: Row | None) -> dict[str, Any
         "data_ok", "not_simulated", "options",
     ):  # fmt: skip
         row[name] = found.get(name)
+    if found["status"] == VALID and (fault := found.get("run_fault")):  # neither its time nor its closed form counts
+        row |= {"status": INVALID, "message": fault, "closed_form_cycles": found.get("time_cycles")}
+        return dict.fromkeys(COLUMNS) | row
     return dict.fromkeys(COLUMNS) | row | _times(found) | _of_training(found)
 
 
 def _times(found: Row) -> dict[str, Any]:
-    """The time that counts, its bandwidths, and what it is over the bound. A simulation that did not run leaves the closed form."""
+    """The time that counts, its bandwidths, and what it is over the bound. A simulation that the engines do not support leaves the
+    closed form."""
     closed, simulated = found.get("time_cycles"), found.get("simulated_cycles")
     cycles = closed if simulated is None else simulated
     if cycles is None or found.get("seconds") is None:
@@ -58,7 +63,7 @@ def _times(found: Row) -> dict[str, Any]:
     seconds = Fraction(found["seconds"]) * ratio
     row: dict[str, Any] = {
         "closed_form_cycles": closed, "time_cycles": cycles, "time_seconds_exact": str(seconds), "seconds": float(seconds),
-        "time_source": "closed form" if simulated is None else "simulated",
+        "time_source": CLOSED_FORM if simulated is None else "simulated",
     }  # fmt: skip
     for name in ("algbw", "busbw"):
         row[f"{name}_GBps"] = None if found.get(name) is None else float(Fraction(found[name]) / ratio / GIGA)
@@ -124,6 +129,11 @@ def read_rows(text: str) -> list[dict[str, Any]]:
 def timed(rows: Iterable[Row], part: str = GRID) -> list[Row]:
     """The rows of a part that have a time."""
     return [row for row in rows if row["part"] == part and row["status"] == VALID and row["seconds"] is not None]
+
+
+def closed_forms(rows: Iterable[Row]) -> int:
+    """How many of the times are closed forms."""
+    return sum(row["status"] == VALID and row["time_source"] == CLOSED_FORM for row in rows)
 
 
 def without_result(rows: Iterable[Row]) -> list[Row]:

@@ -31,7 +31,7 @@ def designs_page(found: ComparedDesigns) -> str:
             style=asset("designs.css", PACKAGE),
             script=asset("designs.js", PACKAGE),
             data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
-            counts=", ".join(f"{count:,} {status}" for status, count in found.counts.items()),
+            counts=found.counts_words,
             rankings=found.rankings,
             networks=networks,
             colours=data["colours"],

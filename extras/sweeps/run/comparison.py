@@ -12,8 +12,9 @@ from certree.api.api_errors import InvalidScheduleError
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
+from certree.api.reports.run_report import holds, planned_cycles
 from certree.api.reports.schedule_report import closed_form, schedule_report
-from certree.api.reports.text import clock_times, size_words
+from certree.api.reports.text import clock_times, counted, size_words
 from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time
@@ -247,9 +248,13 @@ class Comparison:
                 require_in_time(source, options)
             run_it = run_schedule if self.endpoint is None else run_with_endpoints
             result = run_it(source, with_proof(source, options))
-        except (UnsupportedError, InvalidScheduleError) as error:
+        except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
+        except InvalidScheduleError as error:
+            return {"simulated_cycles": None, "not_simulated": str(error), "run_fault": f"the run is refused: {error}"}
+        fault = _fault_of(result, planned_cycles(source.schedule))
         return {
+            **({} if fault is None else {"run_fault": fault}),
             "simulated_cycles": result.cycles,
             "simulated_seconds": clock_times(result.cycles, size, self.machine)["seconds"],
             "engine": result.engine,
@@ -270,6 +275,18 @@ class Comparison:
             "engine_square_micrometres": str(engine.square_micrometres),
             "engine_watts": str(engine.watts),
         }
+
+
+def _fault_of(result: Run, planned: int) -> str | None:
+    """Why a run fails, by the rule of `simulate`; None where it passes."""
+    if holds(result, planned):
+        return None
+    if not result.data_ok or result.order_faults:
+        return f"the run ends with {'wrong data' if not result.data_ok else 'additions in another order than is stated'}"
+    return (
+        f"the run is not as planned: {counted(result.late, 'rows')} late, {result.contention_cycles:,} cycles of contention of"
+        f" {planned:,} planned, and {result.cycles:,} cycles for a closed form of {result.closed_form_cycles}"
+    )
 
 
 def cells_of(arguments: Mapping[str, Any]) -> dict[str, Any]:

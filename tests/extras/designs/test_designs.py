@@ -49,7 +49,7 @@ def folder(interrupted):
     done = certree("designs", where.parent / "small.toml", "-o", where, "--workers", 1)
     assert done.code == 0, done
     assert "3 of 14 cells are there already" in done.err
-    assert done.out.startswith("Designs: 18 valid\n\nRanking for equal endpoints, 2 cells decide")
+    assert done.out.startswith("Designs: 18 valid\n\nRanking for equal endpoints, 2 of 2 cells decide")
     return where
 
 

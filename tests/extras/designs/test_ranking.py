@@ -63,6 +63,10 @@ def test_cells_that_all_have_decide():
     rows = [row("ring:4", 1024, 1), row("ring:4", 2048, 1), row("full:4", 1024, 2), row("full:4", 2048, None)]
     found = rank(known(rows), "endpoints", "x")
     assert (order(found), found.cells) == (["ring:4", "full:4"], 1)
+    assert found.basis == "1 of 2 cells decides"
+    assert found.places[1].reasons[1] == "1 of its cells has no result (failed)."
+    rows[0]["time_source"] = "closed form"
+    assert rank(known(rows), "endpoints", "x").basis == "1 of 2 cells decides, 1 of its 2 times is a closed form"
 
 
 def test_a_network_without_results_is_last_with_its_reason():

@@ -11,10 +11,11 @@ from certree.extras.designs.model.bisection import bisection_of
 from certree.extras.designs.model.structure import structure_of
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind
+from tests.verify.build import network
 
 
 @pytest.mark.parametrize(
-    ("network", "links"),
+    ("spec", "links"),
     [
         ("ring:8", 2),
         ("mesh:4x4", 4),
@@ -28,8 +29,8 @@ from certree.models.network.topology import NodeKind
         ("torus:4x4,capacity=1/2", 4),
     ],
 )
-def test_known(network, links):
-    found = bisection_of(parse_topology(network))
+def test_known(spec, links):
+    found = bisection_of(parse_topology(spec))
     assert (found.is_exact, found.lower) == (True, links)
 
 
@@ -51,7 +52,7 @@ def _every_split(topology):
 
 
 @pytest.mark.parametrize(
-    "network",
+    "spec",
     [
         "mesh:2x3,link-capacity=0-1:1/2,without-link=3-4",
         "fattree:2x2,link-capacity=4-6:3",
@@ -60,14 +61,27 @@ def _every_split(topology):
         "leafspine:3x1x2@3",
     ],
 )
-def test_all_splits(network, monkeypatch):
+def test_all_splits(spec, monkeypatch):
     """The enumeration is right, and both bounds of larger networks are on the right side of it."""
-    topology = parse_topology(network)
+    topology = parse_topology(spec)
     exact = _every_split(topology)
     assert bisection_of(topology).lower == exact
     monkeypatch.setattr(bisection, "ENUMERATED", 0)
     bounded = bisection_of(topology)
     assert bounded.lower <= exact <= bounded.upper
+
+
+def test_all_endpoints_at_one_switch():
+    """No route uses the links above it; the cables of half of the endpoints are the bisection."""
+    found = bisection_of(parse_topology("leafspine:1x24x4"))
+    assert (found.is_exact, found.lower) == (True, 2)
+
+
+def test_cables_to_one_switch_and_from_another():
+    """They are no part of either switch: endpoint 1 sends to switch 4 and hears from switch 5."""
+    ends = [(0, 4), (4, 0), (1, 4), (5, 1), (2, 5), (5, 2), (3, 5), (5, 3)]
+    topology = network("eeeess", [*((tail, head, 1) for tail, head in ends), (4, 5, 9), (5, 4, 9)])
+    assert bisection_of(topology).lower == _every_split(topology)
 
 
 def test_large_networks_have_a_bound_with_its_class():
