@@ -107,7 +107,7 @@ def _sensitivity(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
                 if 1.0 in times and len(times) > 1:
                     curves.append(Curve(name, tuple((factor, times[factor] / times[1.0]) for factor in sorted(times))))
             if curves:
-                title = f"Time by {label}: {collective} of {size_words(of[0]['size_bytes'])}"
+                title = f"Time by {label}: {collective} of {size_words(of[0]['size_bytes'])}, by {of[0]['method']}"
                 found.append(Chart("sensitivity", title, label, "time / time as it is", tuple(curves), LOG))
     return found
 
@@ -152,12 +152,14 @@ def _banded(name: str, values: Mapping[int, Sequence[float]]) -> Curve:
 
 def _training(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
     of = [row for row in rows if row["part"] == TRAINING and row["status"] == VALID]
+    beyond = ", ".join(dict.fromkeys(row["workload"] for row in of if row["message"]))
+    note = f"some all-reduces are beyond the sizes of the grid: {beyond}" if beyond else ""
     found = []
     for column, label in (("iteration_seconds", "iteration, ms"), ("exposed_seconds", "exposed communication, ms")):
         curves = [
             Curve(name, tuple((row["workload"], 1000 * row[column]) for row in of if row["network"] == name)) for name in networks
         ]
-        found.append(Chart("training", f"Training: {label.partition(',')[0]}", "workload", label, tuple(curves), NAMES))
+        found.append(Chart("training", f"Training: {label.partition(',')[0]}", "workload", label, tuple(curves), NAMES, note=note))
     return found
 
 

@@ -24,7 +24,7 @@ TICKS = 8  # sizes that are marked on an axis
 def figure_files(charts: Sequence[Chart], networks: Sequence[str]) -> dict[str, bytes]:
     """The figure of some charts as .svg and .png, two charts to a row, with one legend at the side."""
     found = {}
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context({**STYLE, "text.parse_math": False}):  # names may have a $
         figure = figure_of(charts, networks)
         figure.canvas.draw()
         figure.set_layout_engine("none")  # places are known now, and are the same in both files
@@ -43,20 +43,20 @@ def figure_of(charts: Sequence[Chart], networks: Sequence[str]) -> Any:
     lines = sum(len(wrap(name, NAME, break_long_words=True)) for name in networks)
     size = BROAD * columns + 2, max(3.8 * rows, LINE_INCHES * lines + 0.6)
     figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    handles: dict[str, Any] = {}
     for axes, chart in zip(grid.flat, charts, strict=False):
-        _draw(axes, chart, networks)
+        handles |= _draw(axes, chart, networks)
     for axes in grid.flat[len(charts) :]:
         axes.set_visible(False)
-    handles: dict[str, Any] = {}
-    for axes in grid.flat:
-        handles |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     shown = [name for name in networks if name in handles]
     words = ["\n".join(wrap(name, NAME, break_long_words=True)) for name in shown]
     figure.legend([handles[name] for name in shown], words, loc="outside right center", frameon=False, handlelength=3)
     return figure
 
 
-def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> None:
+def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> dict[str, Any]:
+    """Draw a chart; what stands for each network in a legend."""
+    handles: dict[str, Any] = {}
     groups = list(dict.fromkeys(x for curve in chart.curves for x, _ in curve.points))
     for curve in chart.curves:
         if not curve.points:
@@ -66,13 +66,13 @@ def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> None:
         if chart.x_scale == NAMES:
             width = 0.8 / len(networks)
             places = [groups.index(x) + (index - (len(networks) - 1) / 2) * width for x, _ in curve.points]
-            axes.bar(places, values, width, color=colour, label=curve.network)
+            handles[curve.network] = axes.bar(places, values, width, color=colour)
             continue
         places = [float(x) for x, _ in curve.points]
         if curve.low:
             axes.fill_between(places, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(
-            places, values, color=colour, label=curve.network, marker=MARKERS[index % len(MARKERS)], markersize=4.5, linewidth=1.4,
+        (handles[curve.network],) = axes.plot(
+            places, values, color=colour, marker=MARKERS[index % len(MARKERS)], markersize=4.5, linewidth=1.4,
             linestyle=LINES[index // len(COLOURS) % len(LINES)],
         )  # fmt: skip
     _scale(axes, chart, groups)
@@ -82,6 +82,7 @@ def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> None:
     axes.set_ylabel(chart.y_label)
     axes.grid(True, which="major", color="#e3e3e3", linewidth=0.7)
     axes.set_axisbelow(True)
+    return handles
 
 
 def _scale(axes: Any, chart: Chart, groups: Sequence[float | str]) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import exp, log, prod
 from statistics import median
 from typing import Any
 
@@ -91,8 +91,7 @@ def rank(known: Known, by: str, costs: str) -> Ranking:
     least = {cell: min(times[name][cell] * weight[name] for name in have) for cell in common}
     places = []
     for place, name in enumerate(ordered):
-        share = [float(least[cell] / (times[name][cell] * weight[name])) for cell in common]
-        score = prod(share) ** (1 / len(share))
+        score = _mean(prod(least.values(), start=Fraction(1)) / product[name], len(common))
         reasons = [_first(ordered, place, product, len(common), by), *_lost_words(name, known.rows)]
         reasons += _cells_words(name, common, times, known)
         places.append(Place(name, score, (*reasons, *_more(name, known))))
@@ -102,6 +101,11 @@ def rank(known: Known, by: str, costs: str) -> Ranking:
     grid = [row for row in known.rows if row["part"] == GRID]
     decide = [row for row in timed(grid) if row["network"] in ordered and _cell(row) in common]
     return Ranking(by, costs, len(common), len({_cell(row) for row in grid}), closed_forms(decide), tuple(places))
+
+
+def _mean(product: Fraction, count: int) -> float:
+    """The geometric mean of `count` ratios with that product, to be shown: products of many cells are beyond floats."""
+    return float(product) if count == 1 else exp((log(product.numerator) - log(product.denominator)) / count)
 
 
 def _cell(row: Row) -> Cell:
@@ -122,7 +126,7 @@ def _first(ordered: Sequence[str], place: int, product: Mapping[str, Fraction], 
     if len(ordered) == 1:
         return f"{name} is the only network with results."
     other = ordered[1 if place == 0 else 0]
-    ratio = float(product[name] / product[other]) ** (1 / cells)
+    ratio = _mean(product[name] / product[other], cells)
     if place == 0:
         return f"{name} is first: it takes {ratio:.2f} of the {what} of {other}, the next one, {mean}."
     return f"{name} takes {ratio:.2f} times the {what} of {other}, the first one, {mean}."
@@ -188,8 +192,9 @@ def _failure_words(name: str, rows: Sequence[Row]) -> list[str]:
         if whole and most:
             ratios = [row["seconds"] / whole[0] for row in of if row["dead_links"] == most]
             found.append(
-                f"With {counted(most, 'dead links')} {collective} takes {median(ratios):.2f} times as long in the median of"
-                f" {counted(len(ratios), 'draws')}, {max(ratios):.2f} times in the worst, by {of[0]['method']}."
+                f"With {counted(most, 'dead links')} {collective} of {size_words(of[0]['size_bytes'])} takes {median(ratios):.2f}"
+                f" times as long in the median of {counted(len(ratios), 'draws')}, {max(ratios):.2f} times in the worst, by"
+                f" {of[0]['method']}."
             )
     return found
 
@@ -197,16 +202,16 @@ def _failure_words(name: str, rows: Sequence[Row]) -> list[str]:
 def _sensitivity_words(name: str, rows: Sequence[Row]) -> list[str]:
     """What the largest factors of link rate and of latencies do to the time of each collective."""
     mine = [row for row in timed(rows, SENSITIVITY) if row["network"] == name]
-    collectives, found = list(dict.fromkeys(row["collective"] for row in mine)), []
-    for collective in collectives:
+    found = []
+    for collective in dict.fromkeys(row["collective"] for row in mine):
         of = [row for row in mine if row["collective"] == collective]
         base = [row["seconds"] for row in of if row["rate_factor"] == row["latency_factor"] == 1]
         for column, what in (("rate_factor", "the link rate"), ("latency_factor", "all latencies")):
             factors = [row for row in of if row[column] != 1]
             if base and factors:
                 row = max(factors, key=lambda one: float(one[column]))
-                where = f" of {collective}" if len(collectives) > 1 else ""
-                found.append(f"{row[column]:g} times {what} takes {row['seconds'] / base[0]:.2f} of the time{where}.")
+                cell = f"{collective} of {size_words(row['size_bytes'])}, by {row['method']}"
+                found.append(f"{row[column]:g} times {what} takes {row['seconds'] / base[0]:.2f} of the time of {cell}.")
     return found
 
 
@@ -216,7 +221,8 @@ def _training_words(name: str, rows: Sequence[Row]) -> list[str]:
         if row["part"] == TRAINING and row["network"] == name and row["status"] == VALID:
             share = row["exposed_seconds"] / row["iteration_seconds"] if row["iteration_seconds"] else 0
             time = seconds_words(row["iteration_seconds_exact"])
-            found.append(f"An iteration of {row['workload']} takes {time}, of which {share:.0%} is exposed communication.")
+            more = f"; {row['message']}" if row["message"] else ""
+            found.append(f"An iteration of {row['workload']} takes {time}, of which {share:.0%} is exposed communication{more}.")
     return found
 
 

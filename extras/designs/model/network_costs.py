@@ -3,23 +3,30 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from certree.models.common.errors import InputError
-from certree.models.common.fields import Fields, FromZero, Positive
+from certree.models.common.fields import Fields, Limits
 from certree.models.common.presets import Presets
 
 FORMAT, VERSION = "certree-network-costs", 1
 NETWORK_COSTS = Presets("certree.extras.designs.model", "presets", "network costs")
+
+MOST = 10**9
+Count = Annotated[int, Limits(1, 10**6)]
+Amount = Annotated[Fraction, Limits(0, MOST)]  # money, watts or metres
+Rate = Annotated[Fraction, Limits(1, 10**6)]  # Gb/s
+Reach = Annotated[Fraction, Limits(0, MOST, above=True)]
+Years = Annotated[int, Limits(0, 1000)]
 
 
 @dataclass(frozen=True)
 class Port:
     """An interface port of an endpoint."""
 
-    gigabits_per_second: Positive
-    cost: Fraction
-    watts: Fraction
+    gigabits_per_second: Rate
+    cost: Amount
+    watts: Amount
     source: str
 
 
@@ -27,10 +34,10 @@ class Port:
 class Switch:
     """A switch with that many ports; its price and power are those of the whole switch."""
 
-    ports: int
-    gigabits_per_second: Positive
-    cost: Fraction
-    watts: Fraction
+    ports: Count
+    gigabits_per_second: Rate
+    cost: Amount
+    watts: Amount
     source: str
 
 
@@ -39,11 +46,11 @@ class Cable:
     """A cable with whatever is at both of its ends, of any length up to its reach."""
 
     medium: str
-    gigabits_per_second: Positive
-    reach_metres: Positive
-    cost: Fraction
-    cost_per_metre: Fraction
-    watts: Fraction
+    gigabits_per_second: Rate
+    reach_metres: Reach
+    cost: Amount
+    cost_per_metre: Amount
+    watts: Amount
     source: str
 
 
@@ -51,12 +58,12 @@ class Cable:
 class Floor:
     """Racks in rows. A cable inside a rack has one length; one between racks the Manhattan distance and the slack at its ends."""
 
-    endpoints_per_rack: int
-    racks_per_row: int
-    rack_pitch_metres: Fraction
-    row_pitch_metres: Fraction
-    within_rack_metres: Fraction
-    slack_metres: Fraction
+    endpoints_per_rack: Count
+    racks_per_row: Count
+    rack_pitch_metres: Amount
+    row_pitch_metres: Amount
+    within_rack_metres: Amount
+    slack_metres: Amount
     source: str
 
 
@@ -64,9 +71,9 @@ class Floor:
 class Energy:
     """What power costs while the network is in use; `overhead`: power of the building for each watt of the network."""
 
-    cost_per_kilowatt_hour: Fraction
-    years: FromZero
-    overhead: Fraction
+    cost_per_kilowatt_hour: Amount
+    years: Years
+    overhead: Amount
     source: str
 
     def cost(self, watts: Fraction) -> Fraction:

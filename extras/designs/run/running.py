@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from certree.api.reports.text import size_words
 from certree.api.settings import silent
 from certree.api.workers import Workers
 from certree.extras.designs.make.charts import figures
@@ -21,6 +22,7 @@ from certree.extras.sweeps.run.cells import run_cells
 from certree.extras.sweeps.run.measure import FAILED, MISSING
 from certree.extras.workers.store import Store, claim
 from certree.extras.workers.task import TIMED_OUT, Outcome, Task
+from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 
 SPECIFICATION, TABLE, NETWORKS, PAGE = "specification.json", "cells.csv", "networks.csv", "index.html"
@@ -90,6 +92,10 @@ def _nothing(plan: DesignsPlan, folder: Path, tell: Callable[[str], None]) -> Co
         costs.name: {name: bill_of(one, plan.machines[name], costs) for name, one in asked.networks.items()}
         for costs in asked.costs
     }  # fmt: skip
+    for costs, of in bills.items():
+        for name, bill in of.items():
+            if not bill.cost:
+                raise InputError(f"network costs {costs}: {name} costs nothing, and no time for the same cost exists; state prices")
     tell("bisections and paths of the networks")
     return ComparedDesigns(asked, folder, (), {name: structure_of(one) for name, one in asked.networks.items()}, bills)
 
@@ -115,11 +121,12 @@ def _rows(plan: DesignsPlan, store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _from_grid(plan: DesignsPlan, cell: DesignCell, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The result of a workload by times of the grid; MISSING while a cell of these is."""
+    """The result of a workload by times of the grid; MISSING where a cell of these has none."""
     mine = [row for row in rows if (row["part"], row["network"], row["collective"]) == (GRID, cell.network, "all-reduce")]
-    if any(row["status"] == MISSING for row in mine):
-        return {"status": MISSING, "message": "an all-reduce of the grid has no time yet"}
-    points = sorted((row["size_bytes"], Fraction(row["time_seconds_exact"])) for row in timed(mine))
+    has = timed(mine)
+    if lost := sorted({row["size_bytes"] for row in mine} - {row["size_bytes"] for row in has}):
+        return {"status": MISSING, "message": f"the grid has no time of all-reduce of {', '.join(map(size_words, lost))}"}
+    points = sorted((row["size_bytes"], Fraction(row["time_seconds_exact"])) for row in has)
     return from_grid(cell.workload, plan.asked.networks[cell.network], plan.machines[cell.network], points)
 
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.extras.sweeps.run.measure import MISSING, NOT_APPLICABLE, VALID
+from certree.api.reports.text import counted, size_words
+from certree.extras.sweeps.run.measure import NOT_APPLICABLE, VALID
 from certree.extras.training.model.workload_file import WORKLOADS, load_workload
 from certree.extras.training.run.running import train
 from certree.extras.training.run.runs import TrainingRun, run_settings
@@ -41,13 +42,23 @@ def trained(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def from_grid(workload: str, topology: Topology, machine: Machine, points: Sequence[tuple[int, Fraction]]) -> dict[str, Any]:
     """The same with times of all-reduces that are known: (bytes, seconds), ascending."""
-    if len(points) < 2:
-        return {"status": MISSING, "message": "fewer than two sizes of the all-reduce have a time yet"}
     try:
         settings = Settings(load_workload(workload), topology, machine, timing=Timing.MEASURED, measured=tuple(points))
-        return _result(run_settings(settings))
+        return {**_result(run_settings(settings)), "message": _beyond(settings)}
     except UnsupportedError as error:
         return {"status": NOT_APPLICABLE, "message": str(error)}
+
+
+def _beyond(settings: Settings) -> str | None:
+    """How many sizes of a workload the grid does not enclose, in words; None where it does."""
+    sizes = sorted({asked.bytes for asked in settings.workload.communications()})
+    least, most = settings.measured[0][0], settings.measured[-1][0]
+    beyond = [size for size in sizes if not least <= size <= most]
+    if not beyond:
+        return None
+    grid, its = (f"{size_words(ends[0])} to {size_words(ends[-1])}" for ends in ((least, most), sizes))
+    lines = "their times are on the line through the nearest two sizes"
+    return f"{len(beyond)} of {counted(len(sizes), 'sizes')} of its all-reduces, {its}, are beyond the grid, {grid}, and {lines}"
 
 
 def _result(run: TrainingRun) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def test_every_figure_has_a_source(name):
         ("years = 4", "years = -1", "years is -1"),
         ("ports = 16", "ports = 0", "ports is 0"),
         ('cost = "6000"', "cost = 6000.5", "cost is 6000.5"),
+        ('cost = "500"', 'cost = "1e999"', "ports 1: cost is '1e999'; .* from 0 to 1000000000"),
+        ("endpoints_per_rack = 8", "endpoints_per_rack = 1000001", "allowed: whole numbers from 1 to 1000000"),
     ],
 )
 def test_refused(tmp_path, old, new, reason):

@@ -4,13 +4,19 @@ import json
 import re
 import tomllib
 from fractions import Fraction
+from importlib import resources
 
 import pandas as pd
 import pytest
 
 import certree.api as ct
+from certree.extras.designs.make.charts import Chart, Curve
+from certree.extras.designs.make.drawing import figure_files, figure_of
 from certree.extras.designs.run.running import designs
+from certree.extras.designs.run.training_cell import from_grid
 from certree.extras.sweeps.run import cells
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
 from tests.cli.running import certree
 
 SMALL_FILE = """
@@ -58,7 +64,7 @@ def test_what_is_there_after_an_interruption(interrupted):
     done = frame[frame["status"] == "valid"]
     assert set(frame["status"]) == {"valid", "missing"}
     assert list(done["part"]) == ["grid"] * 3 + ["sensitivity", "training"]  # the last two from cells of the grid
-    assert set(frame["message"].dropna()) == {"not run yet", "an all-reduce of the grid has no time yet"}
+    assert set(frame[frame["status"] == "missing"]["message"]) == {"not run yet", "the grid has no time of all-reduce of 1 MiB"}
     assert "not run yet" in page
     assert (found.rankings[0].cells, found.rankings[0].places[0].network) == (1, "full:4")
 
@@ -107,6 +113,17 @@ def test_faster_links_take_half_the_cycles_of_time(folder):
     assert ring.loc[(1.0, 2.0), "seconds"] > ring.loc[(1.0, 1.0), "seconds"]
 
 
+def test_training_says_which_sizes_the_grid_does_not_enclose(folder):
+    rows = pd.read_csv(folder / "cells.csv").query("part == 'training'")
+    words = rows["message"].iloc[0]
+    assert re.fullmatch(r"[0-9]+ of [0-9]+ sizes of its all-reduces, .*, are beyond the grid, 1 KiB to 1 MiB, and .*", words)
+    page = (folder / "index.html").read_text()
+    assert words in page
+    assert "some all-reduces are beyond the sizes of the grid: alexnet" in page
+    topology, points = parse_topology("ring:4"), [(1, Fraction(1)), (1 << 40, Fraction(2))]
+    assert from_grid("alexnet", topology, load_machine("multitree"), points)["message"] is None
+
+
 def test_the_page_loads_nothing(folder):
     page = (folder / "index.html").read_text()
     loaded = re.findall(r"(?:src|href)=[\"']?([^\"'> ]*)|url\(|@import|fetch\(|import\(", page)
@@ -130,6 +147,24 @@ def test_cut_and_not_applicable_cells_are_rows(tmp_path):
     )
     assert (found.counts, found.exit_code) == ({"cut": 1}, 3)
     assert found.rows[0]["message"] == "took more than 0.001 s"
+
+
+def test_networks_that_cost_nothing_are_refused(tmp_path):
+    text = (resources.files("certree.extras.designs.model") / "presets" / "assumed-200g.toml").read_text()
+    free = re.sub(r'^(cost|cost_per_metre|cost_per_kilowatt_hour) = ".*"', r'\1 = "0"', text, flags=re.M)
+    (tmp_path / "free.toml").write_text(free)
+    with pytest.raises(ct.InputError, match=r"network costs assumed-200g: ring:4 costs nothing"):
+        designs({"networks": ["ring:4"], "sizes": ["1KiB"], "costs": str(tmp_path / "free.toml")}, tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_in_pictures():
+    """A $ is no formula, and a name that begins with _ is in the legend."""
+    names = ["_hidden.json", "a$\\frac$"]
+    chart = Chart("f", "of a$\\frac$b", "x", "y", tuple(Curve(name, ((1.0, 1.0), (2.0, 3.0))) for name in names))
+    assert figure_files([chart], names)[".svg"].startswith(b"<?xml")
+    (legend,) = figure_of([chart], names).legends
+    assert [text.get_text() for text in legend.get_texts()] == names
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 from certree.api.settings import machine_for
 from certree.extras.designs.make.ranking import Known, rank
 from certree.extras.designs.model.bill import bill_of
@@ -69,6 +71,13 @@ def test_cells_that_all_have_decide():
     assert rank(known(rows), "endpoints", "x").basis == "1 of 2 cells decides, 1 of its 2 times is a closed form"
 
 
+def test_products_of_many_cells_are_beyond_floats():
+    rows = [row(name, 1024 + size, time) for size in range(200) for name, time in (("ring:4", "1/1000"), ("full:4", 10))]
+    found = rank(known(rows), "endpoints", "x")
+    assert found.places[1].score == pytest.approx(1e-4)
+    assert found.places[1].reasons[0].startswith("full:4 takes 10000.00 times the time of ring:4")
+
+
 def test_a_network_without_results_is_last_with_its_reason():
     found = rank(known([row("ring:4", 1024, None), row("full:4", 1024, 2)]), "endpoints", "x")
     assert (order(found), found.places[1].score) == (["full:4", "ring:4"], None)
@@ -95,7 +104,9 @@ def test_sentences_of_failures_and_training():
         )
     )
     words = " ".join(rank(known(rows), "endpoints", "x").places[0].reasons)
-    assert "With 1 dead link all-reduce takes 3.00 times as long in the median of 2 draws, 4.00 times in the worst" in words
+    assert (
+        "With 1 dead link all-reduce of 1 KiB takes 3.00 times as long in the median of 2 draws, 4.00 times in the worst" in words
+    )
     assert "An iteration of w takes 500 ms, of which 20% is exposed communication." in words
 
 
@@ -103,11 +114,11 @@ def test_sensitivity_compares_a_collective_with_itself():
     rows = [row("ring:4", 1024, 1), row("full:4", 1024, 1)]
     for collective, base in (("all-gather", 1), ("broadcast@0", 8)):
         for factor in (1.0, 2.0):
-            more = {"part": "sensitivity", "rate_factor": factor, "latency_factor": 1.0, "collective": collective}
+            more = {"part": "sensitivity", "rate_factor": factor, "latency_factor": 1.0, "collective": collective, "method": "ring"}
             rows.append(row("ring:4", 1024, Fraction(base) / int(factor), **more))
     words = " ".join(rank(known(rows), "endpoints", "x").places[0].reasons)
-    assert "2 times the link rate takes 0.50 of the time of all-gather." in words
-    assert "2 times the link rate takes 0.50 of the time of broadcast@0." in words
+    assert "2 times the link rate takes 0.50 of the time of all-gather of 1 KiB, by ring." in words
+    assert "2 times the link rate takes 0.50 of the time of broadcast@0 of 1 KiB, by ring." in words
 
 
 def test_without_any_result():
