@@ -26,5 +26,5 @@ PARTS |= {
     "ranked": "by costs: text\ncells asked closed_forms: count\nplaces: [placed]",
 }
 DOCUMENTS |= {
-    "designs": "title folder: text\ncells: [designed]\nnetworks: [design]\nrankings: [ranked]",
+    "designs": "title folder: text\ninterrupted?: bool\ncells: [designed]\nnetworks: [design]\nrankings: [ranked]",
 }

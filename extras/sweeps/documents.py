@@ -48,7 +48,14 @@ PARTS |= {
         """,
 }
 DOCUMENTS |= {
-    "compare": "topology collective machine: text\nroot: count?\nblocks? granules?: count\nrounded?: rounded\ncells: [compared]",
+    "compare": """
+        topology collective machine: text
+        interrupted?: bool
+        root: count?
+        blocks? granules?: count
+        rounded?: rounded
+        cells: [compared]
+        """,
     "sweep": """
         title: text
         rounded?: {rounded}

@@ -14,11 +14,12 @@ from certree.cli.words.terminal import emit, note, say
 from certree.extras.designs.make.compared import ComparedDesigns
 from certree.extras.designs.model.network_costs import NETWORK_COSTS
 from certree.extras.designs.model.rows import without_result
-from certree.extras.designs.model.specification import COST, DEFAULT_COSTS, DRAWS, ENDPOINTS
+from certree.extras.designs.model.specification import COST, DEFAULT_COSTS, DRAWS, ENDPOINTS, MOST_DRAWS
 from certree.extras.designs.run.running import PAGE, designs
 from certree.models.common.errors import InputError
 
 SPECIFICATION = ".toml"
+INTERRUPTED = 130
 _SHOWN = 20  # cells without a result that are named
 _LIST = comma_list(str)
 
@@ -40,7 +41,9 @@ def _whole(text: str) -> int:
 @click.option(
     "--dead-links", type=comma_list(_whole), metavar="LIST", help="Numbers of dead links, such as 1,2,3,4,5; none by default."
 )
-@click.option("--draws", type=click.IntRange(1), metavar="N", help=f"Draws of each number of dead links; {DRAWS} by default.")
+@click.option(
+    "--draws", type=click.IntRange(1, MOST_DRAWS), metavar="N", help=f"Draws of each number of dead links; {DRAWS} by default."
+)
 @click.option("--failure-method", metavar="METHOD", help="The method of cells with dead links; that of the others by default.")
 @click.option("--rates", type=_LIST, metavar="LIST", help="Factors of the rate of all links, such as 1/2,2.")
 @click.option("--latencies", type=_LIST, metavar="LIST", help="Factors of all latencies.")
@@ -62,14 +65,24 @@ def designs_command(
     pictures (.svg and .png), cells.csv and networks.csv, and a file for each cell. Each cell has a process of its own. Exit code 3
     where cells failed or were cut, which are rows with their reason; 1 where a schedule is invalid.
     """
-    asked = _specification(networks, options)
+    asked, told = _specification(networks, options), list[bool]()
+
+    def stopped(found: ComparedDesigns) -> None:
+        told.append(True)
+        _tell(found, as_json=as_json, interrupted=True)
+
     with working("comparing designs") as tell:
         try:
             found = designs(
-                asked, output, workers=workers, retry=retry, progress=tell, interrupted=lambda one: _tell(one, as_json=as_json)
-            )
+                asked, output, workers=workers, retry=retry, progress=tell,
+                interrupted=stopped,
+            )  # fmt: skip
         except KeyboardInterrupt:
-            note(f"the same command resumes from {output}")
+            if output.is_dir():
+                note(f"the same command resumes from {output}")
+            if told and as_json:  # that was the one document
+                note("interrupted")
+                return INTERRUPTED
             raise
     note(f"all cells took {found.cpu_seconds:.1f} CPU s; wrote {output / PAGE}")
     _tell(found, as_json=as_json)
@@ -107,12 +120,13 @@ def _specification(networks: Sequence[str], options: dict[str, Any]) -> str | di
     return found
 
 
-def _tell(found: ComparedDesigns, *, as_json: bool) -> None:
+def _tell(found: ComparedDesigns, *, as_json: bool, interrupted: bool = False) -> None:
     """The result, or what there is of it."""
     if as_json:
         emit(
             {
                 "title": found.title(),
+                **({"interrupted": True} if interrupted else {}),
                 "folder": str(found.folder),
                 "cells": [{name: value for name, value in row.items() if value is not None} for row in found.rows],
                 "networks": found.network_rows(),

@@ -51,10 +51,12 @@ class Chart:
         }  # fmt: skip
 
 
-def charts_of(rows: Sequence[Row], networks: Sequence[str], bills: Mapping[str, Mapping[str, Bill]]) -> list[Chart]:
-    """All charts that have a point. `bills`: by cost model, of each network."""
+def charts_of(
+    rows: Sequence[Row], networks: Sequence[str], bills: Mapping[str, Mapping[str, Bill]], currencies: Mapping[str, str]
+) -> list[Chart]:
+    """All charts that have a point. `bills` and `currencies`: by cost model."""
     found = [*_throughput(rows, networks), *_sensitivity(rows, networks), *_failures(rows, networks), *_training(rows, networks)]
-    found += [_costs(name, networks, of) for name, of in bills.items()]
+    found += [_costs(name, networks, of, currencies[name]) for name, of in bills.items()]
     return [chart for chart in found if any(curve.points for curve in chart.curves)]
 
 
@@ -116,7 +118,7 @@ def _failures(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
     """The median of the draws, with a band from the least to the most: busbw, and time over that of the whole network."""
     of = timed(rows, FAILURES)
     lost = sum(row["part"] == FAILURES for row in rows) - len(of)
-    note = f"{lost} cells without a time are not drawn" if lost else ""
+    note = "draws that leave the network connected" + (f"; {lost} cells without a time are not drawn" if lost else "")
     found = []
     for collective in dict.fromkeys(row["collective"] for row in of):
         rates, ratios = [], []
@@ -163,7 +165,7 @@ def _training(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
     return found
 
 
-def _costs(model: str, networks: Sequence[str], bills: Mapping[str, Bill]) -> Chart:
+def _costs(model: str, networks: Sequence[str], bills: Mapping[str, Bill], currency: str) -> Chart:
     groups = ("ports", "switches", "cables")
     curves = [
         Curve(
@@ -172,7 +174,7 @@ def _costs(model: str, networks: Sequence[str], bills: Mapping[str, Bill]) -> Ch
         )
         for name in networks
     ]
-    return Chart("costs", f"Cost by {model}", "part", "cost, thousands", tuple(curves), NAMES)
+    return Chart("costs", f"Cost by {model}", "part", f"cost, thousand {currency}", tuple(curves), NAMES)
 
 
 def _thousands(value: Fraction) -> float:

@@ -67,7 +67,8 @@ class ComparedDesigns(Shown):
 
     def charts(self) -> list[Chart]:
         """Curves and bars that have a point."""
-        return charts_of(self.rows, list(self.structures), self.bills)
+        currencies = {name: self.currency(name) for name in self.bills}
+        return charts_of(self.rows, list(self.structures), self.bills, currencies)
 
     def frame(self) -> Any:
         """The cells as a DataFrame of pandas; ToolMissingError without pandas."""

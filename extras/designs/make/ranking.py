@@ -92,8 +92,8 @@ def rank(known: Known, by: str, costs: str) -> Ranking:
     places = []
     for place, name in enumerate(ordered):
         score = _mean(prod(least.values(), start=Fraction(1)) / product[name], len(common))
-        reasons = [_first(ordered, place, product, len(common), by), *_lost_words(name, known.rows)]
-        reasons += _cells_words(name, common, times, known)
+        reasons = [_first(ordered, place, product, len(common), by, known), *_lost_words(name, known.rows)]
+        reasons += _cells_words(name, common, times, known, by)
         places.append(Place(name, score, (*reasons, *_more(name, known))))
     for name in known.structures:
         if name not in ordered:
@@ -119,17 +119,24 @@ def _times(rows: Sequence[Row]) -> dict[str, dict[Cell, Fraction]]:
     return found
 
 
-def _first(ordered: Sequence[str], place: int, product: Mapping[str, Fraction], cells: int, by: str) -> str:
-    """How it compares with the next one, or with the first."""
+def _first(
+    ordered: Sequence[str], place: int, product: Mapping[str, Fraction], cells: int, by: str, known: Known
+) -> str:  # fmt: skip
+    """How it compares with the next one, or with the first; with their endpoints, where networks have not equally many."""
     what = "time for the same cost" if by == COST else "time"
     name, mean = ordered[place], f"in the geometric mean over {counted(cells, 'cells')}"
     if len(ordered) == 1:
         return f"{name} is the only network with results."
     other = ordered[1 if place == 0 else 0]
-    ratio = _mean(product[name] / product[other], cells)
+    ratio, same = _mean(product[name] / product[other], cells), product[name] == product[other]
+    counts = {one: structure.endpoints for one, structure in known.structures.items()}
+    first, second = (f"{one} ({counts[one]:,} endpoints)" if len(set(counts.values())) > 1 else one for one in (name, other))
     if place == 0:
-        return f"{name} is first: it takes {ratio:.2f} of the {what} of {other}, the next one, {mean}."
-    return f"{name} takes {ratio:.2f} times the {what} of {other}, the first one, {mean}."
+        takes = f"the same {what} as" if same else f"{ratio:.2f} of the {what} of"
+        cheaper = " and costs less" if same and known.bills[name].cost < known.bills[other].cost else ""
+        return f"{first} is first: it takes {takes} {second}, the next one, {mean}{cheaper}."
+    takes = f"the same {what} as" if same else f"{ratio:.2f} times the {what} of"
+    return f"{first} takes {takes} {second}, the first one, {mean}."
 
 
 def _lost_words(name: str, rows: Sequence[Row]) -> list[str]:
@@ -142,12 +149,15 @@ def _lost_words(name: str, rows: Sequence[Row]) -> list[str]:
     return [f"{count} of its cells {'has' if count == 1 else 'have'} no result ({which})."]
 
 
-def _cells_words(name: str, common: Sequence[Cell], times: Mapping[str, Mapping[Cell, Fraction]], known: Known) -> list[str]:
+def _cells_words(
+    name: str, common: Sequence[Cell], times: Mapping[str, Mapping[Cell, Fraction]], known: Known, by: str
+) -> list[str]:
     """In how many cells it is the fastest, and where it is the farthest from that."""
     least = {cell: min(of[cell] for of in times.values() if cell in of) for cell in common}
     fastest = [cell for cell in common if times[name][cell] == least[cell]]
     ratio, worst = max((times[name][cell] / least[cell], cell) for cell in common)
-    words = [f"It is the fastest as it is in {len(fastest)} of {counted(len(common), 'cells')}."]
+    without = " without the factor of cost" if by == COST else ""
+    words = [f"It is the fastest in {len(fastest)} of {counted(len(common), 'cells')}{without}."]
     if ratio > 1:
         other = next(one for one in known.structures if one in times and times[one].get(worst) == least[worst])
         words.append(f"{worst[0].capitalize()} of {size_words(worst[1])} takes {float(ratio):.2f} times as long as on {other}.")

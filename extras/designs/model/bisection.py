@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.api.reports.text import counted
 from certree.models.network.topology import NodeKind, Topology
 
 ENUMERATED = 20  # nodes, of which all splits are tried
@@ -40,7 +41,7 @@ class Bisection:
     def words(self) -> str:
         """`16 links (exact)`, `12 (embedding) to 16 (best found) links`."""
         if self.is_exact:
-            return f"{self.lower} links ({EXACT})"
+            return f"{counted(int(self.lower) if self.lower.denominator == 1 else str(self.lower), 'links')} ({EXACT})"
         upper = "unknown" if self.upper is None else f"{self.upper} ({FOUND})"
         return f"{self.lower} ({self.lower_class}) to {upper} links"
 

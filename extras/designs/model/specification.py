@@ -8,6 +8,7 @@ from typing import Any
 
 from certree.api import parsing
 from certree.extras.designs.model.network_costs import NetworkCosts, load_network_costs
+from certree.extras.sweeps.run.faults import SEEDS
 from certree.extras.sweeps.run.specification import CHEAP, NO_RUN, SEARCHED
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import located
@@ -21,7 +22,7 @@ from certree.models.network.topology import Topology
 AUTO, ENDPOINTS, COST = "auto", "endpoints", "cost"
 GRID_TIMES = "grid"  # as the method of training: times of the grid, interpolated
 SLOTTED = "slotted"  # how cells are simulated, unless asked otherwise
-DRAWS = 20
+DRAWS, MOST_DRAWS = 20, SEEDS
 DEFAULT_COSTS = "assumed-200g"
 
 
@@ -126,7 +127,7 @@ def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
 def _failures(fields: Fields, method: str, size: int) -> Failures:
     found = Failures(
         fields.wholes("links", 1) if "links" in fields else (),
-        fields.whole("draws", 1, default=DRAWS),
+        fields.whole("draws", 1, MOST_DRAWS, default=DRAWS),
         fields.text("method", default=method),
         _size(fields, size),
         _run(fields),
@@ -148,6 +149,8 @@ def _sensitivity(fields: Fields, method: str, size: int) -> Sensitivity:
 def _training(fields: Fields) -> Training:
     found = Training(fields.texts("workloads") if "workloads" in fields else (), fields.text("method", default=GRID_TIMES))
     fields.done()
+    if twice := [name for name in found.workloads if found.workloads.count(name) > 1]:
+        fields.refuse(f"workloads: {twice[0]} is listed twice")
     return found
 
 

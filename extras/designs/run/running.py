@@ -66,6 +66,10 @@ def designs(
     left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
     try:
         run_cells(map(plan.task, left), len(left), _kept, Workers.of(workers), store, tell, len(plan.keys) - len(left))
+        tell("writing the page and pictures")
+        found = now()
+        write_folder(found)
+        return found
     except KeyboardInterrupt:
         tell("interrupted; writing what is done")
         found = now()
@@ -73,10 +77,6 @@ def designs(
         if interrupted is not None:
             interrupted(found)
         raise
-    tell("writing the page and pictures")
-    found = now()
-    write_folder(found)
-    return found
 
 
 def read_compared(specification: str | Path | Mapping[str, Any], table: Path) -> ComparedDesigns:
@@ -131,14 +131,14 @@ def _from_grid(plan: DesignsPlan, cell: DesignCell, rows: list[dict[str, Any]]) 
 
 
 def write_folder(found: ComparedDesigns) -> None:
-    """cells.csv, networks.csv, the pictures and the page."""
+    """cells.csv, networks.csv, the page and the pictures."""
     from certree.extras.designs.make.drawing import figure_files  # matplotlib is slow to load
     from certree.extras.designs.pages.page import designs_page
 
     write_rows(found.rows, found.folder / TABLE)
     network_rows: list[Row] = list(found.network_rows())
     write_atomically(found.folder / NETWORKS, csv_of(network_rows, list(network_rows[0])).encode(), force=True)
+    write_atomically(found.folder / PAGE, designs_page(found).encode(), force=True)  # before the pictures, which take longer
     for name, charts in figures(found.charts()).items():
         for suffix, data in figure_files(charts, list(found.structures)).items():
             write_atomically(found.folder / f"{name}{suffix}", data, force=True)
-    write_atomically(found.folder / PAGE, designs_page(found).encode(), force=True)

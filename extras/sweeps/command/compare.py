@@ -29,14 +29,15 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.run.comparison import SIZES, compare
+from certree.extras.sweeps.run.comparison import SIZES, compare, require_comparable
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
 from certree.hw.engines.runs import MODES
+from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_size
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
-NO_RUN = "none"
+NO_RUN, INTERRUPTED = "none", 130
 _LEFT_OUT_FIRST = ("contention", "steps", "algbw GB/s", "busbw GB/s", "bandwidth time")  # in a narrow terminal
 
 
@@ -78,7 +79,7 @@ def compare_command(
     force: bool,
     as_json: bool,
     **options: Any,
-) -> None:
+) -> int:
     """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes, on one network or several.
 
     Published algorithms run with as many channels as fill wide links, where that is faster, unless --methods states their channels.
@@ -87,15 +88,26 @@ def compare_command(
     Ctrl-C prints what there is.
     """
     check_output(output, force=force, suffixes=PICTURES, what="a picture")
+    if len(asked) > 1:
+        names = [topology.name for topology, _ in asked]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"{twice[0]} is listed twice; name each network once")
+        for topology, collective in asked:  # all of them, before the first one takes its time
+            require_comparable(
+                topology, collective, **{name: options[name] for name in ("sizes", "methods", "baseline", "machine")}
+            )
     done: list[ComparedMethods] = []
 
-    def finish() -> None:
-        if output is not None and done:
+    def finish(*, interrupted: bool = False) -> None:
+        has_times = any(cell.get("seconds") for found in done for cell in found.cells)
+        if output is not None and has_times:
             shown = done[0] if len(done) == 1 else ComparedNetworks(tuple(done))
             ct.draw(shown, output, force=force)
             note(f"wrote {output}")
+        elif output is not None and not interrupted:
+            raise InputError(f"{output} is not written: no cell has a time")
         if as_json:
-            emit(_document(done))
+            emit(_document(done) | ({"interrupted": True} if interrupted else {}))
 
     def show(found: ComparedMethods) -> None:
         done.append(found)
@@ -114,9 +126,13 @@ def compare_command(
             show(found)
     except KeyboardInterrupt:
         if done:
-            finish()
+            finish(interrupted=True)
+        if done and as_json:  # that was the one document
+            note("interrupted")
+            return INTERRUPTED
         raise
     finish()
+    return 0
 
 
 def _document(done: Sequence[ComparedMethods]) -> dict[str, Any]:

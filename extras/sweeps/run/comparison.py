@@ -12,9 +12,9 @@ from certree.api.api_errors import InvalidScheduleError
 from certree.api.artefacts import Asked, opened_kind
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
-from certree.api.reports.run_report import holds, planned_cycles
+from certree.api.reports.run_report import planned_cycles
 from certree.api.reports.schedule_report import closed_form, schedule_report
-from certree.api.reports.text import clock_times, counted, size_words
+from certree.api.reports.text import clock_times, size_words
 from certree.api.reports.time_bounds import over_bounds, time_bound
 from certree.api.runs.any_timing import with_proof
 from certree.api.runs.deadlocks import require_free, require_in_time
@@ -24,6 +24,7 @@ from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import run_with_endpoints
 from certree.extras.sweeps.run.results.compared import ComparedMethods, outcome_words
+from certree.extras.sweeps.run.run_faults import fault_of
 from certree.extras.workers.batch import outcomes_of
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
@@ -112,6 +113,23 @@ def compare(
     return so_far()
 
 
+def require_comparable(
+    topology: Topology,
+    collective: Collective,
+    sizes: Sequence[int | str] | None,
+    methods: Sequence[str] | None,
+    baseline: str | Path | None,
+    machine: str | Path | Machine | None,
+) -> None:
+    """Raise the InputError that `compare` would raise, without making a schedule of a method."""
+    for name in methods or ():
+        parse_entry(name)
+    comparison = Comparison(topology, collective, machine_for(topology, machine), 1, 0, None)
+    for size in _numbers(collective, sizes, comparison.machine):
+        if baseline is not None:
+            comparison.schedule_of(baseline, size)
+
+
 def _cells(
     comparison: "Comparison", entries: Sequence[Entry], sizes: Sequence[int], workers: Workers, tell: Callable[[str], None]
 ) -> Iterator[dict[str, Any]]:
@@ -198,18 +216,23 @@ class Comparison:
 
     def baseline(self, path: str | Path, size: int) -> dict[str, Any]:
         """The schedule of a file at one size; InputError where it is for another network or collective."""
+        cell: dict[str, Any] = {"method": str(path), "message_bytes": size}
+        made = self.schedule_of(path, size)
+        return cell | {"not_applicable": made} if isinstance(made, str) else self._rated(cell, made, size)
+
+    def schedule_of(self, path: str | Path, size: int) -> AnySchedule | str:
+        """The schedule in a file, or why it is not applicable; InputError where it is for another network or collective."""
         opened, kind = opened_kind(path)
         asked = Asked(topology=self.topology, collective=self.collective, size=size, machine=self.machine)
-        cell: dict[str, Any] = {"method": str(path), "message_bytes": size}
         try:
             found = kind.schedule(opened, kind.applicable(asked))
         except UnsupportedError as error:
-            return cell | {"not_applicable": str(error)}
-        made = found.schedule if isinstance(found, Tables) else found
+            return str(error)
+        made: AnySchedule = found.schedule if isinstance(found, Tables) else found
         if (made.topology.digest, made.collective) != (self.topology.digest, self.collective):
             of = f"{made.collective.words} on {made.topology.name}"
             raise InputError(f"{path} has {of}; compared is {self.collective.words} on {self.topology.name}")
-        return self._rated(cell, made, size)
+        return made
 
     def _rated(self, cell: dict[str, Any], made: AnySchedule, size: int) -> dict[str, Any]:
         """A cell with the verdict on a schedule, its times and bounds."""
@@ -252,7 +275,7 @@ class Comparison:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         except InvalidScheduleError as error:
             return {"simulated_cycles": None, "not_simulated": str(error), "run_fault": f"the run is refused: {error}"}
-        fault = _fault_of(result, planned_cycles(source.schedule))
+        fault = fault_of(result, planned_cycles(source.schedule))
         return {
             **({} if fault is None else {"run_fault": fault}),
             "simulated_cycles": result.cycles,
@@ -275,18 +298,6 @@ class Comparison:
             "engine_square_micrometres": str(engine.square_micrometres),
             "engine_watts": str(engine.watts),
         }
-
-
-def _fault_of(result: Run, planned: int) -> str | None:
-    """Why a run fails, by the rule of `simulate`; None where it passes."""
-    if holds(result, planned):
-        return None
-    if not result.data_ok or result.order_faults:
-        return f"the run ends with {'wrong data' if not result.data_ok else 'additions in another order than is stated'}"
-    return (
-        f"the run is not as planned: {counted(result.late, 'rows')} late, {result.contention_cycles:,} cycles of contention of"
-        f" {planned:,} planned, and {result.cycles:,} cycles for a closed form of {result.closed_form_cycles}"
-    )
 
 
 def cells_of(arguments: Mapping[str, Any]) -> dict[str, Any]:

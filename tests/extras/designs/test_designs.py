@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import certree.api as ct
+from certree.extras.designs.make import drawing
 from certree.extras.designs.make.charts import Chart, Curve
 from certree.extras.designs.make.drawing import figure_files, figure_of
 from certree.extras.designs.run.running import designs
@@ -67,6 +68,24 @@ def test_what_is_there_after_an_interruption(interrupted):
     assert set(frame[frame["status"] == "missing"]["message"]) == {"not run yet", "the grid has no time of all-reduce of 1 MiB"}
     assert "not run yet" in page
     assert (found.rankings[0].cells, found.rankings[0].places[0].network) == (1, "full:4")
+
+
+def test_an_interruption_while_pictures_are_drawn(tmp_path, monkeypatch):
+    """The page is there before the pictures, and the caller gets what is done."""
+    shown, calls = [], []
+
+    def stop(*given):
+        calls.append((tmp_path / "out" / "index.html").exists())
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return {}
+
+    monkeypatch.setattr(drawing, "figure_files", stop)
+    asked = {"networks": ["ring:4"], "sizes": ["1KiB"], "method": "hdrm"}
+    with pytest.raises(KeyboardInterrupt):
+        designs(asked, tmp_path / "out", workers=1, interrupted=shown.append)
+    assert calls[0]
+    assert shown[0].counts == {"not applicable": 1}
 
 
 @pytest.fixture
@@ -175,6 +194,8 @@ def test_names_in_pictures():
         ({"costs": "gold"}, r"costs: unknown network costs 'gold'"),
         ({"sizes": []}, r"sizes is \[\]; expected a list, not empty"),
         ({"colour": 1}, r"unknown field 'colour'"),
+        ({"failures": {"links": [1], "draws": 1001}}, r"failures: draws is 1001; allowed: whole numbers from 1 to 1000"),
+        ({"training": {"workloads": ["bert", "bert"]}}, r"training: workloads: bert is listed twice"),
         ({"failures": {"link": [1]}}, r"failures: unknown field 'link'; did you mean 'links'"),
         ({"sensitivity": {"rates": ["0"]}}, r"rates 0 is '0'"),
         ({"sensitivity": {"rates": ["2000"]}}, r"rates: allowed are factors from 1/1000 to 1000"),

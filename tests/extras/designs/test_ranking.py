@@ -44,6 +44,7 @@ def test_cost_turns_the_order():
     assert order(by_cost) == ["ring:4", "full:4"]
     ratio = facts.bills["ring:4"].cost / facts.bills["full:4"].cost * Fraction(6, 5)
     assert by_cost.places[1].score == float(ratio)
+    assert by_cost.places[0].reasons[1] == "It is the fastest in 0 of 1 cell without the factor of cost."
     assert by_cost.places[0].reasons[0].startswith(f"ring:4 is first: it takes {float(ratio):.2f} of the time for the same cost")
 
 
@@ -58,7 +59,11 @@ def test_exact_times_decide():
 
 def test_a_tie_is_for_the_cheaper_one():
     facts = known([row("full:4", 1024, 1), row("ring:4", 1024, 1)])
-    assert order(rank(facts, "endpoints", "x"))[0] == "ring:4"
+    places = rank(facts, "endpoints", "x").places
+    assert [place.reasons[0] for place in places] == [
+        "ring:4 is first: it takes the same time as full:4, the next one, in the geometric mean over 1 cell and costs less.",
+        "full:4 takes the same time as ring:4, the first one, in the geometric mean over 1 cell.",
+    ]
 
 
 def test_cells_that_all_have_decide():
@@ -119,6 +124,14 @@ def test_sensitivity_compares_a_collective_with_itself():
     words = " ".join(rank(known(rows), "endpoints", "x").places[0].reasons)
     assert "2 times the link rate takes 0.50 of the time of all-gather of 1 KiB, by ring." in words
     assert "2 times the link rate takes 0.50 of the time of broadcast@0 of 1 KiB, by ring." in words
+
+
+def test_different_numbers_of_endpoints_are_stated():
+    facts = known([row("ring:4", 1024, 1), row("full:4", 1024, 2)])
+    larger = replace(facts, structures=facts.structures | {"ring:4": replace(facts.structures["ring:4"], endpoints=8)})
+    reasons = [place.reasons[0] for place in rank(larger, "cost", "x").places]
+    assert reasons[0].startswith("ring:4 (8 endpoints) is first: it takes ")
+    assert " of full:4 (4 endpoints), the next one" in reasons[0]
 
 
 def test_without_any_result():

@@ -84,6 +84,10 @@ def test_cables_to_one_switch_and_from_another():
     assert bisection_of(topology).lower == _every_split(topology)
 
 
+def test_one_link_in_words():
+    assert bisection_of(parse_topology("mesh:4")).words == "1 link (exact)"
+
+
 def test_large_networks_have_a_bound_with_its_class():
     found = bisection_of(parse_topology("dragonfly:8x4x2@2"))
     assert found.words == "1536/137 (embedding) to 16 (best found) links"

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -12,6 +13,7 @@ import certree.api as ct
 from certree.extras.designs.make import drawing
 from certree.extras.designs.make.charts import Chart, Curve
 from certree.extras.reports.make import plots
+from certree.extras.sweeps.command import compare as command
 from certree.extras.sweeps.run import cells
 from certree.extras.sweeps.run.results.figures import figures
 from tests.cli.running import certree, json_of
@@ -127,6 +129,38 @@ def test_an_interrupted_comparison_prints_what_it_has():
         ct.compare("ring:4", sizes=["1KiB", "1MiB"], methods=["ring", "multitree"], progress=stop, interrupted=shown.append)
     assert [(cell["message_bytes"], cell["method"]) for cell in shown[0].cells] == [(1024, "ring"), (1024, "multitree")]
     assert list(shown[0].frame()["seconds"]) == [1.135e-06, 7.99e-07]
+
+
+def test_an_interrupted_comparison_is_one_document(monkeypatch):
+    """Of the first network, since the second one is interrupted; it says so."""
+    calls = []
+
+    def stop(network, *given, **options):
+        calls.append(network)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return ct.compare(network, *given, **options)
+
+    monkeypatch.setattr(command, "compare", stop)
+    document = json_of("compare", "ring:4", "full:4", "--size", "1KiB", "--methods", "ring", code=130)
+    assert (document["interrupted"], document["topology"]) == (True, "ring:4")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["ring:4", "ring:4"], "ring:4 is listed twice"),
+        (["ring:4", "ring:6", "--baseline", "made.json"], "compared is all-reduce on ring:6"),
+        (["ring:4", "--methods", "hdrm", "-o", "p.svg"], "p.svg is not written: no cell has a time"),
+    ],
+)
+def test_comparisons_that_are_refused(arguments, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    certree("synthesize", "ring:4", "--method", "ring", "-o", "made.json")
+    done = certree("compare", *arguments, "--size", "1KiB")
+    assert (done.code, done.out.count("\n") < 3) == (2, True)
+    assert reason in done.err.splitlines()[-1]
+    assert not Path("p.svg").exists()
 
 
 def test_several_networks(tmp_path):
