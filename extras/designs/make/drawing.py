@@ -77,7 +77,8 @@ def _draw(axes: Any, chart: Chart, networks: Sequence[str]) -> dict[str, Any]:
         )  # fmt: skip
     _scale(axes, chart, groups)
     title = "\n".join(wrap(chart.title, 52))
-    axes.set_title(f"{title}\n({chart.note})" if chart.note else title, fontsize=9)
+    note = "\n".join(wrap(f"({chart.note})", 60, break_on_hyphens=False))
+    axes.set_title(f"{title}\n{note}" if chart.note else title, fontsize=9)
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.grid(True, which="major", color="#e3e3e3", linewidth=0.7)

@@ -48,15 +48,12 @@ class Ranking:
 
     @property
     def basis(self) -> str:
-        """What decided: `2 of 3 cells decide, 1 of their 4 times is a closed form`."""
+        """What decided: `2 of 3 cells decide; 1 of 4 times is a closed form`."""
         words = f"{self.cells} of {counted(self.asked, 'cells')} decide{'s' * (self.cells == 1)}"
-        times = self.cells * sum(place.score is not None for place in self.places)
-        forms = "is a closed form" if self.closed_forms == 1 else "are closed forms"
-        return (
-            f"{words}, {self.closed_forms} of {'its' if self.cells == 1 else 'their'} {times} times {forms}"
-            if self.closed_forms
-            else words
-        )
+        if not self.closed_forms:
+            return words
+        times = counted(self.cells * sum(place.score is not None for place in self.places), "times")
+        return f"{words}; {self.closed_forms} of {times} {'is a closed form' if self.closed_forms == 1 else 'are closed forms'}"
 
     def document(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -18,7 +18,7 @@ from certree.extras.designs.run.training_cell import from_grid
 from certree.extras.sweeps.run import cells
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 SMALL_FILE = """
 networks = ["ring:4", "full:4"]
@@ -86,6 +86,9 @@ def test_an_interruption_while_pictures_are_drawn(tmp_path, monkeypatch):
         designs(asked, tmp_path / "out", workers=1, interrupted=shown.append)
     assert calls[0]
     assert shown[0].counts == {"not applicable": 1}
+    calls.clear()
+    document = json_of("designs", "ring:4", "--sizes", "1KiB", "--method", "hdrm", "-o", tmp_path / "out", code=130)
+    assert (document["interrupted"], len(document["cells"])) == (True, 1)
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_cells_that_all_have_decide():
     assert found.basis == "1 of 2 cells decides"
     assert found.places[1].reasons[1] == "1 of its cells has no result (failed)."
     rows[0]["time_source"] = "closed form"
-    assert rank(known(rows), "endpoints", "x").basis == "1 of 2 cells decides, 1 of its 2 times is a closed form"
+    assert rank(known(rows), "endpoints", "x").basis == "1 of 2 cells decides; 1 of 2 times is a closed form"
 
 
 def test_products_of_many_cells_are_beyond_floats():
