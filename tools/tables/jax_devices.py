@@ -12,22 +12,13 @@ from tempfile import TemporaryDirectory
 import certree.api as ct
 from certree.cli.words.terminal import note
 from certree.extras.runtimes.run.executing import Executed
+from certree.models.schedule.collective import WITH_ONE_ROOT
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from tests.end_to_end.composition.forms import FORMS
+from tests.extras.runtimes.make.test_round_trips import METHODS
 from tools.tables.jax_methods import method_lines
 
 NETWORKS = ("ring:4", "torus:2x4", "torus:4x4", "torus:8x8")
-METHODS = {
-    "all-reduce": "multitree",
-    "reduce-scatter": "multitree",
-    "all-gather": "multitree",
-    "broadcast": "binomial",
-    "reduce": "binomial",
-    "gather": "flows",
-    "scatter": "flows",
-    "all-to-all": "flows",
-}
-ROOTED = ("broadcast", "reduce", "gather", "scatter")
 REDUCING = ("reducing", "fine-reducing")  # a switch is no device
 SIZE, ITERATIONS = "64KiB", 3
 COLUMNS = "devices | messages | permutes | StableHLO | compiled in | run in |"
@@ -57,7 +48,7 @@ def network_lines() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|---|"
     for network in NETWORKS:
         for kind, method in METHODS.items():
-            made = ct.synthesize(network, kind, root=1 if kind in ROOTED else None, method=method, size=SIZE)
+            made = ct.synthesize(network, kind, root=1 if kind in WITH_ONE_ROOT else None, method=method, size=SIZE)
             yield f"| `{network}` | {kind} | {method} | {cells(executed(made, f'{network} {kind}'))} |"
 
 

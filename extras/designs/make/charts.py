@@ -95,14 +95,14 @@ def _slug(text: str) -> str:
 
 def _sensitivity(rows: Sequence[Row], networks: Sequence[str]) -> list[Chart]:
     """Time over that of the network as it is, for each collective."""
-    found = []
+    found, timed_rows = [], timed(rows, SENSITIVITY)
     axes = (
         ("rate_factor", "latency_factor", "link rate, as a factor"),
         ("latency_factor", "rate_factor", "latency, as a factor"),
     )
-    for collective in dict.fromkeys(row["collective"] for row in timed(rows, SENSITIVITY)):
+    for collective in dict.fromkeys(row["collective"] for row in timed_rows):
         for axis, other, label in axes:
-            of = [row for row in timed(rows, SENSITIVITY) if row["collective"] == collective and row[other] == 1]
+            of = [row for row in timed_rows if row["collective"] == collective and row[other] == 1]
             curves = []
             for name in networks:
                 times = {row[axis]: row["seconds"] for row in of if row["network"] == name}

@@ -10,6 +10,7 @@ from typing import Any
 from certree.extras.designs.make.charts import Chart, charts_of
 from certree.extras.designs.make.ranking import Known, Ranking, rank
 from certree.extras.designs.model.bill import Bill
+from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import CUT, closed_forms
 from certree.extras.designs.model.specification import COST, ENDPOINTS, Designs
 from certree.extras.designs.model.structure import Structure
@@ -81,19 +82,20 @@ class ComparedDesigns(Shown):
             for name, structure in self.structures.items():
                 bill = bills[name]
                 parts = {f"{group}_cost": float(bill.cost_of(group)) for group in ("ports", "switches", "cables")}
-                cables = Counter[str]()
-                for line in bill.lines:
-                    if line.group == "cables":
-                        cables[line.what.partition(" ")[0]] += line.count
                 found.append(
                     {"network": name, **structure.document(), "cost_model": model, "currency": self.currency(model)}
                     | {"cost_exact": str(bill.cost), "cost": float(bill.cost), **parts, "energy_cost": float(bill.energy)}
                     | {"cost_per_endpoint": float(bill.cost / structure.endpoints), "power_watts": float(bill.watts)}
-                    | {"copper_cables": cables["copper"], "optical_cables": cables["optical"], "cables": bill.count_of("cables")}
+                    | {"copper_cables": bill.cables_of("copper"), "optical_cables": bill.cables_of("optical")}
+                    | {"cables": bill.count_of("cables")}
                     | {"racks": bill.racks}
                 )
         return found
 
     def currency(self, model: str) -> str:
         """The currency of a cost model."""
-        return next(costs.currency for costs in self.asked.costs if costs.name == model)
+        return self.costs(model).currency
+
+    def costs(self, model: str) -> NetworkCosts:
+        """The cost model of that name."""
+        return next(costs for costs in self.asked.costs if costs.name == model)

@@ -11,7 +11,7 @@ from typing import Any
 from certree.api.reports.text import counted, seconds_words, size_words
 from certree.extras.designs.model.bill import Bill
 from certree.extras.designs.model.cells import FAILURES, GRID, SENSITIVITY, TRAINING
-from certree.extras.designs.model.rows import Row, closed_forms, timed
+from certree.extras.designs.model.rows import Row, closed_forms, timed, without_result
 from certree.extras.designs.model.specification import COST
 from certree.extras.designs.model.structure import Structure
 from certree.extras.sweeps.run.measure import VALID
@@ -136,9 +136,14 @@ def _first(
     return f"{first} takes {takes} {second}, the first one, {mean}."
 
 
+def _lost(name: str, rows: Sequence[Row]) -> list[Row]:
+    """The cells of the grid that have no result."""
+    return [row for row in without_result(rows) if row["network"] == name and row["part"] == GRID]
+
+
 def _lost_words(name: str, rows: Sequence[Row]) -> list[str]:
     """How many of its cells have no result, by status."""
-    lost = Counter(row["status"] for row in rows if row["network"] == name and row["part"] == GRID and row["status"] != VALID)
+    lost = Counter(row["status"] for row in _lost(name, rows))
     if not lost:
         return []
     which = ", ".join(lost) if len(lost) == 1 else ", ".join(f"{count} {status}" for status, count in sorted(lost.items()))
@@ -169,11 +174,10 @@ def _more(name: str, known: Known) -> list[str]:
     structure, bill = known.structures[name], known.bills[name]
     parts = {group: bill.cost_of(group) for group in ("ports", "switches", "cables")} | {"energy": bill.energy}
     largest = max(parts, key=lambda group: parts[group])
-    optical = sum(line.count for line in bill.lines if line.what.startswith("optical"))
     cost = (
         f"It costs {float(bill.cost):,.0f} {known.currency}, {float(bill.cost / structure.endpoints):,.0f} for each endpoint;"
-        f" {float(100 * parts[largest] / bill.cost) if bill.cost else 0:.0f} % of it are {largest},"
-        f" and {optical:,} of {bill.count_of('cables'):,} cables are optical."
+        f" {float(100 * parts[largest] / bill.cost):.0f} % of it are {largest},"
+        f" and {bill.cables_of('optical'):,} of {bill.count_of('cables'):,} cables are optical."
     )
     links = (
         f"Its bisection is {structure.bisection.words}, its diameter {counted(structure.diameter_hops, 'hops')},"
@@ -235,7 +239,7 @@ def _training_words(name: str, rows: Sequence[Row]) -> list[str]:
 
 def _without(name: str, rows: Sequence[Row], others: bool) -> str:
     """Why a network has no place."""
-    lost = [row for row in rows if row["network"] == name and row["part"] == "grid" and row["status"] != VALID]
+    lost = _lost(name, rows)
     if lost:
         message = str(lost[0]["message"]).rstrip(".")
         how_many = f"{counted(len(lost), 'cells')} {'has' if len(lost) == 1 else 'have'} no result"

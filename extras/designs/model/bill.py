@@ -24,6 +24,7 @@ class Line:
     cost: Fraction
     watts: Fraction
     metres: Fraction = Fraction(0)
+    medium: str = ""  # of cables
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Bill:
     def count_of(self, group: str) -> int:
         """The number of parts of a group."""
         return sum(line.count for line in self.lines if line.group == group)
+
+    def cables_of(self, medium: str) -> int:
+        """The number of cables of a medium, such as copper."""
+        return sum(line.count for line in self.lines if line.medium == medium)
 
     @property
     def watts(self) -> Fraction:
@@ -121,6 +126,6 @@ def _cable_lines(cables: Mapping[tuple[int, int], int], plan: FloorPlan, costs: 
         for index, value in enumerate(each):
             totals[index] += count * value
     return [
-        Line("cables", f"{medium} cables up to {metres} m", int(count), cost, watts, length)
+        Line("cables", f"{medium} cables up to {metres} m", int(count), cost, watts, length, medium)
         for (medium, metres), (count, cost, watts, length) in sorted(found.items())
     ]

@@ -77,7 +77,7 @@ class Energy:
     source: str
 
     def cost(self, watts: Fraction) -> Fraction:
-        """Of that power all the time, years of 8760 hours."""
+        """The cost of that power, used all the time; a year has 8760 hours."""
         return watts * self.overhead * 8760 * self.years / 1000 * self.cost_per_kilowatt_hour
 
 

@@ -9,13 +9,12 @@ from typing import Any
 from certree.api import parsing
 from certree.extras.designs.model.network_costs import NetworkCosts, load_network_costs
 from certree.extras.sweeps.run.faults import SEEDS
-from certree.extras.sweeps.run.specification import CHEAP, NO_RUN, SEARCHED
+from certree.extras.sweeps.run.specification import CHEAP, NO_RUN, SEARCHED, read_time_limit
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import located
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
-from certree.models.common.quantities import parse_duration
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 
@@ -108,7 +107,7 @@ def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
         effort=fields.whole("effort", 1, default=1),
         seed=fields.whole("seed", default=0),
         bounds=fields.text("bounds", default=SEARCHED, known=(SEARCHED, CHEAP)),
-        time_limit=_limit(fields),
+        time_limit=read_time_limit(fields),
         failures=_failures(fields.table_of("failures", {}), method, max(sizes)),
         sensitivity=_sensitivity(fields.table_of("sensitivity", {}), method, max(sizes)),
         training=_training(fields.table_of("training", {})),
@@ -152,13 +151,6 @@ def _training(fields: Fields) -> Training:
     if twice := [name for name in found.workloads if found.workloads.count(name) > 1]:
         fields.refuse(f"workloads: {twice[0]} is listed twice")
     return found
-
-
-def _limit(fields: Fields) -> Fraction | None:
-    if "time_limit" not in fields:
-        return None
-    with located(f"{fields.where}: time_limit"):
-        return parse_duration(fields.figure("time_limit"))
 
 
 def _run(fields: Fields) -> str:

@@ -87,7 +87,7 @@ def _least_disjoint(topology: Topology) -> int:
     for (tail, head), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
         graph.add_edge(tail, head, capacity=count)
     first, *others = topology.endpoints.tolist()
-    least = min(len([one for one in topology.src.tolist() if one == node]) for node in topology.endpoints.tolist())
+    least = int(np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints].min())
     for other in others:
         for pair in ((first, other), (other, first)):
             least = min(least, nx.maximum_flow_value(graph, *pair, flow_func=edmonds_karp, cutoff=least))

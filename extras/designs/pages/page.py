@@ -8,6 +8,7 @@ from typing import Any
 from certree.api.reports.text import size_words
 from certree.extras.designs.make.compared import ComparedDesigns
 from certree.extras.designs.model.bill import Bill
+from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import Row, without_result
 from certree.extras.reports.make.plots import COLOURS
 from certree.extras.reports.pages.templates import asset, environment
@@ -59,10 +60,10 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
 
 def _model(found: ComparedDesigns, name: str) -> dict[str, Any]:
     """The table of a cost model: a row for each part that a network has."""
-    bills, currency = found.bills[name], found.currency(name)
+    bills, costs = found.bills[name], found.costs(name)
+    currency = costs.currency
     whats = list(dict.fromkeys((line.group, line.what) for bill in bills.values() for line in bill.lines))
     rows = [(what, [_line(bill, group, what) for bill in bills.values()]) for group, what in sorted(whats, key=_order)]
-    costs = next(one for one in found.asked.costs if one.name == name)
     rows += [
         (f"energy of {costs.energy.years} years", [_money(bill.energy) for bill in bills.values()]),
         (f"everything, {currency}", [_money(bill.cost) for bill in bills.values()]),
@@ -89,7 +90,7 @@ def _money(value: Fraction) -> str:
     return f"{float(value):,.0f}"
 
 
-def _sources(costs: Any) -> list[str]:
+def _sources(costs: NetworkCosts) -> list[str]:
     """Each figure of a model with where it comes from."""
     found = [f"port of {one.gigabits_per_second} Gb/s: {_figures(one)}" for one in costs.ports]
     found += [f"switch of {one.ports} x {one.gigabits_per_second} Gb/s: {_figures(one)}" for one in costs.switches]

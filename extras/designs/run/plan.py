@@ -17,7 +17,6 @@ from certree.extras.workers.networks import sent
 from certree.extras.workers.task import Task, key_of
 from certree.models.common.errors import located
 from certree.models.machine.machine import Machine, load_machine
-from certree.models.network.families import load_families
 from certree.models.schedule.collective import Collective, CollectiveKind
 
 
@@ -91,9 +90,8 @@ class DesignsPlan:
             with located("training"):
                 digest = workload_digest(workload)
             for name, topology in self.asked.networks.items():
-                by_name = name.split(",")[0].partition(":")[0] in load_families()
                 arguments = {
-                    **sent(topology, Collective(CollectiveKind.ALL_REDUCE), by_name=by_name),
+                    **sent(topology, Collective(CollectiveKind.ALL_REDUCE), name),
                     "workload": workload,
                     "method": asked.method,
                     "machine": self.machines[name].document(),

@@ -17,7 +17,6 @@ from certree.extras.workers.task import Task, key_of
 from certree.models.common.errors import InputError, located
 from certree.models.common.files import canonical_json, sha256
 from certree.models.machine.machine import Machine
-from certree.models.network.families import load_families
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -169,9 +168,8 @@ class SweepPlan:
     def task(self, cell: Cell) -> Task:
         """What computes a cell. A network that is a file goes along, since workers may not see it."""
         asked, topology = self.specification, self._topologies[cell.drawn]
-        is_family = cell.drawn.split(",")[0].partition(":")[0] in load_families()
         arguments = {
-            **sent(topology, self._collectives[cell.drawn, cell.machine, cell.collective], by_name=is_family),
+            **sent(topology, self._collectives[cell.drawn, cell.machine, cell.collective], cell.drawn),
             "size": cell.size,
             "method": cell.method,
             "machine": self._machines[cell.drawn, cell.machine],

@@ -99,7 +99,7 @@ def read_specification(source: str | Path | Mapping[str, Any]) -> Specification:
         bounds=fields.text("bounds", default=SEARCHED, known=(SEARCHED, CHEAP)),
         routers=fields.choice("routers", (True, False), default=True),
         endpoints=_endpoints(fields),
-        time_limit=_time_limit(fields),
+        time_limit=read_time_limit(fields),
         skip=fields.each("skip", _patterns),
         document=document,
     )
@@ -148,7 +148,8 @@ def _failures(fields: Fields) -> tuple[Failures, ...]:
     return tuple(found)
 
 
-def _time_limit(fields: Fields) -> Fraction | None:
+def read_time_limit(fields: Fields) -> Fraction | None:
+    """The field `time_limit` in seconds, None where it is missing."""
     if "time_limit" not in fields:
         return None
     with located(f"{fields.where}: time_limit"):

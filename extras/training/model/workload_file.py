@@ -58,24 +58,24 @@ def load_workload(name: str, accelerator: Mapping[str, str] | None = None) -> Wo
 
 def read_workload(document: Any, where: str, accelerator: Mapping[str, str] | None = None, parts: str = "") -> Workload:
     """The workload of a parsed file; `accelerator` as in `load_workload`, `parts` the fields of a transformer that are changed."""
-    found = Fields.of_format(document, FORMAT, VERSION, where)
+    found, changed = Fields.of_format(document, FORMAT, VERSION, where), dict(accelerator or {})
     name, source = found.text("name"), found.text("source", default="")
     if sum(form in found for form in ("shapes", "layers", "transformer")) != 1:
         found.refuse("one of shapes, layers and transformer is needed")
     if "transformer" in found:
-        array = _of_transformer(found.raw("accelerator", {}), dict(accelerator or {}), where)
+        array = _of_transformer(found.raw("accelerator", {}), changed, where)
         stated = found.table_of("transformer").table
         found.done()
         return replace(parse_transformer(f"{name}:{parts}" if parts else name, array, stated), source=source)
     if parts:
         found.refuse(f"it is no transformer, of which {parts!r} could be changed")
     if "shapes" in found:
-        array = read_accelerator(found.raw("accelerator", {}), dict(accelerator or {}), where)
+        array = read_accelerator(found.raw("accelerator", {}), changed, where)
         first = found.choice("first_input_gradient", (True, False), default=False)
         shapes = [_shape(found, number, row) for number, row in enumerate(found.entries("shapes"), 1)]
         found.done()
         return replace(_of_shapes(name, shapes, array, source), first_input_gradient=first)
-    _no_accelerator(dict(accelerator or {}), where)
+    _no_accelerator(changed, where)
     workload = Workload(
         name=name,
         loop=Loop(found.choice("loop", (str(loop) for loop in Loop if loop is not Loop.TRACE))),

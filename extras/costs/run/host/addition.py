@@ -1,7 +1,7 @@
 """Benchmark of adding up several vectors at once, in threads: additions and memory accesses (GenTree, Section 3.1, Fig. 4)."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -23,6 +23,16 @@ def add_at_once(vectors: Sequence[Float32], total: Float32) -> None:
             np.add(total[block], vector[block], out=total[block])
 
 
+def timed_runs(run: Callable[[], None], repetitions: int) -> list[float]:
+    """Seconds of each of the timed runs, after one warm-up run."""
+    seconds = []
+    for _ in range(repetitions + 1):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return seconds[1:]
+
+
 def time_additions(vectors: int, floats: int, repetitions: int, threads: int) -> list[float]:
     """Seconds of each of the timed runs, after one warm-up run. Memory: (vectors + 1) · floats · 4 bytes.
 
@@ -32,14 +42,14 @@ def time_additions(vectors: int, floats: int, repetitions: int, threads: int) ->
     total = np.zeros(floats, np.float32)
     bounds = np.linspace(0, floats, threads + 1).astype(int).tolist()
     parts = [([vector[low:high] for vector in data], total[low:high]) for low, high in pairwise(bounds)]
-    seconds = []
     with ThreadPoolExecutor(threads) as pool:
-        run = map if threads == 1 else pool.map
-        for _ in range(repetitions + 1):
-            start = time.perf_counter()
-            for _ in run(add_at_once, *zip(*parts, strict=True)):
+        each = map if threads == 1 else pool.map
+
+        def run() -> None:
+            for _ in each(add_at_once, *zip(*parts, strict=True)):
                 pass
-            seconds.append(time.perf_counter() - start)
+
+        seconds = timed_runs(run, repetitions)
     if not (total == vectors * (vectors + 1) // 2).all():
         raise CertreeError("the benchmark of additions ended with a wrong sum")
-    return seconds[1:]
+    return seconds

@@ -1,7 +1,6 @@
 """Benchmark of adding up several vectors at once on a GPU, through CuPy or PyTorch, whichever is installed and finds one."""
 
 import importlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certree.api.reports.text import one_line
+from certree.extras.costs.run.host.addition import timed_runs
 from certree.models.common.errors import CertreeError, InputError
 
 LIBRARIES = ("cupy", "torch")
@@ -60,7 +60,7 @@ def time_additions(gpu: Gpu, vectors: int, floats: int, repetitions: int) -> lis
     (vectors + 1) · floats · 4 bytes."""
     try:
         return _timed(gpu, vectors, floats, repetitions)
-    except (CertreeError, KeyboardInterrupt):
+    except CertreeError:
         raise
     except Exception as error:  # of the library, such as too little memory
         raise InputError(f"{vectors} vectors of {floats:,} floats on {gpu.name}: {one_line(str(error))}") from None
@@ -69,16 +69,15 @@ def time_additions(gpu: Gpu, vectors: int, floats: int, repetitions: int) -> lis
 def _timed(gpu: Gpu, vectors: int, floats: int, repetitions: int) -> list[float]:
     data = gpu.upload(np.arange(1, vectors + 1, dtype=np.float32)[:, None].repeat(floats, axis=1))
     total = gpu.upload(np.zeros(floats, np.float32))
-    seconds = []
-    for _ in range(repetitions + 1):
-        gpu.wait()
-        start = time.perf_counter()
+
+    def run() -> None:
         gpu.add(data, total)
         gpu.wait()
-        seconds.append(time.perf_counter() - start)
+
+    seconds = timed_runs(run, repetitions)
     if not (gpu.download(total) == vectors * (vectors + 1) // 2).all():
         raise CertreeError(f"the benchmark of additions on {gpu.name} ended with a wrong sum")
-    return seconds[1:]
+    return seconds
 
 
 def _of_cupy(cupy: Any) -> Gpu | None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from certree.extras.training.model.accelerators.accelerator import Accelerator
@@ -21,7 +20,6 @@ _SIZES, _RATES = (1, 2, 4, 8), Limits(10**6, 10**18)
 _LEAST = Fraction(1, 1000)  # efficiency
 
 
-@cache
 def load_chip(name: str) -> Chip:
     """The chip of a preset or a TOML file; InputError names the field, and for unknown names the nearest."""
     found = Fields.of_format(ACCELERATORS.load(name), FORMAT, VERSION, name)
@@ -37,10 +35,12 @@ def load_chip(name: str) -> Chip:
 
 def parse_accelerator(texts: str | Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
     """The changes that texts such as `h100`, `batch=8` name, by field; the name of an accelerator is that of `name`. InputError."""
-    pairs = dict(texts).items() if isinstance(texts, Mapping) else ()
-    listed = [texts] if isinstance(texts, str) else [f"{field}={value}" for field, value in pairs] if pairs else texts or ()
-    if not isinstance(listed, Sequence) or not all(isinstance(one, str) for one in (*listed, *(value for _, value in pairs))):
+    listed = [texts] if isinstance(texts, str) else texts or ()
+    values = listed.values() if isinstance(listed, Mapping) else listed
+    if not isinstance(listed, Mapping | Sequence) or not all(isinstance(one, str) for one in (*listed, *values)):
         raise InputError(f"accelerator {short(texts)}: expected texts such as 'h100' and 'batch=8', or a mapping of texts")
+    if isinstance(listed, Mapping):
+        listed = [f"{field}={value}" for field, value in listed.items()]
     found: dict[str, str] = {}
     for text in listed:
         field, equals, value = text.partition("=")

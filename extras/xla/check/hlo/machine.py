@@ -107,25 +107,30 @@ class Machine(Operations):
         raise InputError(f"{operation} {what}is not judged; data are moved by {_listed(MOVES)}, and added by {_listed(SUMS)}")
 
     def _while(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
-        condition, body = operation.blocks
+        body = operation.blocks[1]
         if self.folds and self.fold is None and (done := self._folded(operation, operands, environment)) is not None:
             return done
         carried = list(operands)
         for turn in count():
             spend(10 * PYTHON, f"{operation} and the operations before it")
-            (goes_on,) = self.block(condition, carried, environment)
-            numbers = known(goes_on, f"{operation}: whether it goes on")
-            if goes_on.turns:
-                raise UnfoldableError
-            if (numbers != numbers.flat[0]).any():
-                raise InputError(f"{operation}: devices end it after different numbers of turns")
-            if not numbers.flat[0]:
+            goes_on = self._condition(operation, carried, environment)
+            if not goes_on.array.flat[0]:
                 self.events.sources = goes_on.sources
                 break
             self.events.turns.append((operation, turn))
             carried = self.block(body, carried, environment)
             self.events.turns.pop()
         return [self.traced(operation, one) for one in carried]
+
+    def _condition(self, operation: HloOperation, carried: list[Tensor], environment: Environment) -> Tensor:
+        """Whether a loop goes on, which is the same on all devices."""
+        (goes_on,) = self.block(operation.blocks[0], carried, environment)
+        numbers = known(goes_on, f"{operation}: whether it goes on")
+        if goes_on.turns:
+            raise UnfoldableError
+        if (numbers != numbers.flat[0]).any():
+            raise InputError(f"{operation}: devices end it after different numbers of turns")
+        return goes_on
 
     def _folded(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor] | None:
         """What a loop gives whose first turn stands for all; None where that is not tried. UnfoldableError where it does not."""
@@ -138,11 +143,7 @@ class Machine(Operations):
         while numbers:
             carried = [numbers[place][-1] if place in numbers else one for place, one in enumerate(operands)]
             spend(10 * PYTHON, f"{operation} and the operations before it")
-            (goes_on,) = self.block(condition, carried, environment)
-            flags = known(goes_on, f"{operation}: whether it goes on")
-            if (flags != flags.flat[0]).any():
-                raise InputError(f"{operation}: devices end it after different numbers of turns")
-            if not flags.flat[0]:
+            if not self._condition(operation, carried, environment).array.flat[0]:
                 break
             for place, found in numbers.items():
                 adds = made[body.operations[-1].operands[place]]
