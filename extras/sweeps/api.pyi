@@ -2,5 +2,6 @@
 from certree.extras.sweeps.run.comparison import compare as compare
 from certree.extras.sweeps.run.running import plan_sweep as plan_sweep
 from certree.extras.sweeps.run.running import sweep as sweep
+from certree.extras.sweeps.run.several_networks import compare_networks as compare_networks
 from certree.extras.sweeps.run.specification import sweep_example as sweep_example
 from certree.extras.sweeps.tuning.running import tune as tune

@@ -1,15 +1,16 @@
 """The parts of a network, their cost and their power."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import zip_longest
 
 import numpy as np
 
 from certree.extras.designs.model.floor_plan import FloorPlan
 from certree.extras.designs.model.network_costs import NetworkCosts
+from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology
 
@@ -29,9 +30,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Bill:
-    """The parts of a network at one rate of ports. `energy`: the cost of its power while it is used."""
+    """The parts of a network. `energy`: the cost of its power while it is used."""
 
-    rate: Fraction  # Gb/s of a port
     lines: tuple[Line, ...]
     racks: int
     energy: Fraction
@@ -58,74 +58,91 @@ class Bill:
         """Everything, with energy."""
         return sum((line.cost for line in self.lines), self.energy)
 
-    def document(self) -> dict[str, Any]:
-        """Plain JSON, exact numbers as texts."""
-        return {
-            "port_gigabits_per_second": str(self.rate),
-            "racks": self.racks,
-            "cost": str(self.cost),
-            "energy_cost": str(self.energy),
-            "watts": str(self.watts),
-            "parts": [
-                {
-                    "group": line.group, "what": line.what, "count": line.count, "cost": str(line.cost), "watts": str(line.watts),
-                    "metres": str(line.metres),
-                }
-                for line in self.lines
-            ],
-        }  # fmt: skip
-
 
 def bill_of(topology: Topology, machine: Machine, costs: NetworkCosts) -> Bill:
-    """The bill of a network whose full links have the rate of the machine's. InputError where the model has no part that fits.
+    """The cheapest bill of a network whose full links have the rate of the machine's. InputError where the model has no part that
+    fits.
 
-    A link takes as many cables, and ports at both ends, as its rate needs; links of both directions share them. Every switch is
-    the cheapest one with enough ports, every cable the cheapest one that is long enough. O(links).
+    Either all ports have one rate of the model, and a link takes as many cables as it needs; or each link has ports of the least
+    rate that carries it. Links of both directions share cables. Every switch is the cheapest one with enough ports, as fast as its
+    fastest cable; a slower cable takes a whole port. Every cable is the cheapest one that is long enough. O(links · rates).
     """
     full = Fraction(machine.flit_bytes * machine.clock_hz * 8, 10**9)
-    rate = costs.rate(full)
-    plan, cables = FloorPlan(topology, costs.floor), _cables(topology, full, rate)
-    ports: Counter[int] = Counter()
-    for (a, b), count in cables.items():
-        ports[a] += count
-        ports[b] += count
-    lines = [*_port_lines(topology, ports, costs, rate), *_cable_lines(cables, plan, costs, rate)]
+    plan, rates = FloorPlan(topology, costs.floor), sorted({port.gigabits_per_second for port in costs.ports})
+    bills, refused = [], list[InputError]()
+    for allowed in (rates, *([rate] for rate in rates)):
+        try:
+            bills.append(_bill(topology, full, plan, costs, allowed))
+        except InputError as error:
+            refused.append(error)
+    if not bills:
+        raise refused[0]
+    return min(bills, key=lambda bill: bill.cost)  # the first of those that cost the same
+
+
+def _bill(topology: Topology, full: Fraction, plan: FloorPlan, costs: NetworkCosts, rates: Sequence[Fraction]) -> Bill:
+    """The bill with ports of these rates, ascending."""
+    cables = _cables(topology, full, rates)
+    ports: dict[int, Counter[Fraction]] = {}
+    for ends, each in cables.items():
+        for node in ends:
+            ports.setdefault(node, Counter()).update(each)
+    lines = [*_port_lines(topology, ports, costs), *_cable_lines(cables, plan, costs)]
     watts = sum((line.watts for line in lines), Fraction(0))
-    return Bill(rate, tuple(lines), plan.racks, costs.energy.cost(watts))
+    return Bill(tuple(lines), plan.racks, costs.energy.cost(watts))
 
 
-def _cables(topology: Topology, full: Fraction, rate: Fraction) -> dict[tuple[int, int], int]:
-    """Cables between two nodes, the lower id first: for each link those of its rate, the more of the two directions."""
-    directed: Counter[tuple[int, int]] = Counter()
+def _cables(topology: Topology, full: Fraction, rates: Sequence[Fraction]) -> dict[tuple[int, int], list[Fraction]]:
+    """The rates of the cables between two nodes, the lower id first, descending: each serves a link of both directions."""
+    directed: dict[tuple[int, int], list[Fraction]] = {}
     for tail, head, units in zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True):
-        directed[tail, head] += -(-(full * Fraction(units) / topology.scale) // rate)
-    pairs = {(min(pair), max(pair)) for pair in directed}
-    return {(a, b): max(directed[a, b], directed[b, a]) for a, b in sorted(pairs)}
+        gigabits = full * Fraction(units) / topology.scale
+        rate = next((rate for rate in rates if rate >= gigabits), rates[-1])
+        directed.setdefault((tail, head), []).extend([rate] * -(-gigabits // rate))
+    found = {}
+    for a, b in sorted({(min(pair), max(pair)) for pair in directed}):
+        out, back = (sorted(directed.get(pair, []), reverse=True) for pair in ((a, b), (b, a)))
+        found[a, b] = [max(pair) for pair in zip_longest(out, back, fillvalue=Fraction(0))]
+    return found
 
 
-def _port_lines(topology: Topology, ports: Mapping[int, int], costs: NetworkCosts, rate: Fraction) -> list[Line]:
-    endpoint = costs.port(rate)
-    count = sum(ports[int(node)] for node in topology.endpoints)
-    lines = [Line("ports", f"{rate} Gb/s ports of endpoints", count, count * endpoint.cost, count * endpoint.watts)]
+def _port_lines(topology: Topology, ports: Mapping[int, Mapping[Fraction, int]], costs: NetworkCosts) -> list[Line]:
+    lines = []
+    at_endpoints = Counter[Fraction]()
+    for node in topology.endpoints.tolist():
+        at_endpoints.update(ports.get(node, {}))
+    for rate, count in sorted(at_endpoints.items()):
+        endpoint = costs.port(rate)
+        lines.append(Line("ports", f"{rate} Gb/s ports of endpoints", count, count * endpoint.cost, count * endpoint.watts))
     switches = np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist()
-    kinds = Counter(costs.switch(ports[node], rate) for node in switches if ports[node])
-    for kind, number in sorted(kinds.items(), key=lambda entry: entry[0].ports):
-        what = f"switches of {kind.ports} x {rate} Gb/s"
+    kinds = Counter(costs.switch(sum(ports[node].values()), max(ports[node])) for node in switches if node in ports)
+    for kind, number in sorted(kinds.items(), key=lambda entry: (entry[0].gigabits_per_second, entry[0].ports)):
+        what = f"switches of {kind.ports} x {kind.gigabits_per_second} Gb/s"
         lines.append(Line("switches", what, number, number * kind.cost, number * kind.watts))
     return lines
 
 
-def _cable_lines(cables: Mapping[tuple[int, int], int], plan: FloorPlan, costs: NetworkCosts, rate: Fraction) -> list[Line]:
-    """A line for each medium and length in whole metres, rounded up."""
-    found: dict[tuple[str, int], list[Fraction]] = {}
-    for (a, b), count in cables.items():
+def _cable_lines(cables: Mapping[tuple[int, int], list[Fraction]], plan: FloorPlan, costs: NetworkCosts) -> list[Line]:
+    """A line for each medium, rate and length in whole metres, rounded up."""
+    found: dict[tuple[str, Fraction, int], list[Fraction]] = {}
+    for (a, b), rates in cables.items():
         metres = plan.metres(a, b)
-        cable = costs.cable(metres, rate)
-        totals = found.setdefault((cable.medium, -(-metres // 1)), [Fraction(0)] * 4)
-        each = (Fraction(1), cable.cost + metres * cable.cost_per_metre, cable.watts, metres)
-        for index, value in enumerate(each):
-            totals[index] += count * value
+        for rate, count in Counter(rates).items():
+            cable = costs.cable(metres, rate)
+            totals = found.setdefault((cable.medium, rate, -(-metres // 1)), [Fraction(0)] * 4)
+            each = (Fraction(1), cable.cost + metres * cable.cost_per_metre, cable.watts, metres)
+            for index, value in enumerate(each):
+                totals[index] += count * value
+    several = len({rate for _, rate, _ in found}) > 1
     return [
-        Line("cables", f"{medium} cables up to {metres} m", int(count), cost, watts, length, medium)
-        for (medium, metres), (count, cost, watts, length) in sorted(found.items())
+        Line(
+            "cables",
+            f"{medium} cables {f'of {rate} Gb/s ' if several else ''}up to {metres} m",
+            int(count),
+            cost,
+            watts,
+            length,
+            medium,
+        )
+        for (medium, rate, metres), (count, cost, watts, length) in sorted(found.items())
     ]

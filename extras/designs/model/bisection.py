@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.api.reports.text import counted
 from certree.models.network.topology import NodeKind, Topology
 
 ENUMERATED = 20  # nodes, of which all splits are tried
@@ -37,13 +36,16 @@ class Bisection:
         """Whether it is known."""
         return self.lower == self.upper
 
-    @property
-    def words(self) -> str:
-        """`16 links (exact)`, `12 (embedding) to 16 (best found) links`."""
+    def words(self, rate: Fraction) -> str:
+        """`256 GB/s (exact)`, `192 (embedding) to 256 (best found) GB/s`, for full links of that rate, in GB/s."""
         if self.is_exact:
-            return f"{counted(int(self.lower) if self.lower.denominator == 1 else str(self.lower), 'links')} ({EXACT})"
-        upper = "unknown" if self.upper is None else f"{self.upper} ({FOUND})"
-        return f"{self.lower} ({self.lower_class}) to {upper} links"
+            return f"{_decimal(self.lower * rate)} GB/s ({EXACT})"
+        upper = "unknown" if self.upper is None else f"{_decimal(self.upper * rate)} ({FOUND})"
+        return f"{_decimal(self.lower * rate)} ({self.lower_class}) to {upper} GB/s"
+
+
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):,.6g}"
 
 
 class _Graph:

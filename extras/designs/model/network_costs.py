@@ -93,18 +93,13 @@ class NetworkCosts:
     floor: Floor
     energy: Energy
 
-    def rate(self, gigabits: Fraction) -> Fraction:
-        """The rate of ports that a full link of a network takes: the least one that is as fast, else the fastest."""
-        rates = sorted({port.gigabits_per_second for port in self.ports})
-        return next((rate for rate in rates if rate >= gigabits), rates[-1])
-
     def port(self, rate: Fraction) -> Port:
         """The cheapest port of that rate."""
         return _cheapest([one for one in self.ports if one.gigabits_per_second == rate])
 
     def switch(self, ports: int, rate: Fraction) -> Switch:
-        """The cheapest switch with that many ports of that rate; InputError where the model has none."""
-        found = [one for one in self.switches if one.gigabits_per_second == rate and one.ports >= ports]
+        """The cheapest switch with that many ports of that rate, or of a faster one; InputError where the model has none."""
+        found = [one for one in self.switches if one.gigabits_per_second >= rate and one.ports >= ports]
         if not found:
             raise InputError(f"network costs {self.name}: no switch has {ports} ports of {rate} Gb/s; add one to switches")
         return _cheapest(found)

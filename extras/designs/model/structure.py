@@ -7,22 +7,29 @@ from typing import Any
 import numpy as np
 
 from certree.extras.designs.model.bisection import Bisection, bisection_of
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology
 
 
 @dataclass(frozen=True)
 class Structure:
-    """`least_disjoint`: paths that share no link, between the pair of endpoints that has the fewest; `least_shortest` and
-    `mean_shortest`: shortest paths of a pair."""
+    """`link_rate`: GB/s of a full link; `least_disjoint`: paths that share no link, between the pair of endpoints that has the
+    fewest; `least_shortest` and `mean_shortest`: shortest paths of a pair."""
 
     endpoints: int
     switches: int
     links: int
+    link_rate: Fraction
     diameter_hops: int
     bisection: Bisection
     least_disjoint: int
     least_shortest: int
     mean_shortest: Fraction
+
+    @property
+    def bisection_words(self) -> str:
+        """The bisection in GB/s, with its class."""
+        return self.bisection.words(self.link_rate)
 
     def document(self) -> dict[str, Any]:
         """Plain JSON, exact numbers as texts."""
@@ -32,9 +39,11 @@ class Structure:
             "switches": self.switches,
             "links": self.links,
             "diameter_hops": self.diameter_hops,
-            "bisection": self.bisection.words,
+            "bisection": self.bisection_words,
             "bisection_lower_links": str(self.bisection.lower),
             "bisection_upper_links": None if upper is None else str(upper),
+            "bisection_lower_GBps": float(self.bisection.lower * self.link_rate),
+            "bisection_upper_GBps": None if upper is None else float(upper * self.link_rate),
             "bisection_class": "exact" if self.bisection.is_exact else self.bisection.lower_class,
             "least_disjoint_paths": self.least_disjoint,
             "least_shortest_paths": self.least_shortest,
@@ -42,14 +51,16 @@ class Structure:
         }
 
 
-def structure_of(topology: Topology) -> Structure:
-    """The structure of a network. O(nodes · links) for shortest paths, endpoints maximum flows for disjoint ones, and the costs of
-    `bisection_of`."""
+def structure_of(topology: Topology, machine: Machine) -> Structure:
+    """The structure of a network whose full links have the rate of the machine's.
+
+    O(nodes · links) for shortest paths, endpoints maximum flows for disjoint ones, and the costs of `bisection_of`."""
     least, mean = _shortest_paths(topology)
     return Structure(
         endpoints=len(topology.endpoints),
         switches=int((topology.kind == NodeKind.SWITCH).sum()),
         links=len(topology.src),
+        link_rate=Fraction(machine.flit_bytes * machine.clock_hz, 10**9),
         diameter_hops=topology.diameter[0],
         bisection=bisection_of(topology),
         least_disjoint=_least_disjoint(topology),

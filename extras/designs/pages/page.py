@@ -52,7 +52,7 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
         ("switches", [f"{one.switches:,}" for one in of]),
         ("links, one direction", [f"{one.links:,}" for one in of]),
         ("diameter, hops", [str(one.diameter_hops) for one in of]),
-        ("bisection", [one.bisection.words for one in of]),
+        ("bisection", [one.bisection_words for one in of]),
         ("link-disjoint paths, at least", [str(one.least_disjoint) for one in of]),
         ("shortest paths, least and mean", [f"{one.least_shortest}, {float(one.mean_shortest):.2f}" for one in of]),
     ]

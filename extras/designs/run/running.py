@@ -18,7 +18,7 @@ from certree.extras.designs.model.specification import read_designs
 from certree.extras.designs.model.structure import structure_of
 from certree.extras.designs.run.plan import DesignsPlan
 from certree.extras.designs.run.training_cell import from_grid
-from certree.extras.sweeps.run.cells import run_cells
+from certree.extras.sweeps.run.cells import Seldom, run_cells
 from certree.extras.sweeps.run.measure import FAILED, MISSING
 from certree.extras.workers.store import Store, claim
 from certree.extras.workers.task import TIMED_OUT, Outcome, Task
@@ -42,9 +42,9 @@ def designs(
 
     `specification`: a TOML file, or its fields: `networks`, `collectives`, `sizes`, `method`, and tables `failures`, `sensitivity`
     and `training`. `output`: a folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, and a file for each cell;
-    the same call resumes from it after an interruption. `workers`, `retry` and `progress` as in `sweep`. What is not computed yet,
-    failed or was cut is a row with its status. On an interrupt the folder gets everything for what is done, and `interrupted`
-    receives it, before KeyboardInterrupt goes on.
+    tables and page are rewritten from time to time while cells run. The same call resumes after an interruption. `workers`,
+    `retry` and `progress` as in `sweep`. What is not computed yet, failed or was cut is a row with its status. On an interrupt the
+    folder gets everything for what is done, and `interrupted` receives it, before KeyboardInterrupt goes on.
 
     Raises InputError, before anything runs, for a specification that is malformed or has a combination that cannot work, a part
     that a cost model does not have, and networks of different sizes where they are compared for equal endpoints.
@@ -65,7 +65,8 @@ def designs(
 
     left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
     try:
-        run_cells(map(plan.task, left), len(left), _kept, Workers.of(workers), store, tell, len(plan.keys) - len(left))
+        seldom = Seldom(lambda: write_tables(now()))
+        run_cells(map(plan.task, left), len(left), _kept, Workers.of(workers), store, tell, len(plan.keys) - len(left), seldom)
         tell("writing the page and pictures")
         found = now()
         write_folder(found)
@@ -97,7 +98,9 @@ def _nothing(plan: DesignsPlan, folder: Path, tell: Callable[[str], None]) -> Co
             if not bill.cost:
                 raise InputError(f"network costs {costs}: {name} costs nothing, and no time for the same cost exists; state prices")
     tell("bisections and paths of the networks")
-    return ComparedDesigns(asked, folder, (), {name: structure_of(one) for name, one in asked.networks.items()}, bills)
+    return ComparedDesigns(
+        asked, folder, (), {name: structure_of(one, plan.machines[name]) for name, one in asked.networks.items()}, bills
+    )
 
 
 def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
@@ -130,15 +133,21 @@ def _from_grid(plan: DesignsPlan, cell: DesignCell, rows: list[dict[str, Any]]) 
     return from_grid(cell.workload, plan.asked.networks[cell.network], plan.machines[cell.network], points)
 
 
-def write_folder(found: ComparedDesigns) -> None:
-    """cells.csv, networks.csv, the page and the pictures."""
-    from certree.extras.designs.make.drawing import figure_files  # matplotlib is slow to load
+def write_tables(found: ComparedDesigns) -> None:
+    """cells.csv, networks.csv and the page."""
     from certree.extras.designs.pages.page import designs_page
 
     write_rows(found.rows, found.folder / TABLE)
     network_rows: list[Row] = list(found.network_rows())
     write_atomically(found.folder / NETWORKS, csv_of(network_rows, list(network_rows[0])).encode(), force=True)
-    write_atomically(found.folder / PAGE, designs_page(found).encode(), force=True)  # before the pictures, which take longer
+    write_atomically(found.folder / PAGE, designs_page(found).encode(), force=True)
+
+
+def write_folder(found: ComparedDesigns) -> None:
+    """The tables, the page and then the pictures, which take longer."""
+    from certree.extras.designs.make.drawing import figure_files  # matplotlib is slow to load
+
+    write_tables(found)
     for name, charts in figures(found.charts()).items():
         for suffix, data in figure_files(charts, list(found.structures)).items():
             write_atomically(found.folder / f"{name}{suffix}", data, force=True)

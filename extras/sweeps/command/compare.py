@@ -29,8 +29,9 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.run.comparison import SIZES, compare, require_comparable
+from certree.extras.sweeps.run.comparison import SIZES, compare
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
+from certree.extras.sweeps.run.several_networks import require_all_comparable
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_size
@@ -89,13 +90,7 @@ def compare_command(
     """
     check_output(output, force=force, suffixes=PICTURES, what="a picture")
     if len(asked) > 1:
-        names = [topology.name for topology, _ in asked]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise InputError(f"{twice[0]} is listed twice; name each network once")
-        for topology, collective in asked:  # all of them, before the first one takes its time
-            require_comparable(
-                topology, collective, **{name: options[name] for name in ("sizes", "methods", "baseline", "machine")}
-            )
+        require_all_comparable(asked, **options)  # before the first one takes its time
     done: list[ComparedMethods] = []
 
     def finish(*, interrupted: bool = False) -> None:

@@ -1,5 +1,6 @@
 """Cost models, floor plans and bills: by hand, and what is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 from importlib import resources
 
@@ -9,6 +10,7 @@ from certree.api.settings import machine_for
 from certree.extras.designs.model.bill import bill_of
 from certree.extras.designs.model.floor_plan import FloorPlan
 from certree.extras.designs.model.network_costs import NETWORK_COSTS, load_network_costs
+from certree.extras.designs.model.structure import structure_of
 from certree.models.common.errors import InputError
 from certree.models.network.spec import parse_topology
 
@@ -30,8 +32,42 @@ def test_ring_by_hand():
 def test_switches_and_wide_links():
     found = bill("leafspine:2x1x4@2")
     assert {line.what: line.count for line in found.lines if line.group == "switches"} == {"switches of 16 x 200 Gb/s": 3}
-    # 8 cables of endpoints; a link of capacity 2 is 256 Gb/s: two cables each
+    # 8 cables of endpoints; a link of capacity 2 is 256 Gb/s: two cables each, for one of 400 Gb/s needs dearer switches
     assert found.count_of("cables") == 8 + 2 * 2
+
+
+def test_links_of_several_rates():
+    """One port of 400 Gb/s for a link of 256 costs less than two of 200 where no switch is needed."""
+    found = bill("ring:4,link-capacity=0-1:2")
+    ports = {line.what: line.count for line in found.lines if line.group == "ports"}
+    assert ports == {"200 Gb/s ports of endpoints": 6, "400 Gb/s ports of endpoints": 2}
+    assert {line.what: line.count for line in found.lines if line.group == "cables"} == {
+        "copper cables of 200 Gb/s up to 2 m": 3,
+        "copper cables of 400 Gb/s up to 2 m": 1,
+    }
+
+
+def test_a_slow_cable_takes_a_whole_port():
+    """With no switch of 200 Gb/s, those of 400 serve cables of 200."""
+    costs, topology = load_network_costs("assumed-200g"), parse_topology("switch:8")
+    faster = replace(costs, switches=tuple(one for one in costs.switches if one.gigabits_per_second > 200))
+    found = bill_of(topology, machine_for(topology, None), faster)
+    assert [(line.what, line.count) for line in found.lines if line.group != "cables"] == [
+        ("200 Gb/s ports of endpoints", 8),
+        ("switches of 32 x 400 Gb/s", 1),
+    ]
+
+
+def test_the_unit_of_a_file_decides_nothing():
+    """Links of 32 GB/s are twice those of 16, and bill and bisection are the same."""
+    machine = machine_for(parse_topology("ring:8"), None)
+    twice = replace(machine, clock_hz=2 * machine.clock_hz)
+    costs = load_network_costs("assumed-200g")
+    for network in ("torus:8x8", "fattree:4x4"):
+        one, two = (parse_topology(f"{network}{suffix}") for suffix in ("", ",capacity=2"))
+        assert bill_of(one, twice, costs) == bill_of(two, machine, costs)
+        words = {structure_of(*given).bisection_words for given in ((one, twice), (two, machine))}
+        assert len(words) == 1, words
 
 
 def test_damage_costs_less():

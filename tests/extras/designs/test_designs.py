@@ -70,6 +70,25 @@ def test_what_is_there_after_an_interruption(interrupted):
     assert (found.rankings[0].cells, found.rankings[0].places[0].network) == (1, "full:4")
 
 
+def test_tables_and_page_while_cells_run(tmp_path, monkeypatch):
+    """They have what is done so far; pictures come at the end."""
+    monkeypatch.setattr(cells.Seldom, "SECONDS_BETWEEN_CALLS", 0)
+    monkeypatch.setattr(cells.Seldom, "SHARE", 0)
+    monkeypatch.setattr(cells, "_SECONDS_BETWEEN_LINES", 0)
+    seen = []
+
+    def look(text):
+        if text.startswith("1 of "):
+            frame = pd.read_csv(tmp_path / "cells.csv")
+            seen.extend(
+                [list(frame["status"]), "not run yet" in (tmp_path / "index.html").read_text(), list(tmp_path.glob("*.svg"))]
+            )
+
+    asked = {"networks": ["ring:4", "full:4"], "sizes": ["1KiB"], "method": "multitree"}
+    designs(asked, tmp_path, workers=1, progress=look)
+    assert seen == [["valid", "missing"], True, []]
+
+
 def test_an_interruption_while_pictures_are_drawn(tmp_path, monkeypatch):
     """The page is there before the pictures, and the caller gets what is done."""
     shown, calls = [], []

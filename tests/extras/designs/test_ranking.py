@@ -29,7 +29,7 @@ def known(rows):
     topologies = {name: parse_topology(name) for name in NETWORKS}
     costs = load_network_costs("assumed-200g")
     bills = {name: bill_of(one, machine_for(one, None), costs) for name, one in topologies.items()}
-    return Known(rows, {name: structure_of(one) for name, one in topologies.items()}, bills, "USD")
+    return Known(rows, {name: structure_of(one, machine_for(one, None)) for name, one in topologies.items()}, bills, "USD")
 
 
 def order(found):

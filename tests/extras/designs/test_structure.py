@@ -6,12 +6,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from certree.api.settings import machine_for
 from certree.extras.designs.model import bisection
 from certree.extras.designs.model.bisection import bisection_of
 from certree.extras.designs.model.structure import structure_of
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind
 from tests.verify.build import network
+
+
+def structure(spec):
+    topology = parse_topology(spec)
+    return structure_of(topology, machine_for(topology, None))
 
 
 @pytest.mark.parametrize(
@@ -85,18 +91,18 @@ def test_cables_to_one_switch_and_from_another():
 
 
 def test_one_link_in_words():
-    assert bisection_of(parse_topology("mesh:4")).words == "1 link (exact)"
+    assert bisection_of(parse_topology("mesh:4")).words(Fraction(16)) == "16 GB/s (exact)"
 
 
 def test_large_networks_have_a_bound_with_its_class():
     found = bisection_of(parse_topology("dragonfly:8x4x2@2"))
-    assert found.words == "1536/137 (embedding) to 16 (best found) links"
+    assert found.words(Fraction(1)) == "11.2117 (embedding) to 16 (best found) GB/s"
 
 
 def test_paths():
-    torus = structure_of(parse_topology("torus:4x4"))
+    torus = structure("torus:4x4")
     assert (torus.diameter_hops, torus.least_disjoint, torus.least_shortest) == (4, 4, 1)
     assert torus.mean_shortest == Fraction(64, 15)
-    tree = structure_of(parse_topology("fattree:4x4"))
+    tree = structure("fattree:4x4")
     assert (tree.switches, tree.least_disjoint, tree.least_shortest, tree.mean_shortest) == (8, 1, 1, Fraction(51, 15))
-    assert structure_of(parse_topology("full:4,without-link=0-1")).least_disjoint == 2
+    assert structure("full:4,without-link=0-1").least_disjoint == 2

@@ -11,6 +11,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from certree.api.workers import Workers
+from certree.extras.designs.run.running import designs
 from certree.extras.sweeps.run.running import sweep
 from certree.extras.workers import cluster as cluster_module
 from certree.extras.workers.batch import run_tasks
@@ -66,6 +67,20 @@ def test_the_same_bytes_on_a_cluster(cluster, local, tmp_path):
     done = certree("sweep", written(tmp_path, **FEW, **NO_OTHERS), "-o", tmp_path / "out", "--scheduler", cluster.scheduler_address)
     assert done.code == 0, done
     assert contents(tmp_path / "out") == local
+
+
+def test_designs_on_a_cluster(cluster, tmp_path):
+    """Grid, dead links, other rates and training: the same table as by local processes."""
+    asked = {
+        "networks": ["ring:4", "full:4"], "sizes": ["1KiB", "1MiB"], "method": "multitree", "failures": {"links": [1], "draws": 2},
+        "sensitivity": {"rates": ["2"]}, "training": {"workloads": ["alexnet"], "method": "ring"},
+    }  # fmt: skip
+    tables = []
+    for name, workers in (("local", 1), ("cluster", Workers(scheduler=cluster.scheduler_address))):
+        designs(asked, tmp_path / name, workers=workers)
+        tables.append([(tmp_path / name / table).read_bytes() for table in ("cells.csv", "networks.csv", "index.html")])
+    assert tables[0] == tables[1]
+    assert b"missing" not in tables[0][0]
 
 
 def test_a_worker_that_is_killed_costs_its_cell_only(cluster, local, tmp_path):
