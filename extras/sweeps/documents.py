@@ -17,6 +17,8 @@ PARTS |= {
         time_over_bound? time_over_bound_any_shares?: rational?
         shares?: text
         seconds? bytes_per_second? algbw? busbw? simulated_seconds? time_bound_seconds?: rational?
+        nccl_seconds?: rational
+        nccl_protocol?: text
         optimal_in?: [text]
         gap?: gaps
         engine?: text?

@@ -29,9 +29,9 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.run.comparison import SIZES, compare
+from certree.extras.sweeps.run.comparing.comparison import SIZES, compare
+from certree.extras.sweeps.run.comparing.several_networks import require_all_comparable
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
-from certree.extras.sweeps.run.several_networks import require_all_comparable
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_size
@@ -62,8 +62,9 @@ def _on_networks(function: Callable[..., Any]) -> Callable[..., Any]:
 @_on_networks
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
-@click.option("--baseline", type=click.Path(path_type=Path),
-              help="A schedule, tables, a program, or graphs or a log of NCCL, for the first row of each size.")  # fmt: skip
+@click.option("--baseline", multiple=True,
+              help="For the first rows of each size: a schedule, tables, a program, graphs or a log of NCCL, or nccl-ring,"
+                   " nccl-tree, nccl-nvls.")  # fmt: skip
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="Execution model of the simulation of each cell, if any.")  # fmt: skip
@@ -199,3 +200,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
     ):
         for name, reason in {cell["method"]: cell[kind] for cell in cells if cell.get(kind)}.items():
             note(f"{name}: {what}{reason}")
+    for cell in cells:
+        if "nccl_seconds" in cell:
+            time = f"{seconds_words(cell['nccl_seconds'])} by NCCL's own model, protocol {cell['nccl_protocol']}"
+            note(f"{cell['method']} of {size_words(cell['message_bytes'])}: {time}")

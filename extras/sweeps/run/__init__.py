@@ -2,8 +2,7 @@
 
 - `specification`: what the TOML file says, `example.toml` one; `wanted`: its collectives
 - `faults`: failed links, drawn at random; `plan`: the cells and their keys
-- `comparison`: compare; `several_networks`: the same on several networks
-- `measure`: one cell; `cells`: many on workers, each kept when it is done
+- `comparing`: methods side by side; `measure`: one cell; `cells`: many on workers, each kept when it is done
 - `running`: sweep, and what its folder holds; `estimate`: time before it runs
 - `results`: rows as CSV, Parquet and DataFrames; plots by axis; methods that were compared
 """

@@ -7,7 +7,7 @@ from certree.api.parsing import parse_entry
 from certree.extras.endpoints.model.endpoint import endpoint_of_document
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
-from certree.extras.sweeps.run.comparison import Comparison
+from certree.extras.sweeps.run.comparing.comparison import Comparison
 from certree.extras.sweeps.run.specification import NO_RUN, SEARCHED
 from certree.extras.workers.networks import received
 from certree.models.machine.machine import machine_from_document

@@ -7,7 +7,7 @@ import pytest
 from certree.api.parsing import parse_entry
 from certree.extras.designs.model.cells import GRID, DesignCell
 from certree.extras.designs.model.rows import closed_forms, row_of, timed
-from certree.extras.sweeps.run import comparison
+from certree.extras.sweeps.run.comparing import comparison
 from certree.hw.run import run
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

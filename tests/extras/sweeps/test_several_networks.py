@@ -3,7 +3,7 @@
 import pytest
 
 import certree.api as ct
-from certree.extras.sweeps.run import comparison
+from certree.extras.sweeps.run.comparing import comparison
 
 ASKED = {"sizes": ["1KiB", "1MiB"], "methods": ["ring", "multitree"], "run": None}
 

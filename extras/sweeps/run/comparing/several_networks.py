@@ -6,7 +6,7 @@ from typing import Any
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import silent
-from certree.extras.sweeps.run.comparison import compare, require_comparable
+from certree.extras.sweeps.run.comparing.comparison import compare, require_comparable
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
 from certree.models.common.errors import InputError
 from certree.models.network.topology import Topology

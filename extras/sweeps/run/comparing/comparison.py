@@ -9,7 +9,6 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.api_errors import InvalidScheduleError
-from certree.api.artefacts import Asked, opened_kind
 from certree.api.evidence import add_certificate
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.api.reports.run_report import planned_cycles
@@ -23,6 +22,7 @@ from certree.api.workers import Workers
 from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import run_with_endpoints
+from certree.extras.sweeps.run.comparing.baselines import Baseline, listed, schedule_of, seconds_of_nccl
 from certree.extras.sweeps.run.results.compared import ComparedMethods, outcome_words
 from certree.extras.sweeps.run.run_faults import fault_of
 from certree.extras.workers.batch import outcomes_of
@@ -38,7 +38,6 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
-from certree.models.tables.tables import Tables
 from certree.synth.filling import made_and_options
 from certree.synth.method import Request, load_methods
 from certree.verify.verdict import Quality
@@ -59,7 +58,7 @@ def compare(
     root: int | None = None,
     sizes: Sequence[int | str] | None = None,
     methods: Sequence[str] | None = None,
-    baseline: str | Path | None = None,
+    baseline: Baseline | Sequence[Baseline] | None = None,
     machine: str | Path | Machine | None = None,
     run: str | None = "slotted",
     without_routers: bool = False,
@@ -74,7 +73,8 @@ def compare(
 
     `sizes`: by default SIZES; a demand has one, its own. `methods`: each `name` or `name:option=value:...`; by default all, of a
     demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `baseline`: what runs
-    today, a file with a schedule, a program or NCCL's graphs or log, whose cell comes first at each size. `run`: the execution
+    today, a file with a schedule, a program or NCCL's graphs or log, or the name of one of NCCL's algorithms, or several of these;
+    their cells come first at each size. `run`: the execution
     model of the simulation, "slotted" or "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers.
     `relay`: as in `relayed`. `workers`: as in `sweep`, but one by
     default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
@@ -92,14 +92,14 @@ def compare(
     entries = [parse_entry(name) for name in methods or _all_methods(asked)]  # an unknown one is an error before any work
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     numbers, spread = _numbers(asked, sizes, comparison.machine), Workers.of(workers, 1)
-    first = [] if baseline is None else [comparison.baseline(baseline, size) for size in numbers]
+    first = {size: [comparison.baseline(one, size) for one in listed(baseline)] for size in numbers}
     found: dict[tuple[int, str], dict[str, Any]] = {}
 
     def so_far() -> ComparedMethods:
         rows = [
             cell
-            for index, size in enumerate(numbers)
-            for cell in (*first[index : index + 1], *(found[size, one.text] for one in entries if (size, one.text) in found))
+            for size in numbers
+            for cell in (*first[size], *(found[size, one.text] for one in entries if (size, one.text) in found))
         ]
         return ComparedMethods(topology, asked, comparison.machine, tuple(rows))
 
@@ -118,7 +118,7 @@ def require_comparable(
     collective: Collective,
     sizes: Sequence[int | str] | None,
     methods: Sequence[str] | None,
-    baseline: str | Path | None,
+    baseline: Baseline | Sequence[Baseline] | None,
     machine: str | Path | Machine | None,
 ) -> None:
     """Raise the InputError that `compare` would raise, without making a schedule of a method."""
@@ -126,8 +126,8 @@ def require_comparable(
         parse_entry(name)
     comparison = Comparison(topology, collective, machine_for(topology, machine), 1, 0, None)
     for size in _numbers(collective, sizes, comparison.machine):
-        if baseline is not None:
-            comparison.schedule_of(baseline, size)
+        for one in listed(baseline):
+            comparison.schedule_of(one, size)
 
 
 def _cells(
@@ -214,25 +214,18 @@ class Comparison:
             return cell | {"valid": False, "refuted": str(error)}
         return self._rated(cell | ({"options": added} if added else {}), made, size)
 
-    def baseline(self, path: str | Path, size: int) -> dict[str, Any]:
-        """The schedule of a file at one size; InputError where it is for another network or collective."""
-        cell: dict[str, Any] = {"method": str(path), "message_bytes": size}
-        made = self.schedule_of(path, size)
-        return cell | {"not_applicable": made} if isinstance(made, str) else self._rated(cell, made, size)
+    def baseline(self, baseline: str, size: int) -> dict[str, Any]:
+        """The schedule of a file or a name at one size; InputError where it is for another network or collective."""
+        cell: dict[str, Any] = {"method": baseline, "message_bytes": size}
+        made = self.schedule_of(baseline, size)
+        if isinstance(made, str):
+            return cell | {"not_applicable": made}
+        return self._rated(cell, made, size) | seconds_of_nccl(baseline, made, size, self.machine)
 
-    def schedule_of(self, path: str | Path, size: int) -> AnySchedule | str:
-        """The schedule in a file, or why it is not applicable; InputError where it is for another network or collective."""
-        opened, kind = opened_kind(path)
-        asked = Asked(topology=self.topology, collective=self.collective, size=size, machine=self.machine)
-        try:
-            found = kind.schedule(opened, kind.applicable(asked))
-        except UnsupportedError as error:
-            return str(error)
-        made: AnySchedule = found.schedule if isinstance(found, Tables) else found
-        if (made.topology.digest, made.collective) != (self.topology.digest, self.collective):
-            of = f"{made.collective.words} on {made.topology.name}"
-            raise InputError(f"{path} has {of}; compared is {self.collective.words} on {self.topology.name}")
-        return made
+    def schedule_of(self, baseline: str, size: int) -> AnySchedule | str:
+        """The schedule of a baseline, or why it is not applicable."""
+        request = Request(self.topology, self.collective, size, self.machine, effort=self.effort, seed=self.seed)
+        return schedule_of(baseline, request)
 
     def _rated(self, cell: dict[str, Any], made: AnySchedule, size: int) -> dict[str, Any]:
         """A cell with the verdict on a schedule, its times and bounds."""
