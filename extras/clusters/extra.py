@@ -4,5 +4,5 @@ from certree.models.common.extras import Extra
 
 EXTRA = Extra(
     registries={"import formats": "imports:load_imports"},
-    plug_ins={"network files": ("imports",), "topology families": ("families",), "artefacts": ("running",)},
+    plug_ins={"network files": ("imports",), "topology families": ("families", "modifiers"), "artefacts": ("running",)},
 )

@@ -102,10 +102,10 @@ def _keep(columns: Columns, keep: np.ndarray) -> None:
 @MODIFIERS.register("without-link")
 def without_link(topology: Topology, columns: Columns, value: str) -> None:
     """without-link=A-B removes all parallel links in both directions, A>B one direction."""
-    _keep(columns, ~_links(topology, columns, "without-link", value, value))
+    _keep(columns, ~links_named(topology, columns, "without-link", value, value))
 
 
-def _links(topology: Topology, columns: Columns, modifier: str, value: str, ends: str) -> np.ndarray:
+def links_named(topology: Topology, columns: Columns, modifier: str, value: str, ends: str) -> np.ndarray:
     """Flags of the links that `ends`, A-B or A>B, names; TopologyError for another form, or without such links."""
     match = re.fullmatch(r"([0-9]{1,9})([->])([0-9]{1,9})", ends)
     if match is None:
@@ -161,7 +161,7 @@ def capacity(topology: Topology, columns: Columns, value: str) -> None:
 def link_capacity(topology: Topology, columns: Columns, value: str) -> None:
     """link-capacity=A-B:C gives all parallel links in both directions the capacity C, A>B:C one direction; C may be 1/2."""
     ends, colon, text = value.partition(":")
-    changed = _links(topology, columns, "link-capacity", value, ends if colon else "")
+    changed = links_named(topology, columns, "link-capacity", value, ends if colon else "")
     columns["capacity"][changed] = _capacity(topology, f"link-capacity={value!r}", text)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import TopologyError
+from certree.models.network.families import load_families
 from certree.models.network.families.cabled.cables import Cables
 from certree.models.network.topology import Topology
 
@@ -26,6 +27,12 @@ class Box:
     cables: tuple[tuple[int, int, int], ...]
     interface: int
     unit: int
+
+
+def is_family_of_boxes(name: str) -> bool:
+    """Whether a family takes a number of boxes and a fabric, as `h100[:B[@FABRIC]]`."""
+    families = load_families()
+    return name in families and families.explain(name).startswith(f"{name}[:B[@FABRIC]]")
 
 
 def boxes_of(family: str, arguments: str, box: Box) -> Topology:

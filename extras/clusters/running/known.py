@@ -8,12 +8,12 @@ in each channel.
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
+from certree.extras.clusters.families.fabric import is_family_of_boxes
 from certree.extras.clusters.running.channels import RING, TREE, Channels, through_boxes, trees_through_boxes
 from certree.extras.clusters.running.lowering import running_schedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry
+from certree.models.network.families import load_families
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -62,19 +62,12 @@ def _chains(topology: Topology) -> tuple[list[tuple[int, ...]], int]:
 
 
 def boxes(topology: Topology) -> int:
-    """How many boxes a network has. What its widest links join is a box, if all boxes have equally many endpoints, one after the
-    other; otherwise all endpoints are in one box. O(links)."""
-    import networkx as nx
-
-    wide = topology.capacity == topology.capacity.max(initial=0)
-    graph = nx.Graph()
-    graph.add_nodes_from(topology.endpoints.tolist())
-    graph.add_edges_from(zip(topology.src[wide].tolist(), topology.dst[wide].tolist(), strict=True))
-    box = np.full(len(topology.kind), -1)
-    for number, nodes in enumerate(nx.connected_components(graph)):
-        box[list(nodes)] = number
-    of = box[topology.endpoints]
-    _, first, counts = np.unique(of, return_index=True, return_counts=True)
-    size = int(counts[0])
-    one_by_one = (counts == size).all() and (of == np.repeat(of[np.sort(first)], size)).all()
-    return len(of) // size if one_by_one and size > 1 else 1
+    """How many boxes a network has, by its name or the option of an import, or else 1. UnsupportedError where some GPUs are not
+    there. O(links)."""
+    head, *options = topology.name.split(",")
+    family, _, arguments = head.partition(":")
+    if is_family_of_boxes(family):
+        if len(load_families()[family](arguments).endpoints) != len(topology.endpoints):
+            raise UnsupportedError(f"{topology.name}: some GPUs of {head} are not there; give NCCL's graphs or log")
+        return int(arguments.partition("@")[0] or 1)
+    return int(next((one.removeprefix("boxes=") for one in options if one.startswith("boxes=")), 1))

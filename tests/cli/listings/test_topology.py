@@ -31,7 +31,18 @@ def test_list_names_families_modifiers_and_files():
     words, document = certree("topology", "list"), json_of("topology", "list")
     for text in ("ring:N", "torus:RxC", "mesh:RxC", "hypercube:D", "full:N", "without-link=A-B", ".graphml"):
         assert text in words.out
-    assert sorted(document["modifiers"]) == ["capacity", "link-capacity", "only", "reducing", "without-link", "without-node"]
+    known = [
+        "capacity",
+        "fabric-latency",
+        "latency",
+        "link-capacity",
+        "link-latency",
+        "only",
+        "reducing",
+        "without-link",
+        "without-node",
+    ]
+    assert sorted(document["modifiers"]) == known
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.graphml", "out.graphml.gz"])

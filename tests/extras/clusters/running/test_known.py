@@ -25,7 +25,16 @@ def cells(network, size="1MiB", **asked):
 
 @pytest.mark.parametrize(
     ("network", "count"),
-    [("h100", 1), ("h100:4@switch", 4), ("h100:2", 2), ("nvl72", 1), ("full:6", 1), ("full-mesh:4x4", 1), ("switch:8", 1)],
+    [
+        ("h100", 1),
+        ("h100:4@switch", 4),
+        ("h100:2", 2),
+        ("nvl72", 1),
+        ("full:6", 1),
+        ("full-mesh:4x4", 1),
+        ("switch:8", 1),
+        ("h100:8@leaf4", 8),
+    ],
 )
 def test_boxes(network, count):
     assert boxes(parse_topology(network)) == count
@@ -77,6 +86,7 @@ def test_what_the_model_of_nccl_predicts():
         ("dgx1", "nccl-ring", "some GPUs of a box are nearer than others"),
         ("h100", "nccl-nvls", "no switch that can reduce"),
         ("h100:2", "nccl-ring", "no route from node"),
+        ("h100:2@switch,without-node=3", "nccl-tree", "some GPUs of h100:2@switch are not there"),
     ],
 )
 def test_not_applicable(network, baseline, reason):

@@ -1,0 +1,1 @@
+"""Modifiers of networks: `latencies`, how long data are on the wire of a link, such as one between boxes."""
