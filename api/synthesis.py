@@ -103,11 +103,9 @@ def synthesize(
         raise InputError(f"seeds is {seeds}; allowed: whole numbers from 1")
     if time_limit is not None and (seeds > 1 or not spread.is_one):
         raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
-    if goal is not None and (seeds > 1 or not spread.is_one):
-        raise InputError("a goal is for one search in this process; several seeds or workers go without")
     if seeds > 1 or (not spread.is_one and method == "auto" and asked.demand is None):
         found, interrupted = provided("candidates on workers")(
-            request, load_methods()[method].name, seeds, run, progress or silent, spread
+            request, load_methods()[method].name, seeds, run, progress or silent, spread, goal and (goal, skew, drift)
         )
     else:  # one method with one seed is not cut into parts; auto leaves a demand to one
         found, interrupted = _found(load_methods()[method], request)

@@ -17,6 +17,7 @@ from certree.extras.workers.batch import outcomes_of
 from certree.extras.workers.networks import received, sent
 from certree.extras.workers.task import Task
 from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.models.common.extras import provided
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import machine_from_document
 from certree.models.schedule.symmetric.symmetric_file import any_schedule_document, any_schedule_from_document
@@ -69,6 +70,7 @@ class Spread:
     seeds: int
     run: str
     tell: Callable[[str], None]
+    goal: Sequence[Any] | None = None  # its name, and skew and drift, where there is one
     _found: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     _priced: dict[int, list[_Candidate]] = field(default_factory=dict)
 
@@ -134,6 +136,7 @@ class Spread:
             "method": one.method,
             "options": dict(one.options),
             "run": self.run,
+            "goal": self.goal,
             "order": None if request.order is None else request.order.document,
             "valid_only": self.method == AUTO,
             "bar": self._bar(one) if METHODS[one.method].compares else None,
@@ -273,6 +276,9 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     method, size = load_methods()[arguments["method"]], arguments["size"]
     run = arguments["run"]
     form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
+    if arguments["goal"]:
+        name, skew, drift = arguments["goal"]
+        form = provided("goals")(name, size, machine, skew, drift).form
     names = ("chunks", "steps", "options", "effort", "seed")
     monitor, wanted = Monitor(bar=arguments["bar"]), arguments["order"]
     order = None if wanted is None else wanted_from_document(wanted, collective.ranks_of(topology))
@@ -299,7 +305,13 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def made_by_workers(
-    request: Request, method: str, seeds: int, run: str, tell: Callable[[str], None], workers: Workers
+    request: Request,
+    method: str,
+    seeds: int,
+    run: str,
+    tell: Callable[[str], None],
+    workers: Workers,
+    goal: Sequence[Any] | None = None,
 ) -> tuple[AnySchedule | None, bool]:
     """The schedule of a method, or of auto, by workers; see `Spread.made_by`."""
-    return Spread(request, method, seeds, run, tell).made_by(workers)
+    return Spread(request, method, seeds, run, tell, goal).made_by(workers)

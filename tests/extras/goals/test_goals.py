@@ -86,7 +86,6 @@ def test_what_does_not_reach_a_goal_is_refused(network, method, goal, reason):
         ({"goal": "hardware", "drift": "fast"}, "drift 'fast'; allowed"),
         ({"goal": "hardware", "drift": "-5ppm"}, "from 0 to less than 1"),
         ({"goal": "hardware", "run": "paced"}, "goals with run slotted"),
-        ({"goal": "hardware", "seeds": 2}, "a goal is for one search"),
         ({"drift": "5ppm"}, "a drift is for the goal hardware"),
     ],
 )
@@ -110,3 +109,11 @@ def test_the_command_states_the_price():
     assert Fraction(report["drift_tolerance"]) > 0
     assert "without that goal" in certree(*asked).out.splitlines()[-1]
     assert_bad_input(certree("synthesize", "ring:4", "--for", "hardwar"), "did you mean 'hardware'")
+
+
+@pytest.mark.parametrize(("goal", "asked"), [("rccl", {}), ("hardware", {"method": "packing", "skew": 30, "drift": "10ppm"})])
+def test_workers_change_nothing(goal, asked):
+    here, there = (ct.synthesize("ring:4", size="16KiB", goal=goal, workers=workers, seeds=2, **asked) for workers in (1, 2))
+    assert here.digest == there.digest
+    assert here.provenance == there.provenance
+    assert here.provenance["fastest_cycles"] > 0
