@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.reports.pictures.layout import SPACING, Layout
+from certree.extras.reports.pictures.places import SPACING, Layout
 from certree.models.network.topology import NodeKind, Topology
 
 Point = tuple[float, float]
@@ -33,7 +33,7 @@ class Curves:
         offsets = self._layout.points - start
         along, aside = offsets @ delta / length, offsets @ across
         near = (along > 1) & (along < length - 1) & (np.abs(aside) < self._layout.radius + 3)
-        switched = self._switch[[a, b]].any() and abs(delta[1]) > 1
+        switched = self._switch[[a, b]].any() and abs(delta[1]) > 1 and not self._layout.bows
         if not near.any() or switched:
             return straight
         height = 12 + 0.3 * length if self._layout.rows else 0.5 * SPACING + 0.06 * length

@@ -1,40 +1,24 @@
-"""Positions of the nodes of a network: on its coordinates, in packages, in layers of switches, or in a circle."""
+"""Positions of the nodes of a network: on its coordinates, in packages, in layers of switches, in groups, or in a circle."""
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.reports.pictures.places import RADIUS, SMALL, SPACING, Layout, Points, are_alike, block, on_plane
+from certree.extras.reports.pictures.routers import on_routers
 from certree.models.network.topology import NodeKind, Topology
 
-Points = NDArray[np.float64]
-SPACING = 72.0
 FARTHEST = 4096  # coordinate of a node that stands on it
-RADIUS = 15.0
-SMALL = 11.0
 LABEL_SIZE = 8.5  # of the names of switches
 ROW = 16  # endpoints of one switch that stand side by side; with more, they form a block, and so do other large groups
 TILT = 0.35 * math.pi  # over the nodes of a package: turns their circle so that no two are level
 
 
-@dataclass
-class Layout:
-    """Positions in pixels (shape (nodes, 2), y downwards), node radius, frames (left, top, width, height), and the switches whose
-    endpoints form a block (switch -> its endpoints): one thick cable stands for all of theirs. `stubs`: links between packages
-    that are not neighbours in the picture are drawn as stubs. `below`: links between endpoints of a row bow away from the switches.
-    """
-
-    points: Points
-    radius: float = RADIUS
-    frames: list[tuple[float, float, float, float]] = field(default_factory=list)
-    blocks: dict[int, list[int]] = field(default_factory=dict)
-    packages: NDArray[np.int64] | None = None  # (row, column) of every node's package
-    rows: bool = False
-
-
 def lay_out(topology: Topology) -> Layout:
     """The layout that suits the network. O(nodes + links) apart from sorting."""
+    if (found := on_routers(topology)) is not None:
+        return found
     coordinates = topology.coordinates if _are_places(topology.coordinates) else None
     direct = topology.is_direct
     if coordinates is not None and coordinates.shape[1] == 3:
@@ -42,7 +26,7 @@ def lay_out(topology: Topology) -> Layout:
     if coordinates is not None and direct and coordinates.shape[1] == 1:
         return _line_or_circle(topology)
     if coordinates is not None and direct:
-        return Layout(_plane(coordinates)[:, ::-1] * SPACING)
+        return Layout(on_plane(coordinates)[:, ::-1] * SPACING)
     if direct:
         return _circle(len(topology.kind))
     sides = _two_sides(topology)
@@ -54,17 +38,6 @@ def _are_places(coordinates: NDArray[np.int32] | None) -> bool:
     if coordinates is None or not 0 <= coordinates.min() <= coordinates.max() < FARTHEST:
         return False
     return len(np.unique(coordinates, axis=0)) == len(coordinates)
-
-
-def _plane(coordinates: NDArray[np.int32]) -> Points:
-    """Two columns from any number: the first half of them counts rows, the second half columns."""
-    if coordinates.shape[1] == 2:
-        return coordinates.astype(np.float64)
-    sizes = coordinates.max(axis=0) + 1
-    half = coordinates.shape[1] // 2
-    row = np.ravel_multi_index(tuple(coordinates[:, :half].T), tuple(sizes[:half]))
-    column = np.ravel_multi_index(tuple(coordinates[:, half:].T), tuple(sizes[half:]))
-    return np.stack([row, column], axis=1).astype(np.float64)
 
 
 def _circle(count: int) -> Layout:
@@ -169,52 +142,64 @@ def _heights(topology: Topology) -> NDArray[np.int64]:
 
 
 def _layers(topology: Topology) -> Layout:
-    """Endpoints at the bottom, grouped by their switch, and a row of switches for each further hop upwards."""
+    """Endpoints at the bottom, grouped by their switch, and a row of switches for each further hop upwards.
+
+    Where some switches join groups and others are inside of one, as in boxes of GPUs, the first stand above the others, and a group
+    has a frame."""
     height = _heights(topology)
-    points = np.zeros((len(topology.kind), 2))
-    layout = Layout(points, rows=True)
+    layout = Layout(np.zeros((len(topology.kind), 2)), rows=True)
     single = np.bincount(topology.src, minlength=len(topology.kind)) == 1
     groups = _groups(topology)
     limit = ROW // 2 if max(len(group) for _, group in groups) > ROW else ROW
     at = 0.0
     for home, group in groups:
-        if (
-            home >= 0
-            and len(group) > limit
-            and single[group].all()
-            and len(set(topology.capacity[_links_of(topology, group)])) == 1
-        ):
+        if home >= 0 and len(group) > limit and are_alike(topology, group):
             across = math.ceil(math.sqrt(len(group) / 1.5))
-            for index, node in enumerate(group):
-                points[node] = (at + (index % across + 0.5) * 2.5 * SMALL, (index // across) * 2.5 * SMALL)
-            down = (len(group) - 1) // across + 1
-            layout.frames.append((at - 3, -1.25 * SMALL - 5, across * 2.5 * SMALL + 6, down * 2.5 * SMALL + 10))
-            layout.blocks[home] = group
+            block(layout, home, group, (at, 0.0), across)
             layout.radius = SMALL
             at += across * 2.5 * SMALL + 26
         else:
             for index, node in enumerate(group):
-                points[node] = (at + (index + 0.5) * 2.6 * RADIUS, 0)
+                layout.points[node] = (at + (index + 0.5) * 2.6 * RADIUS, 0)
             at += len(group) * 2.6 * RADIUS + 22
     drop = max(1.5 * SPACING, at / (9 if single[topology.endpoints].all() else 4))
+    inside = _inside_groups(topology, height, groups)
+    if len(inside):
+        drop /= 2
+        height = np.where((height == 0) | np.isin(np.arange(len(height)), inside), height, height + 1)
+    _place_rows(layout.points, topology, height, drop, at)
+    for _, group in groups if len(inside) else []:
+        nodes = [*group, *(switch for switch in inside if set(_below(topology, height, switch).tolist()) <= set(group))]
+        low, high = layout.points[nodes].min(axis=0) - 1.5 * RADIUS, layout.points[nodes].max(axis=0) + 1.5 * RADIUS
+        layout.frames.append((float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1])))
+    return layout
+
+
+def _inside_groups(topology: Topology, height: NDArray[np.int64], groups: list[tuple[int, list[int]]]) -> list[int]:
+    """The switches of the first row whose endpoints are all in one group; none where all of them are, or no switch is."""
+    group = np.full(len(topology.kind), -1)
+    for number, (_, nodes) in enumerate(groups):
+        group[nodes] = number
+    row = np.flatnonzero(height == 1).tolist()
+    found = [switch for switch in row if len(set(group[_below(topology, height, switch)].tolist())) == 1]
+    return found if len(found) < len(row) else []
+
+
+def _place_rows(points: Points, topology: Topology, height: NDArray[np.int64], drop: float, width: float) -> None:
+    """Each switch above the middle of what is below it, as far as there is room."""
     longest = max((len(label) for label in topology.labels or ()), default=0)
     room = max(3.2 * RADIUS, 0.7 * LABEL_SIZE * longest)
     for level in range(1, int(height.max()) + 1):
         row = np.flatnonzero((height == level) & (topology.kind == NodeKind.SWITCH)).tolist()
         wanted = [float(np.mean(points[_below(topology, height, node), 0])) for node in row]
-        for node, x in zip(row, _spread(wanted, at, room), strict=True):
+        for node, x in zip(row, _spread(wanted, width, room), strict=True):
             points[node] = (x, -level * drop)
-    return layout
-
-
-def _links_of(topology: Topology, nodes: list[int]) -> NDArray[np.bool_]:
-    return np.asarray(np.isin(topology.src, nodes) | np.isin(topology.dst, nodes))
 
 
 def _below(topology: Topology, height: NDArray[np.int64], node: int) -> NDArray[np.int32]:
-    """The neighbours of a switch that are one level lower."""
+    """The neighbours of a switch that are lower."""
     near = topology.dst[topology.src == node]
-    return np.asarray(near[height[near] == height[node] - 1])
+    return np.asarray(near[height[near] < height[node]])
 
 
 def _spread(wanted: list[float], width: float, room: float) -> list[float]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from certree.extras.reports.pictures.curves import Curves, Point
-from certree.extras.reports.pictures.layout import LABEL_SIZE, Layout, lay_out
+from certree.extras.reports.pictures.layout import LABEL_SIZE, lay_out
+from certree.extras.reports.pictures.places import Layout
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import TopologyError
 from certree.models.network.topology import NodeKind, Topology
@@ -171,11 +172,13 @@ class _Drawing:
         capacities = [self.pairs[node, home] for node in group if (node, home) in self.pairs]
         if not capacities:
             return
-        self.sheet.path([(x, y), (middle, top)], stroke=LINK, stroke_width=5)
-        self.sheet.path([(x, y), (middle, top)], stroke="#ffffff", stroke_width=1.4)
-        self.sheet.text(
-            (x + middle) / 2 + 6, (y + 2 * top) / 3, f"{len(capacities)} × {capacities[0]}", size=10, anchor="start", fill=INK
-        )
+        end, text = (middle, top), ((x + middle) / 2 + 6, (y + 2 * top) / 3)
+        if self.layout.bows:  # to the nearest corner of the frame, and the words below it
+            bottom = max(float(self.layout.points[node][1]) for node in group) + 1.25 * self.layout.radius
+            end, text = (min(float(self.layout.points[node][0]) for node in group), top), (middle - 10, bottom + 15)
+        self.sheet.path([(x, y), end], stroke=LINK, stroke_width=5)
+        self.sheet.path([(x, y), end], stroke="#ffffff", stroke_width=1.4)
+        self.sheet.text(*text, f"{len(capacities)} × {capacities[0]}", size=10, anchor="start", fill=INK)
 
     def _node(self, node: int) -> None:
         x, y = (float(v) for v in self.layout.points[node])

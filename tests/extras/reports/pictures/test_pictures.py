@@ -19,6 +19,9 @@ NETWORKS = [
     "dgx2", "switch:16", "fattree:8x8", "bigraph:4x16", "leafspine:4x2x8@2", "tree:3+4@5", "ss:32", "sym384", "cdc384",
     "switch-fc:2x2x4x3", "ss:24,without-node=0", "sym384,without-node=383", "switch-fc:3x3x8x8", "hier-torus:3x3x4",
     "ace-torus:4x4x4", "ace-alltoall:4x4", "mesh:4x4,without-node=5,without-link=0-1",
+    "hyperx:4x4@4", "hyperx:3x3x2@5", "hyperx:4x4", "hyperx:4@2,link-capacity=0-8:2", "dragonfly:8x4x2@2", "dragonfly:9x4x2",
+    "dragonfly:3x2x1@9", "slimfly:5@4", "jellyfish:16x4x1@4", "jellyfish:16x4x1",
+    "h100:4", "h100:4@leaf2/2", "nvl72:2", "mi300x:2",
 ]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 
