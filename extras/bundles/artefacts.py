@@ -7,18 +7,19 @@ from certree.api.artefacts import Artefact, Asked, Checked, artefact
 from certree.extras.bundles.check.checking import require_valid, verify_bundle
 from certree.extras.bundles.check.documents import ITEM, bundle_report, bundle_words
 from certree.extras.bundles.evidence import TRUST
-from certree.extras.bundles.model.bundle import FRONTIER, SUFFIX, load_bundle, starts_as_bundle
-from certree.extras.bundles.reading import frontier
+from certree.extras.bundles.model.bundle import FRONTIER, JOINT, SUFFIX, load_bundle, starts_as_bundle
+from certree.extras.bundles.reading import frontier, joint
 from certree.models.common.files import Opened
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
+MEMBERS = {"frontier": FRONTIER, "joint-schedule": JOINT}  # what `import` takes out, by the kind of the bundle
 _OWN = "a bundle states its size and machine; others do not apply"
 
 
 @artefact("bundle")
 class BundleFile(Artefact):
-    """A bundle of evidence: a schedule or a frontier with everything that shows that it is right."""
+    """A bundle of evidence: a schedule, a frontier or a joint schedule with everything that shows that it is right."""
 
     is_more = True
     own_endings = (SUFFIX,)
@@ -35,8 +36,10 @@ class BundleFile(Artefact):
         return starts_as_bundle(opened.start)
 
     def load(self, opened: Opened, asked: Asked) -> Any:
-        """The schedule in it, or the document of its frontier; `ct.read_bundle` returns the bundle itself."""
+        """The schedule or joint schedule in it, or the document of its frontier; `ct.read_bundle` returns the bundle itself."""
         bundle = load_bundle(opened)
+        if bundle.kind == "joint-schedule":
+            return joint(bundle)
         return bundle.schedule if bundle.kind == "schedule" else frontier(bundle)
 
     def schedule(self, opened: Opened, asked: Asked) -> AnySchedule:
@@ -50,13 +53,13 @@ class BundleFile(Artefact):
         verdict = verify_bundle(bundle, trust=trust, topology=asked.topology, collective=asked.collective, tell=asked.tell)
         result = None
         if verdict.valid:
-            result = bundle.members[FRONTIER] if bundle.kind == "frontier" else bundle.schedule
+            result = bundle.schedule if bundle.kind == "schedule" else bundle.members[MEMBERS[bundle.kind]]
         then = ("import", opened.path, "-o", "schedule.json")
         return Checked(verdict, lambda tell: bundle_report(verdict), bundle_words, "bundle", then, result=result)
 
     def import_suffixes(self, opened: Opened) -> tuple[str, ...]:
-        """Frontiers are JSON, zipped or not."""
-        return SUFFIXES[:2] if load_bundle(opened).kind == "frontier" else SUFFIXES
+        """Frontiers and joint schedules are JSON, zipped or not."""
+        return SUFFIXES if load_bundle(opened).kind == "schedule" else SUFFIXES[:2]
 
     def require_valid(self, checked: Checked) -> AnySchedule:
         """The schedule in a valid bundle; InvalidBundleError with the first item that failed."""

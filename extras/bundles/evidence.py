@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from certree.api.settings import Tell, silent
 from certree.extras.bundles import reading
 from certree.extras.bundles.model.bundle import Bundle, Item
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry, import_folder
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -47,7 +48,7 @@ class ItemResult:
 @dataclass(frozen=True, eq=False)
 class Source:
     """What a bundle is made of: a certified schedule that records its size and machine, with `tables` where it has some, else
-    `no_tables`, the reason; or the document of a checked frontier.
+    `no_tables`, the reason; or the document of a checked frontier; or a checked joint schedule.
 
     `runs`: the modes that are simulated, `without_routers` or with them. `tla`: whether TLC runs. `tell` receives a line now and
     then.
@@ -57,6 +58,7 @@ class Source:
     tables: Tables | None = None
     no_tables: str = ""
     frontier: Mapping[str, Any] | None = None
+    joint: JointSchedule | None = None
     format: str = "readmemh"
     runs: tuple[str, ...] = ("slotted",)
     without_routers: bool = False
@@ -65,7 +67,9 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """`schedule` or `frontier`."""
+        """One of KINDS."""
+        if self.joint is not None:
+            return "joint-schedule"
         return "frontier" if self.schedule is None else "schedule"
 
     @property
@@ -88,6 +92,11 @@ class Opened:
     def verdict(self) -> Verdict:
         """The verdict on the schedule and its certificate."""
         return verify_schedule(self.bundle.schedule)
+
+    @cached_property
+    def joint(self) -> JointSchedule:
+        """The joint schedule of the bundle."""
+        return reading.joint(self.bundle)
 
     @cached_property
     def tables(self) -> Tables | None:

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from certree.extras.bundles.model.bundle import FRONTIER, Bundle, load_bundle
+from certree.extras.bundles.model.bundle import FRONTIER, JOINT, Bundle, load_bundle
+from certree.extras.joint.model.joint_file import joint_from_document
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.hw.tables.directory import tables_of_files
 from certree.models.common.errors import InputError
 from certree.models.tables.tables import Tables
@@ -62,3 +64,8 @@ def model_checks(bundle: Bundle) -> dict[str, Any] | None:
 def frontier(bundle: Bundle) -> Any:
     """The document of a frontier with its proofs; InputError for a bundle of a schedule."""
     return bundle.document(FRONTIER)
+
+
+def joint(bundle: Bundle) -> JointSchedule:
+    """The joint schedule; InputError for a bundle of something else, ScheduleFormatError for one that is malformed."""
+    return joint_from_document(bundle.document(JOINT), f"{bundle.source}: {JOINT}")

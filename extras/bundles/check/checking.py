@@ -10,7 +10,8 @@ from certree.api.settings import Tell, silent
 from certree.extras.bundles.evidence import TRUST, Evidence, ItemResult, Opened, Status, load_evidence
 from certree.extras.bundles.model.bundle import PAGE, Bundle, load_bundle
 from certree.extras.bundles.page import page
-from certree.extras.bundles.reading import frontier
+from certree.extras.bundles.reading import frontier, joint
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import CertreeError, InputError, ToolMissingError, unknown_name
 from certree.models.common.files import sha256
 from certree.models.common.shown import Shown
@@ -113,10 +114,12 @@ def _checked(name: str, evidence: Evidence, opened: Opened) -> Iterator[ItemResu
         yield ItemResult(name, Status.FAILED, str(error))
 
 
-def subject_of(bundle: Bundle) -> AnySchedule | Question | None:
-    """What has the network and the collective of a bundle: its schedule, or the question of its frontier; None where they cannot be
-    read."""
+def subject_of(bundle: Bundle) -> AnySchedule | Question | JointSchedule | None:
+    """What has the network of a bundle, and the collective where it is of one: its schedule, the question of its frontier, or its
+    joint schedule; None where they cannot be read."""
     try:
+        if bundle.kind == "joint-schedule":
+            return joint(bundle)
         return bundle.schedule if bundle.kind == "schedule" else read_frontier(frontier(bundle), bundle.source)[0]
     except CertreeError:
         return None
@@ -128,7 +131,11 @@ def _as_asked(opened: Opened, topology: Topology | None, collective: Collective 
     if subject is not None and topology is not None and not topology.is_network_of(subject.topology):
         told = f"the bundle is for {network_text(subject.topology)}, which is not {network_text(topology)} link by link"
         yield ItemResult("topology", Status.FAILED, told)
-    if subject is not None and collective is not None and collective != subject.collective:
+    if subject is None or collective is None:
+        return
+    if isinstance(subject, JointSchedule):
+        raise InputError(f"{opened.bundle.source}: a joint schedule states the collectives; it is not checked for one")
+    if collective != subject.collective:
         raise InputError(f"{opened.bundle.source}: the collective is {subject.collective.words}, not {collective.words}")
 
 

@@ -65,7 +65,7 @@ def bundle_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Write a schedule, tables directory or frontier with all its evidence as one file, read it back and re-check it.
+    """Write a schedule, tables, a frontier or a joint schedule with all its evidence as one file, read it back and re-check it.
 
     The evidence: the certificate with bounds and proofs, the tables, simulated runs, results of TLC, and a page that says how to
     re-check everything. `certree verify` re-checks the file, offline and without a solver. The same input gives the same bytes.

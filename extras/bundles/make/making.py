@@ -1,7 +1,7 @@
 """Bundles of evidence: collected, written, read back and re-checked."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,9 @@ from certree.extras.bundles.evidence import Source, load_evidence
 from certree.extras.bundles.model.bundle import PAGE, SUFFIX, Bundle, Item, bundle_of
 from certree.extras.bundles.page import page
 from certree.extras.frontiers.make.frontiers import FoundFrontier
+from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.model.joint_file import as_joint, is_joint
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.hw.engines.runs import MODES, check_known
 from certree.hw.formats import load_formats
 from certree.hw.run import through_files
@@ -32,7 +35,7 @@ from certree.verify.checker import verify_schedule
 
 
 def bundle(
-    source: str | Path | AnySchedule | Tables | FoundFrontier,
+    source: str | Path | AnySchedule | Tables | JointSchedule | FoundFrontier,
     path: str | Path,
     *,
     topology: Network | None = None,
@@ -48,13 +51,14 @@ def bundle(
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> BundleVerdict:
-    """Write a schedule or a frontier with all its evidence as one file, read it back and re-check it. Returns the result.
+    """Write a schedule, a frontier or a joint schedule with all its evidence as one file, read it back and re-check it. Returns the
+    result.
 
-    `source`: a schedule, tables, a frontier, or the path of one; `topology`, `collective`, `root` and `route` as in `verify`. A
-    schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and multitree; the
-    schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and "paced",
-    `without_routers` as in `simulate`. `tla`: whether TLC checks the models, and tables that are small enough. `progress` receives
-    a line for each model that TLC has checked. The same input gives the same bytes.
+    `source`: a schedule, tables, a frontier, a joint schedule, or the path of one; `topology`, `collective`, `root` and `route` as
+    in `verify`. A schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and
+    multitree; the schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and
+    "paced", `without_routers` as in `simulate`. `tla`: whether TLC checks the models, and tables that are small enough. `progress`
+    receives a line for each model that TLC has checked. The same input gives the same bytes.
 
     Raises InvalidScheduleError for a schedule that breaks rules, InputError for a path that does not end in .certree or exists
     (unless `force`), for an invalid frontier and for options that do not apply, ToolMissingError without Java or TLC (unless `tla`
@@ -75,6 +79,9 @@ def bundle(
         check_known("run mode", mode, MODES)
     if isinstance(source, FoundFrontier) or (isinstance(source, str | Path) and _is_frontier(source)):
         wanted = _frontier_source(source, topology, collective, root, size, machine)
+    elif isinstance(source, JointSchedule) or is_joint(source):
+        stated = {"collective": collective, "root": root, "route": route, "size": size, "machine": machine}
+        wanted = replace(_joint_source(source, topology, stated, runs), format=format)
     else:
         wanted = _schedule_source(source, topology, collective, root, route, size, machine)
         wanted = replace(wanted, format=format, runs=tuple(runs), without_routers=without_routers, tla=tla)
@@ -154,3 +161,18 @@ def _frontier_source(
     if not verdict.valid:
         raise InputError(f"{source}: the frontier is invalid: {verdict.violations[0].rule}: {verdict.violations[0].message}")
     return Source(frontier=verdict.document)
+
+
+def _joint_source(source: object, topology: Network | None, stated: Mapping[str, object], runs: Sequence[str]) -> Source:
+    """A valid joint schedule."""
+    for name, value in stated.items():
+        if value is not None:
+            raise InputError(f"a joint schedule states its collectives, size and machine; {name} does not apply")
+    if tuple(runs) not in ((), MODES[:1]):
+        raise InputError(f"joint schedules run in their slots; allowed runs: {MODES[0]}")
+    taken = as_joint(source)
+    verdict = verify_joint(taken, None if topology is None else parsing.topology(topology))
+    if not verdict.valid:
+        first, where = verdict.violations[0], source if isinstance(source, str | Path) else "the source"
+        raise InputError(f"{where}: the joint schedule is invalid: {first.rule}: {first.message}")
+    return Source(joint=taken, runs=tuple(runs))

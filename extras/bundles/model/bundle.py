@@ -1,6 +1,7 @@
 """A bundle: members, and a manifest that says to which item of evidence each belongs.
 
-    {"format": "certree-bundle", "version": 1, "kind": "schedule" | "frontier", "made_with": {"certree": "...", "python": "..."},
+    {"format": "certree-bundle", "version": 1, "kind": "schedule" | "frontier" | "joint-schedule",
+     "made_with": {"certree": "...", "python": "..."},
      "items": [{"name": "schedule", "members": ["schedule.json"]}, {"name": "tables", "absent": "why there are none"}, ...],
      "members": {"RECHECK.md": {"bytes": 2000, "sha256": "..."}, ...}}
 
@@ -24,8 +25,8 @@ from certree.models.schedule.symmetric.symmetric_file import any_schedule_from_d
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 FORMAT, VERSION, SUFFIX = "certree-bundle", 1, ".certree"
-MANIFEST, PAGE, SCHEDULE, FRONTIER = "bundle.json", "RECHECK.md", "schedule.json", "frontier.json"
-KINDS = ("schedule", "frontier")
+MANIFEST, PAGE, SCHEDULE, FRONTIER, JOINT = "bundle.json", "RECHECK.md", "schedule.json", "frontier.json", "joint.json"
+KINDS = ("schedule", "frontier", "joint-schedule")
 _KEYS = ("kind", "made_with", "items", "members")
 
 
@@ -46,8 +47,8 @@ class Item:
 class Bundle(Shown):
     """A bundle that was read: its form and the hashes of its members are right; nothing else has been checked.
 
-    `kind`: what it is about, a "schedule" or a "frontier". `made_with`: versions, as stated. `members`: contents by name, without
-    the manifest. `source`: the name of the file, for messages.
+    `kind`: what it is about, a "schedule", a "frontier" or a "joint-schedule". `made_with`: versions, as stated. `members`:
+    contents by name, without the manifest. `source`: the name of the file, for messages.
 
     Readers of stored results take what they need: `schedule` (with its certificate), `document(name)` of a JSON member,
     `under(folder)` of several members; `certree.extras.bundles.reading` gives tables, runs and model checks as objects.
@@ -84,7 +85,7 @@ class Bundle(Shown):
 
     @cached_property
     def schedule(self) -> AnySchedule:
-        """The schedule, with its certificate. InputError for a bundle of a frontier and for a member that is not a schedule."""
+        """The schedule, with its certificate. InputError for bundles of anything else and for a member that is not a schedule."""
         if self.kind != "schedule":
             raise InputError(f"{self.source} is a bundle of a {self.kind}, not of a schedule")
         return any_schedule_from_document(self.document(SCHEDULE), f"{self.source}: {SCHEDULE}")

@@ -26,7 +26,7 @@ class _Member(TypedDict):
 class Bundle(TypedDict):
     """bundle.json, the manifest of a bundle of evidence."""
 
-    kind: Annotated[Literal["schedule", "frontier"], "what the bundle is about"]
+    kind: Annotated[Literal["schedule", "frontier", "joint-schedule"], "what the bundle is about"]
     made_with: Annotated[dict[str, str], "versions of certree and Python, as stated by who made it"]
     items: Annotated[list[_Present | _Absent], "each kind of evidence, with its members or with the reason why there is none"]
     members: Annotated[dict[str, _Member], "every member but bundle.json itself, in the order of the archive"]

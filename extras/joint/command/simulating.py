@@ -1,6 +1,5 @@
 """Runs of joint schedules, which `certree simulate` calls."""
 
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ from click.core import ParameterSource
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.extras.joint.model.joint_file import load_joint
-from certree.extras.joint.run.joint_run import run_joint
+from certree.extras.joint.run.joint_run import joint_run_document, run_joint
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 
@@ -26,16 +25,7 @@ def simulate_joint(context: click.Context, opened: Opened) -> int:
     joint = load_joint(opened)
     with working("simulating") as tell:
         done = run_joint(joint, "fast" if asked["engine"] == "auto" else asked["engine"], now_and_then(tell, joint.cycles))
-    document: dict[str, Any] = {
-        "topology": joint.topology.name,
-        "machine": joint.machine.name,
-        "engine": done.engine,
-        "seconds": str(Fraction(done.cycles, joint.machine.clock_hz)),
-        "data_ok": done.data_ok,
-        "stall": list(done.stall),
-        **{name: getattr(done, name) for name in ("cycles", "closed_form_cycles", "contention_cycles", "late", "messages")},
-        **{name: getattr(done, name) for name in ("router_effect", "wrong")},
-    }
+    document = joint_run_document(joint, done)
     show(document, _words, kind="joint-run", as_json=asked["as_json"])
     return 0 if done.holds else 1
 

@@ -9,7 +9,7 @@ from certree.extras.joint.model.collective_list import MOST, MOST_CYCLES, MOST_W
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.errors import ScheduleFormatError, located
 from certree.models.common.fields import Fields
-from certree.models.common.files import Opened, canonical_json, read_json, require_suffix, write_atomically
+from certree.models.common.files import Opened, as_opened, canonical_json, read_json, require_suffix, write_atomically
 from certree.models.common.quantities import MAX_SIZE
 from certree.models.fine.rebooking import MAX_SLOTS
 from certree.models.machine.machine import machine_document, read_machine
@@ -67,6 +67,19 @@ def save_joint(joint: JointSchedule, path: str | Path, *, force: bool = False) -
 def load_joint(file: Path | Opened) -> JointSchedule:
     """The joint schedule in a file; ScheduleFormatError says what is wrong and where."""
     return joint_from_document(read_json(file), str(file))
+
+
+def is_joint(source: object) -> bool:
+    """Whether a source is a joint schedule, or the path of one."""
+    return isinstance(source, JointSchedule) or (isinstance(source, str | Path | Opened) and as_opened(source).format == FORMAT)
+
+
+def as_joint(source: object) -> JointSchedule:
+    """The joint schedule that a source is, or that is in the file at its path."""
+    if isinstance(source, JointSchedule):
+        return source
+    assert isinstance(source, str | Path | Opened)
+    return load_joint(as_opened(source))
 
 
 def joint_from_document(document: Any, where: str) -> JointSchedule:

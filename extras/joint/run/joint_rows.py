@@ -4,7 +4,9 @@ Rows of a node are in the order of the cycles in which they fire. Each row, mess
 each collective has cells of its own in the memory of every node, and sums that take as long as its chunks.
 """
 
+import csv
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from certree.hw.core_calls import narrowed
 from certree.hw.engines.core_program import Program
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.tables.lowering import lower
+from certree.models.common.columns import numbered
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.clocks import Clocks
 from certree.models.network.routing import DIRECT
@@ -74,6 +77,23 @@ class JointRows(Rows):
         """A row in words: its number, its collective, the cycle in which it fires."""
         tag = self.joint.parts[int(self.tag_of_row[row])].name
         return f"row {self.node_of(row)[1]} ({tag}, cycle {self.rows['row_step'][row]})"
+
+
+def tags_csv(joint: JointSchedule, tables: Sequence[Tables]) -> bytes:
+    """The rows of all nodes as CSV: the node, the number of the row in its table of all collectives, the cycle from the opening of
+    the first slot in which it fires, its collective, and its number among the rows of that in the node. O(rows log rows)."""
+    rows = JointRows(joint, tables)
+    node = _nodes(rows.rows["row_begin"])
+    place = np.arange(len(node)) - rows.rows["row_begin"].astype(np.int64)[node]
+    own = numbered(node * len(tables) + rows.tag_of_row)
+    names = [part.name for part in joint.parts]
+    text = StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("node", "row", "cycle", "collective", "row of collective"))
+    columns = (node, place, rows.rows["row_step"], rows.tag_of_row, own)
+    for at, number, cycle, tag, among in zip(*(column.tolist() for column in columns), strict=True):
+        lines.writerow((at, number, cycle, names[tag], among))
+    return text.getvalue().encode()
 
 
 class _Joined:

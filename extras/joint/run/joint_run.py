@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +75,20 @@ def run_joint(joint: JointSchedule, engine: str = "fast", progress: Callable[[in
         stall,
         _router_effect(tables, counted["contention_cycles"], counted["late"]),
     )
+
+
+def joint_run_document(joint: JointSchedule, done: JointRun) -> dict[str, Any]:
+    """The document of a run, of the kind `joint-run`."""
+    return {
+        "topology": joint.topology.name,
+        "machine": joint.machine.name,
+        "engine": done.engine,
+        "seconds": str(Fraction(done.cycles, joint.machine.clock_hz)),
+        "data_ok": done.data_ok,
+        "stall": list(done.stall),
+        **{name: getattr(done, name) for name in ("cycles", "closed_form_cycles", "contention_cycles", "late", "messages")},
+        **{name: getattr(done, name) for name in ("router_effect", "wrong")},
+    }
 
 
 def _factor(number: int) -> np.uint64:

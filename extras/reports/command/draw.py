@@ -65,7 +65,7 @@ def draw_command(
     output: Path,
     force: bool,
 ) -> None:
-    """Draw SUBJECT: a schedule file, a CSV (with --topology and --collective), tables, a network, or a trace of simulate.
+    """Draw SUBJECT: a schedule, a CSV (with --topology and --collective), tables, a joint schedule, a network, a trace of simulate.
 
     Views of a schedule: spacetime (channels over time, a colour per chunk), trees, load (how busy each channel is), reductions (the
     reduction units over time), bound (the witness of its certificate), violation (the step in which it breaks a rule), waits

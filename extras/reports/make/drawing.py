@@ -9,6 +9,8 @@ from certree.api.artefacts import holds_schedule
 from certree.api.checks.checking import Bounds
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Graph, Network
+from certree.extras.joint.model.joint_file import as_joint, is_joint
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened, as_opened, write_atomically
 from certree.models.machine.machine import Machine
@@ -35,7 +37,7 @@ class Plotted(Protocol):
 
 
 def draw(
-    subject: "Network | AnySchedule | Tables | Bounds | Plotted | Fit",
+    subject: "Network | AnySchedule | Tables | JointSchedule | Bounds | Plotted | Fit",
     path: str | Path,
     *,
     view: str | None = None,
@@ -59,7 +61,8 @@ def draw(
     step in which it breaks a rule; the default for an invalid one), "waits" (where messages of a simulated `run`, "slotted" or
     "paced", waited; `without_routers` as in `simulate`). Of a network: "network", with removed nodes and links dashed, or "bound",
     the witness of a bound on `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`:
-    for times, as in `simulate`. Of a trace of `simulate`, a file: "timeline", what interfaces, links and endpoints did when.
+    for times, as in `simulate`. Of a trace of `simulate`, a file: "timeline", what interfaces, links and endpoints did when. Of a
+    joint schedule: "spacetime", with a colour for each collective.
     `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
 
     Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
@@ -76,7 +79,7 @@ def draw(
     asked = Asked(
         chunks, None if collective is None else parsing.collective(collective, root), kind, size, machine, run, without_routers
     )
-    if isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | Bounds):
+    if isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | JointSchedule | Bounds):
         svg = picture(subject, view, title, asked, topology)
         if where.suffix.lower() == ".svg":
             data = svg.encode()
@@ -90,7 +93,7 @@ def draw(
 
 
 def picture(
-    subject: "Network | AnySchedule | Tables | Bounds",
+    subject: "Network | AnySchedule | Tables | JointSchedule | Bounds",
     view: str | None,
     title: str | None,
     asked: "Asked",
@@ -103,6 +106,8 @@ def picture(
     if isinstance(subject, Bounds):
         return views.bounds_picture(subject, title, asked)
     source = as_opened(subject) if isinstance(subject, str | Path) else subject
+    if isinstance(source, JointSchedule) or is_joint(source):
+        return views.of_joint(as_joint(source), view, title)
     if isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source)):
         schedule = schedule_of(source, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)

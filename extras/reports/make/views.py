@@ -8,6 +8,7 @@ from typing import Any
 
 from certree.api.checks.checking import Bounds, bound
 from certree.api.settings import setting
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import InputError, UnsupportedError, unknown_name
 from certree.models.fine.timed_schedule import round_cycles
 from certree.models.machine.machine import Machine
@@ -136,6 +137,16 @@ def schedule_picture(schedule: AnySchedule, view: str | None, title: str | None,
     if view is None:
         view = "spacetime" if verify_schedule(schedule).valid else "violation"
     return VIEWS[view](schedule, name, asked)
+
+
+def of_joint(joint: JointSchedule, view: str | None, title: str | None) -> str:
+    """The picture of a joint schedule: all of its collectives over time."""
+    from certree.extras.reports.pictures.schedules.joint_spacetime import joint_picture
+
+    if view not in (None, "spacetime"):
+        names = ", ".join(part.name for part in joint.parts[:8])
+        raise InputError(f"view {view!r} is for one collective, as FILE:NAME ({names}); a joint schedule has one: spacetime")
+    return joint_picture(joint, title)
 
 
 def network_bound(topology: Topology, title: str | None, asked: Asked) -> str:

@@ -2,5 +2,6 @@
 
 - `report`: the verb; `subjects`: what is reported on, with all results; `facts`: results as rows and words for the page
 - `timing`: times over sizes, against bounds and published algorithms; `viewer`: data of the interactive view
-- `assets`: the page, its style and its scripts
+- `joint_page`: the page on several collectives at once
+- `assets`: the pages, their style and their scripts
 """

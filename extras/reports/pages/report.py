@@ -9,7 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import silent
+from certree.extras.joint.model.joint_file import is_joint
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.reports.pages.facts import comparison, context
+from certree.extras.reports.pages.joint_page import joint_page
 from certree.extras.reports.pages.subjects import Extent, Source, Subject, complete, read_subject
 from certree.extras.reports.pages.templates import asset, environment
 from certree.extras.reports.pages.viewer import viewer_document
@@ -36,7 +39,7 @@ class HasPage(Protocol):
 
 
 def report(
-    sources: "Source | Sequence[Source] | HasPage",
+    sources: "Source | JointSchedule | Sequence[Source | JointSchedule] | HasPage",
     path: str | Path,
     *,
     title: str | None = None,
@@ -66,6 +69,8 @@ def report(
     (unless `force`).
 
     Of a training run (`train`) the page has its times, a timeline, layers and what-if; of the options it takes `title` and `force`.
+    Of a joint schedule it has all collectives, their bounds, and the channels that they share; of the options it takes `title`,
+    `topology`, `simulate` and `force`.
 
     >>> import certree.api as ct
     >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html")
@@ -77,12 +82,18 @@ def report(
     if isinstance(sources, HasPage):
         write_atomically(where, sources.page(title).encode(), force=force)
         return
-    single = isinstance(sources, str | Path | Schedule | SymmetricSchedule | Tables)
+    single = isinstance(sources, str | Path | Schedule | SymmetricSchedule | Tables | JointSchedule)
     given: list[Source] = [sources] if single else list(sources)  # type: ignore[list-item, arg-type]
     if not 1 <= len(given) <= MOST_SUBJECTS:
         raise InputError(f"a report on {len(given)} schedules; allowed: 1 to {MOST_SUBJECTS}")
     network = None if topology is None else parsing.topology(topology)
     asked = None if collective is None else parsing.collective(collective, root)
+    if any(is_joint(source) for source in given):
+        for name, value in (("collective", asked), ("size", size), ("machine", machine), ("model_check", model_check or None)):
+            if value is not None:
+                raise InputError(f"{name}: not in a report on a joint schedule, which states all of its collectives")
+        write_atomically(where, joint_page(given, title, network, simulate=simulate).encode(), force=force)
+        return
     subjects = [read_subject(source, network, asked, size, machine) for source in given]
     extent = Extent(published, simulate, without_routers, model_check)
     for subject in subjects:

@@ -68,19 +68,24 @@ def _fine_uses(schedule: Schedule, slot: int) -> Uses:
     hop = np.arange(len(found.row)) - np.searchsorted(found.row, found.row)
     order = np.lexsort((found.row, found.entry, found.pair))
     row, pair, entry = found.row[order], found.pair[order], found.entry[order]
-    capacity = schedule.topology.pair_capacity[pair].tolist()
-    lane, free = np.zeros(len(row), np.int64), np.zeros(0, np.int64)
-    fits = np.ones(len(row), np.bool_)
     length = times.length[row]
+    lane, fits = lanes_of(pair, entry, length, schedule.topology.pair_capacity)
+    first = entry // slot
+    return Uses(row, pair, hop[order], first, lane, -(-(entry + length) // slot) - first, fits)
+
+
+def lanes_of(pair: Int64, entry: Int64, length: Int64, capacity: NDArray[np.integer]) -> tuple[Int64, NDArray[np.bool_]]:
+    """(lane, fits) of uses ordered by pair and entry: each on the first lane of its pair that is free when it enters."""
+    lane, free = np.zeros(len(pair), np.int64), np.zeros(0, np.int64)
+    fits = np.ones(len(pair), np.bool_)
     for index, start in enumerate(entry.tolist()):
         if index == 0 or pair[index] != pair[index - 1]:
-            free = np.zeros(capacity[index], np.int64)
+            free = np.zeros(int(capacity[pair[index]]), np.int64)
         ready = np.flatnonzero(free <= start)
         fits[index] = len(ready) > 0
         lane[index] = place = int(ready[0]) if len(ready) else 0
         free[place] = start + length[index]
-    first = entry // slot
-    return Uses(row, pair, hop[order], first, lane, -(-(entry + length) // slot) - first, fits)
+    return lane, fits
 
 
 def _after_each_other(group: Int64, capacity: Int64, length: Int64) -> tuple[Int64, Int64]:
