@@ -30,6 +30,7 @@ from certree.models.fine.slots import fine_times
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
@@ -93,12 +94,13 @@ def joint(
             launching = _launching(wanted, listed, Path(collectives))
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
-    made = []
+    made: dict[tuple[Collective, int], list[_Choice]] = {}
     for entry in entries:
-        tell(f"a schedule for {entry.name}")
-        made.append(_choices(wanted, on, entry, effort, seed))
+        if (entry.collective, entry.size) not in made:
+            tell(f"a schedule for {entry.name}")
+            made[entry.collective, entry.size] = _choices(wanted, on, entry, effort, seed)
     tell("merging")
-    choices = {entry.name: kept for entry, kept in zip(entries, made, strict=True)}
+    choices = {entry.name: made[entry.collective, entry.size] for entry in entries}
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
     tell("bounds")

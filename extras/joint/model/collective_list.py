@@ -1,5 +1,6 @@
 """Lists of collectives that run on one network: TOML files with a table `[[collective]]` for each."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from certree.models.common.errors import InputError, located, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import read_bytes
+from certree.models.common.files import read_bytes, require_suffix, write_atomically
 from certree.models.common.presets import parse_toml
 from certree.models.common.quantities import MAX_SIZE, parse_duration
 from certree.models.machine.machine import Machine
@@ -69,6 +70,29 @@ def load_collectives(path: Path, topology: Topology, machine: Machine) -> Collec
     contexts = found.whole("contexts", 1, MOST, default=1)
     with located(where):
         return CollectiveList(in_order(entries), tuple(entries), orders, contexts)
+
+
+def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool = False) -> None:
+    """Write a list of collectives as a TOML file, which `ct.joint` and `certree synthesize --workload` take. InputError for another
+    suffix than .toml, and for a file that exists, unless `force`.
+
+    >>> import certree.api as ct
+    >>> ct.save_collectives([ct.Entry("sum", ct.collective("all-reduce"), 4096)], "w.toml")
+    >>> ct.joint("ring:3", "w.toml").entries[0].name
+    'sum'
+    """
+    require_suffix(Path(path), (".toml",), "a list of collectives")
+    blocks = []
+    for entry in in_order(entries):
+        of = entry.collective
+        fields: dict[str, object] = {"name": entry.name, "kind": str(of.kind), "size": entry.size}
+        fields |= {"root": of.root} if of.root is not None else {}
+        fields |= {"members": list(of.members)} if of.members is not None else {}
+        fields |= {"start": entry.start} if entry.start else {}
+        fields |= {"after": list(entry.after)} if entry.after else {}
+        fields |= {"weight": entry.weight} if entry.weight > 1 else {}
+        blocks.append("\n".join(["[[collective]]", *(f"{name} = {json.dumps(value)}" for name, value in fields.items()), ""]))
+    write_atomically(Path(path), "\n".join(blocks).encode(), force=force)
 
 
 def rank_of(launches: Fields, rank: str) -> int:

@@ -18,9 +18,11 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.joint.model.collective_list import save_collectives
 from certree.extras.reports.pages.report import SUFFIXES, report
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload_file import WORKLOADS
+from certree.extras.training.run.joint_lists import joint_list
 from certree.extras.training.run.reports import training_document, training_words, write_timeline
 from certree.extras.training.run.running import train
 from certree.extras.training.run.settings import TIMINGS
@@ -46,8 +48,8 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
               help="For --timing endpoints: a preset or a TOML file.")  # fmt: skip
 @click.option("--system", default="ace", show_default=True, help="For --timing endpoints: the system that runs collectives.")
 @click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY|LIST",
-              help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7; its links are its own "
-                   "(repeatable).")  # fmt: skip
+              help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7, or 0-3;4-7 for all "
+                   "groups of ranks; its links are its own (repeatable).")  # fmt: skip
 @click.option("--accelerator", multiple=True, metavar="NAME|FIELD=VALUE",
               help="What computes shapes and transformers: h100, mi300x, tpu-v5p, ..., efficiency=0.6 of its peak; or systolic "
                    "arrays: rows, columns, arrays, clock_hertz, dataflow, batch, ... (repeatable).")  # fmt: skip
@@ -66,7 +68,9 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
                    "or a group=.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a timeline for ui.perfetto.dev, F.json.")
 @click.option("--report", "page", type=click.Path(path_type=Path), help="Write a page with the timeline, F.html.")
-@click.option("--force", is_flag=True, help="Overwrite the trace and the page.")
+@click.option("--write-workload", "collectives", type=click.Path(path_type=Path),
+              help="Write the collectives of an iteration, of all groups of ranks, for synthesize --workload, F.toml.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite what is written.")
 @option_json()
 def train_command(
     workload: str,
@@ -89,6 +93,7 @@ def train_command(
     what_if: Sequence[str],
     trace: Path | None,
     page: Path | None,
+    collectives: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -99,12 +104,16 @@ def train_command(
     """
     check_output(trace, force=force, suffixes=(".json", ".json.gz"), what="a timeline")
     check_output(page, force=force, suffixes=SUFFIXES, what="a report")
+    check_output(collectives, force=force, suffixes=(".toml",), what="a list of collectives")
     with working("training") as tell:
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
             without_routers=without_routers, system=system, endpoint=endpoint, machine=machine, iterations=iterations, order=order,
             pieces=pieces, shared=shared, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
         )  # fmt: skip
+    if collectives is not None:
+        save_collectives(joint_list(run), collectives, force=force)
+        note(f"wrote {collectives}")
     if trace is not None:
         write_timeline(run, trace, force=force)
         note(f"wrote {trace}")

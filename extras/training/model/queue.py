@@ -23,7 +23,8 @@ class Order(StrEnum):
 
 @dataclass(eq=False)
 class Asked:
-    """A collective that was asked for; times in seconds, `served` the intervals in which the network works on it."""
+    """A collective that was asked for; times in seconds, `served` the intervals in which the network works on it. `after`: the
+    numbers of those whose results the accelerator has waited for before, without those that these are after themselves."""
 
     communication: Communication
     asked: Fraction
@@ -32,6 +33,7 @@ class Asked:
     layer: int
     phase: str
     iteration: int
+    after: tuple[int, ...] = ()
     ended: Fraction | None = None
     served: list[tuple[Fraction, Fraction]] = field(default_factory=list)
 

@@ -107,6 +107,7 @@ class _Run:
     first_span: int = 0  # of this iteration
     spans: list[Span] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    awaited: list[int] = field(default_factory=list)  # what the accelerator has waited for, the last of each chain
     pending: dict[tuple[int, Phase], Asked] = field(default_factory=dict)
 
     def do(self, instruction: Instruction) -> None:
@@ -121,13 +122,21 @@ class _Run:
         elif key in self.pending:
             entry = self.pending.pop(key)
             ended = self.servers[entry.communication.group].end(entry)
+            self.awaited = [*(number for number in self.awaited if number not in entry.after), entry.number]
             self._until(instruction, max(self.now, ended + layer.update_cycles / self.workload.clock_hertz))
 
     def _ask(self, instruction: Instruction) -> None:
         communication = self.workload.layers[instruction.layer].part(instruction.phase).communication
         assert communication is not None
         entry = Asked(
-            communication, self.now, instruction.priority, len(self.asked), instruction.layer, instruction.phase, self.iteration
+            communication,
+            self.now,
+            instruction.priority,
+            len(self.asked),
+            instruction.layer,
+            instruction.phase,
+            self.iteration,
+            tuple(self.awaited),
         )
         self.asked.append(entry)
         self.pending[instruction.layer, instruction.phase] = entry

@@ -10,6 +10,7 @@ from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.training.model.accelerators.reading import parse_accelerator
+from certree.extras.training.model.placement import Groups, placements
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
@@ -19,6 +20,7 @@ from certree.extras.training.run.timers import Known
 from certree.extras.training.run.what_if import alternatives, parse_changes
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
 from certree.models.schedule.timing import FRAMINGS
 
 
@@ -26,7 +28,7 @@ def train(
     workload: str | Path | Workload,
     network: Network,
     *,
-    groups: Mapping[str, Network | Sequence[int]] | None = None,
+    groups: Mapping[str, Network | Sequence[int] | Sequence[Sequence[int]]] | None = None,
     accelerator: str | Sequence[str] | Mapping[str, str] | None = None,
     method: str | Sequence[str] = (),
     timing: str = "closed-form",
@@ -47,7 +49,9 @@ def train(
     """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; exact, in seconds.
 
     `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
-    a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7"; groups have links of their own.
+    a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7", or "0-3;4-7" for all groups of
+    ranks; groups have links of their own. A transformer whose tensor · data · stages is the number of endpoints is placed in that
+    order.
     `accelerator`: a name such as "h100" (`certree list` has all), texts such as "efficiency=0.6", or both, for
     workloads that state shapes or a transformer. `method`: "ring", or for a kind of collective
     "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
@@ -74,7 +78,7 @@ def train(
         workload=found,
         topology=topology,
         machine=machine_for(topology, machine, progress),
-        groups={group: parse_group(one) for group, one in (groups or {}).items()},
+        groups=_placed(found, topology) | {group: parse_group(one) for group, one in (groups or {}).items()},
         methods=parse_methods([method] if isinstance(method, str) else list(method)),
         timing=Timing(timing),
         flow=flow,
@@ -92,3 +96,9 @@ def train(
     known = Known()
     run = run_settings(settings, known, progress)
     return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run
+
+
+def _placed(workload: Workload, topology: Topology) -> dict[str, Topology | Groups]:
+    """The endpoints of groups that state fewer ranks than there are endpoints, where their product is the number of endpoints."""
+    ends = topology.endpoints.tolist()
+    return {name: groups for name, groups in placements(workload, ends).items() if len(groups[0]) < len(ends)}

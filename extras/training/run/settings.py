@@ -12,6 +12,7 @@ import numpy as np
 from certree.api import parsing
 from certree.api.parsing import Entry, Network, parse_entry
 from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
+from certree.extras.training.model.placement import Groups
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.models.common.errors import InputError, located
@@ -61,14 +62,14 @@ def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
 @dataclass(frozen=True)
 class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `groups`: the network of
-    a group, or the endpoints of the whole one that it has; `flow`, in simulations:
+    a group, or the endpoints of the whole one that it has, of one group of ranks or of several; `flow`, in simulations:
     chunks as messages or packets; `system`, of the `endpoint`: who runs collectives. `measured`: (bytes, seconds) of all-reduces,
     ascending, for the timing of that name."""
 
     workload: Workload
     topology: Topology
     machine: Machine
-    groups: Mapping[str, Topology | tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, Topology | Groups] = field(default_factory=lambda: MappingProxyType({}))
     methods: Mapping[CollectiveKind | None, Entry] = field(default_factory=lambda: MappingProxyType({}))
     timing: Timing = Timing.CLOSED_FORM
     flow: str = "message"
@@ -97,9 +98,9 @@ class Settings:
 
     def _check_size(self, group: str) -> None:
         stated, network, members = self.workload.groups.get(group), self.network(group), self.members(group)
-        if members is not None:
+        for place in () if members is None else self.places(group):
             with located(f"group {group}"):
-                Collective(CollectiveKind.ALL_REDUCE, members=members).require_fits(network)
+                Collective(CollectiveKind.ALL_REDUCE, members=place).require_fits(network)
         found = len(network.endpoints if members is None else members)
         if stated is not None and stated != found:
             there = f"{network.name} has {found} endpoints" if members is None else f"{found} are listed"
@@ -114,9 +115,17 @@ class Settings:
         return found if isinstance(found, Topology) else self.topology
 
     def members(self, group: str) -> tuple[int, ...] | None:
-        """The endpoints of the whole network that a group has; None: all those of its network."""
+        """The endpoints of the whole network that a group has, of several groups of ranks the first; None: all those of its
+        network."""
         found = self.groups.get(group)
-        return found if isinstance(found, tuple) else None
+        return found[0] if isinstance(found, tuple) else None
+
+    def places(self, group: str) -> tuple[tuple[int, ...] | None, ...]:
+        """The endpoints of each group of ranks on the whole network; None: all of them. InputError for a network of its own."""
+        found = self.groups.get(group, (None,))
+        if isinstance(found, Topology):
+            raise InputError(f"group {group} has a network of its own, {found.name}, and shares no links")
+        return found
 
     def network_scaled(self, group: str) -> Topology:
         """The network of a group with the factors of bandwidth and latency in the latencies that its links state.
@@ -167,13 +176,19 @@ def parse_methods(texts: str | list[str] | tuple[str, ...]) -> dict[CollectiveKi
     return found
 
 
-def parse_group(given: Network | Sequence[int]) -> Topology | tuple[int, ...]:
-    """The network of a group, or its endpoints in the whole network: a text such as `0,2,4-7`, or ids. InputError."""
-    if isinstance(given, str) and re.fullmatch(r"[0-9][0-9,\- ]*", given):
-        return parse_members(given)
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return tuple(given)
-    return parsing.topology(given)
+def parse_group(given: Network | Sequence[int] | Sequence[Sequence[int]]) -> Topology | Groups:
+    """The network of a group, or its endpoints in the whole network: a text such as `0,2,4-7`, or ids; several groups of ranks
+    stand behind each other, as in `0-3;4-7`. InputError."""
+    if isinstance(given, str) and re.fullmatch(r"[0-9][0-9,\- ;]*", given):
+        groups = tuple(parse_members(text) for text in given.split(";"))
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        groups = tuple(tuple(one) if isinstance(one, Sequence) else (one,) for one in given)
+        groups = (tuple(given),) if all(type(one) is int for one in given) else groups
+    else:
+        return parsing.topology(given)
+    if len({len(one) for one in groups}) > 1 or len({rank for one in groups for rank in one}) < sum(map(len, groups)):
+        raise InputError("groups of ranks must have equally many endpoints, and none in common")
+    return groups
 
 
 def parse_factor(text: str | float | Fraction, what: str) -> Fraction:

@@ -1,0 +1,73 @@
+"""Lists of collectives for joint schedules: those of an iteration of training, of all groups."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+from certree.extras.joint.model.collective_list import MOST, Entry
+from certree.extras.training.model.queue import Asked
+from certree.extras.training.run.runs import TrainingRun, run_settings
+from certree.extras.training.run.settings import Settings
+from certree.models.common.errors import InputError
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective
+
+
+def joint_list(run: TrainingRun) -> list[Entry]:
+    """The collectives of one iteration of a training run, for `ct.joint`: of each group all its groups of ranks.
+
+    A collective may start when the accelerators would ask for it if no collective took any time, and is `after` those whose
+    results they need before that. A group has the endpoints that `train` was given, or all. InputError for groups with networks of
+    their own, for an alltoallv, and for more than MOST collectives.
+
+    >>> import certree.api as ct
+    >>> run = ct.train("transformer:layers=1,width=64,heads=4,sequence=64,tensor=2,data=2", "ring:4")
+    >>> [entry.name for entry in ct.joint_list(run)][:2]
+    ['0.projection forward tensor 0', '0.projection forward tensor 1']
+    """
+    settings = run.settings
+    free = replace(settings, iterations=1, speeds=replace(settings.speeds, free=True))
+    asked = run_settings(free).training.collectives
+    count = sum(len(settings.places(entry.communication.group)) for entry in asked)
+    if count > MOST:
+        raise InputError(f"{settings.workload.name} has {count} collectives an iteration; allowed: {MOST}; take fewer layers")
+    names = _names(settings, asked)
+    entries = []
+    for number, entry in enumerate(asked):
+        start = math.ceil(entry.asked * settings.machine.clock_hz)
+        places = settings.places(entry.communication.group)
+        for place, members in enumerate(places):
+            after = tuple(name for other in entry.after for name in _met(settings, asked[other], names[other], members))
+            collective = _collective(settings, entry, members)
+            entries.append(Entry(names[number][place], collective, entry.communication.bytes, start, after))
+    return entries
+
+
+def _names(settings: Settings, asked: tuple[Asked, ...]) -> list[list[str]]:
+    """By collective the name of it in each group of ranks; those of further micro-batches are numbered."""
+    seen: Counter[str] = Counter()
+    found = []
+    for entry in asked:
+        group = entry.communication.group
+        name = f"{settings.workload.layers[entry.layer].name} {entry.phase}"
+        seen[name] += 1
+        name += f" {seen[name]}" if seen[name] > 1 else ""
+        places = settings.places(group)
+        found.append([f"{name} {group} {place}" for place in range(len(places))] if len(places) > 1 else [f"{name} {group}"])
+    return found
+
+
+def _met(settings: Settings, other: Asked, names: list[str], members: tuple[int, ...] | None) -> list[str]:
+    """The names of a collective in those groups of ranks that have one of these members."""
+    places = settings.places(other.communication.group)
+    return [
+        name for name, its in zip(names, places, strict=True) if its is None or members is None or not set(its).isdisjoint(members)
+    ]
+
+
+def _collective(settings: Settings, entry: Asked, members: tuple[int, ...] | None) -> Collective:
+    """The collective of a group of ranks; one with a root has the first of them."""
+    kind = entry.communication.kind
+    if entry.communication.demand:
+        raise InputError(f"{settings.workload.layers[entry.layer].name} has an alltoallv, which is not for joint schedules")
+    first = int(settings.topology.endpoints[0]) if members is None else members[0]
+    return Collective(kind, first if kind in WITH_ONE_ROOT else None, members).fitted(settings.topology)
