@@ -15,6 +15,10 @@ assumed of the schedule of any collective: any chunks, shares, routes, relays an
 *Starts.* A collective that waits for others starts no earlier than each of them can have ended. So a bound counts from the earliest
 such cycle of its collectives (`earliest`), which follows from the bounds on single collectives.
 
+*Late members.* A member that takes part from a cycle on has sent nothing before it. In an all-reduce and a reduce all of its
+granules leave it once at least, in an all-reduce and a broadcast all reach it; so a collective ends no earlier than these have
+passed its links after that cycle. Such bounds follow from the collectives, and need no witness.
+
 *Weighted ends.* By the same count the collectives that end first, in any order, take together what they need: the sum of weight ·
 end is at least that of one machine with the works p_j = d_j · c_j / sum(capacity · length), in the order of p_j / weight (W. Smith,
 1956). The witness is the lengths of a bound on all collectives.
@@ -34,6 +38,7 @@ from certree.extras.joint.model.collective_list import Entry
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import CollectiveKind
 from certree.verify.bounds.classes import ordered, restrictions
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.timed import TimeInstance, check_time_bound
@@ -42,6 +47,7 @@ from certree.verify.bounds.witnesses.metric import link_numbers, needed_length, 
 from certree.verify.rule import Subject, rule
 
 Int64 = NDArray[np.int64]
+_ALL_SEND, _ALL_GET = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE), (CollectiveKind.ALL_REDUCE, CollectiveKind.BROADCAST)
 _EXAMPLE = "tests/extras/joint/check/test_joint_checks.py"
 
 
@@ -77,6 +83,22 @@ class Together:
                 raise WitnessError("joint-bound", "a joint bound whose links all have length 0 bounds nothing")
             found[name] = needed_length(of.exact, length) / volume * exact.scale * of.granules
         return found
+
+    def after_late(self, entry: Entry) -> int:
+        """The first cycle in which a collective can end, since its late members send and get all of it. O(late · links)."""
+        if not entry.late:
+            return 0
+        of, kind = self.instances[entry.name], entry.collective.kind
+        exact, latest = of.exact.topology, 0
+        for node, cycle in entry.late:
+            for sides, ends, delay in (
+                (exact.src, kind in _ALL_SEND and node != entry.collective.root, self._ends(entry.name)),
+                (exact.dst, kind in _ALL_GET and node != entry.collective.root, 0),
+            ):
+                if ends:
+                    capacity = total(exact.capacity[sides == node].astype(np.int64))
+                    latest = max(latest, cycle + delay + math.ceil(Fraction(of.granules * exact.scale, capacity)))
+        return latest
 
     def value(self, names: Sequence[str], length: Int64) -> int:
         """The cycles that these collectives take under these lengths, from the first cycle in which one of them may start."""
@@ -151,10 +173,12 @@ def least(of: Together, bounds: Sequence[Any]) -> Least:
         if len(names) == 1:
             single[names[0]] = max(single[names[0]], value)
     earliest: dict[str, int] = {}
+    ended: dict[str, int] = {}
     for entry in of.entries:  # each behind those that it waits for
-        earliest[entry.name] = max([entry.start, *(earliest[name] + single[name] for name in entry.after)])
+        earliest[entry.name] = max([entry.start, *(ended[name] for name in entry.after)])
+        ended[entry.name] = max(earliest[entry.name] + single[entry.name], of.after_late(entry))
     start = of.machine.ni_start_cycles
-    ends = {name: start + earliest[name] + single[name] for name in earliest}
+    ends = {name: start + end for name, end in ended.items()}
     together = [start + min(earliest[name] for name in names) + value for names, value, _ in checked]
     weighted = sum(entry.weight * ends[entry.name] for entry in of.entries)
     for names, _, length in checked:

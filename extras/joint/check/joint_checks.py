@@ -75,6 +75,7 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
             parts[part.name] = _check_part(part, findings)
     if not findings.rules:
         _check_starts(joint, findings)
+        _check_late(joint, findings)
         _check_lanes(joint, findings)
         _check_units(joint, findings)
         _check_launches(joint, findings)
@@ -116,6 +117,10 @@ def _check_form(joint: JointSchedule, part: Part, findings: Findings) -> None:
         wrong = f"its schedule is for {made_for.message_bytes} bytes, not {entry.size}"
     elif schedule.is_repeating or schedule.plans_waits or schedule.has_sizes:
         wrong = "its schedule has iterations, planned waits or blocks of several sizes"
+    try:
+        entry.require_members(joint.topology)
+    except InputError as error:
+        wrong = wrong or str(error)
     if wrong is not None:
         findings.add("joint-form", 0, (), f"{part.name}: {wrong}")
 
@@ -146,6 +151,35 @@ def _check_starts(joint: JointSchedule, findings: Findings) -> None:
             if part.first < landed[other]:
                 words = f"{part.name} sends in cycle {part.first}; {other}, which it is after, has landed in cycle {landed[other]}"
                 findings.add("joint-start", part.begin, (), words)
+
+
+@rule(
+    "joint-late",
+    "a member that is late sends before the cycle from which on it takes part, or the head of a message reaches it before that",
+    "tests/extras/joint/check/test_late.py",
+    Subject.JOINT,
+)
+def _check_late(joint: JointSchedule, findings: Findings) -> None:
+    for part in joint.parts:
+        if not part.entry.late:
+            continue
+        schedule, release = part.schedule, part.entry.releases(len(joint.topology.kind))
+        reached = part.fire + fine_times(schedule).latency
+        wrong = np.flatnonzero((part.fire < release[schedule.src]) | (reached < release[schedule.dst]))
+
+        def tell(
+            row: int, part: Part = part, release: Int64 = release, reached: Int64 = reached
+        ) -> tuple[int, tuple[int, ...], str]:
+            src, dst = int(part.schedule.src[row]), int(part.schedule.dst[row])
+            node = src if part.fire[row] < release[src] else dst
+            what = f"sends in cycle {part.fire[row]}" if node == src else f"is reached in cycle {reached[row]}"
+            return (
+                int(part.fire[row]),
+                (row,),
+                f"{part.name} row {row}: node {node} {what}; it takes part from cycle {release[node]}",
+            )
+
+        findings.add_each("joint-late", wrong.tolist(), tell)
 
 
 @rule(

@@ -20,13 +20,13 @@ from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.joint_lengths import joint_bounds
+from certree.extras.joint.make.late_ranks import early_first
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.columns import numbered
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
-from certree.models.fine.slots import fine_times
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -36,6 +36,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, wr
 
 Int64 = NDArray[np.int64]
 _CHANGES = 8  # of one collective's schedule for another, for an effort of 1
+_KEPT = 3  # schedules of a collective with late members
 _USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
 
 
@@ -95,12 +96,14 @@ def joint(
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
     made: dict[tuple[Collective, int], list[_Choice]] = {}
+    choices: dict[str, Sequence[_Choice]] = {}
     for entry in entries:
+        entry.require_members(wanted)
         if (entry.collective, entry.size) not in made:
             tell(f"a schedule for {entry.name}")
             made[entry.collective, entry.size] = _choices(wanted, on, entry, effort, seed)
+        choices[entry.name] = _with_late(wanted, on, entry, made[entry.collective, entry.size])
     tell("merging")
-    choices = {entry.name: made[entry.collective, entry.size] for entry in entries}
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
     tell("bounds")
@@ -157,6 +160,21 @@ def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, see
     if not found:
         raise UnsupportedError(f"{entry.name}: {error}")
     return sorted(found, key=lambda choice: choice.cycles)
+
+
+def _with_late(network: Topology, machine: Machine, entry: Entry, choices: Sequence[_Choice]) -> Sequence[_Choice]:
+    """The choices of a collective with late members, with the best of those in which the others add up first."""
+    if not entry.late:
+        return choices
+    others = [_Choice("members", Jobs.of(schedule)) for schedule in early_first(network, machine, entry)]
+    others.sort(key=lambda choice: _begin(entry, choice, 0) + choice.cycles)
+    return [*choices, *others[:_KEPT]]
+
+
+def _begin(entry: Entry, choice: _Choice, now: int) -> int:
+    """The first cycle in which the schedule of a collective can begin as it is, with all its members."""
+    times = choice.jobs.times
+    return max(now - int(times.fire.min(initial=0)), int((choice.jobs.releases(entry) - times.fire).max(initial=0)), 0)
 
 
 def _on(network: Topology, made: AnySchedule, entry: Entry, machine: Machine) -> Schedule:
@@ -216,8 +234,12 @@ class _Found:
 
 def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], effort: int) -> _Found:
     """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
-    best = _one_after_the_other(entries, choices)
     fastest = dict.fromkeys(choices, 0)
+    best = _one_after_the_other(entries, choices, fastest)
+    if any(entry.late for entry in entries):
+        soonest = {entry.name: _soonest(entry, choices[entry.name]) for entry in entries}
+        found = replace(_one_after_the_other(entries, choices, soonest), sequence=best.sequence)
+        best = min(best, found, key=lambda one: one.key)
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     trials = _Trials(entries, choices, best.sequence, _USES * effort)
     for chosen in (alone, fastest):
@@ -258,16 +280,20 @@ def _changed(found: _Found, choices: Mapping[str, Sequence[_Choice]]) -> dict[st
     return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
 
 
-def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]]) -> _Found:
-    """Those that may start first go first, where none waits for another."""
+def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], chosen: Mapping[str, int]) -> _Found:
+    """Those that may start first go first, where none waits for another; each as it is alone."""
     parts: dict[str, Part] = {}
     now = 0
     for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
-        schedule = choices[entry.name][0].jobs.schedule
-        first = int(fine_times(schedule).fire.min(initial=0))
-        parts[entry.name] = Part(entry, max(0, max(now, entry.start) - first), schedule)
+        choice = choices[entry.name][chosen[entry.name]]
+        parts[entry.name] = Part(entry, _begin(entry, choice, max(now, entry.start)), choice.jobs.schedule)
         now = max(now, parts[entry.name].landed)
-    return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", dict.fromkeys(choices, 0), now)
+    return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", chosen, now)
+
+
+def _soonest(entry: Entry, choices: Sequence[_Choice]) -> int:
+    """The choice that ends first with its late members, of schedules as they are."""
+    return min(range(len(choices)), key=lambda number: _begin(entry, choices[number], 0) + choices[number].cycles)
 
 
 def _priorities(entries: Sequence[Entry], jobs: Mapping[str, Jobs]) -> Iterator[tuple[str, Priority]]:

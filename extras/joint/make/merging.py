@@ -52,6 +52,13 @@ class Jobs:
         lands = times.latency + times.ser + np.where(schedule.op == Op.COPY, 0, added)
         return cls(schedule, times, places, lanes, reads, writes, lands, begin, rows)
 
+    def releases(self, entry: Entry) -> Int64:
+        """By row the first cycle in which it may fire: it neither leaves nor reaches a member that does not take part yet."""
+        schedule = self.schedule
+        release = entry.releases(len(schedule.topology.kind))
+        first: Int64 = np.maximum(release[schedule.src], release[schedule.dst] - self.times.latency)
+        return first
+
 
 def merged(entries: Sequence[Entry], jobs: Mapping[str, Jobs], slot: int, priority: Priority) -> tuple[Part, ...]:
     """The collectives in slots of `slot` cycles, merged in the order of `priority`.
@@ -102,7 +109,7 @@ def _booked(
             np.concatenate([one.lands for one in mine]),
             begin,
             rows[turn],
-            np.concatenate([np.full(one.schedule.transfers, starts[entry.name]) for entry, one in zip(entries, mine, strict=True)]),
+            np.concatenate([np.maximum(starts[entry.name], one.releases(entry)) for entry, one in zip(entries, mine, strict=True)]),
         ),
         lanes,
         slot,

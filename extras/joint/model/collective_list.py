@@ -2,9 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, located, short
 from certree.models.common.fields import Fields
@@ -27,7 +30,8 @@ _NOTHING = re.compile(r"0+(\.0+)?\s*([nuµm]?s|m|h)?")  # a time that `parse_dur
 class Entry:
     """A collective of a list: its `name`, which no other has, what it is, and the bytes of its message. It may start in cycle
     `start` of the run, and when all data of those named in `after` have landed everywhere. `weight` counts its end in the sum of
-    weighted ends."""
+    weighted ends. `late`: (member, cycle) of members that take part from a later cycle on: until then they send nothing of it, and
+    nothing of it reaches them."""
 
     name: str
     collective: Collective
@@ -35,10 +39,28 @@ class Entry:
     start: int = 0
     after: tuple[str, ...] = ()
     weight: int = 1
+    late: tuple[tuple[int, int], ...] = ()
+
+    def releases(self, nodes: int) -> NDArray[np.int64]:
+        """By node of a network with so many: the cycle from which on it takes part."""
+        found = np.full(nodes, self.start, np.int64)
+        for node, cycle in self.late:
+            found[node] = cycle
+        return found
+
+    def require_members(self, topology: Topology) -> None:
+        """InputError unless those that are late are members, each once, and later than the start."""
+        members = set(self.collective.members_of(topology).tolist())
+        for place, (node, cycle) in enumerate(self.late):
+            if node not in members or node in [other for other, _ in self.late[:place]]:
+                raise InputError(f"{self.name}: start of {short(node)}, which is no member, or has one already")
+            if type(cycle) is not int or not self.start < cycle <= MOST_CYCLES:
+                raise InputError(f"{self.name}: start of {node} is {short(cycle)}; allowed: {self.start + 1} to {MOST_CYCLES}")
 
     def document(self) -> dict[str, object]:
         """The fields that say when it may start and how it counts."""
-        return {"name": self.name, "start": self.start, "after": list(self.after), "weight": self.weight}
+        late = {"late": [list(pair) for pair in self.late]} if self.late else {}
+        return {"name": self.name, "start": self.start, "after": list(self.after), "weight": self.weight, **late}
 
 
 @dataclass(frozen=True)
@@ -88,15 +110,30 @@ def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool 
         fields: dict[str, object] = {"name": entry.name, "kind": str(of.kind), "size": entry.size}
         fields |= {"root": of.root} if of.root is not None else {}
         fields |= {"members": list(of.members)} if of.members is not None else {}
-        fields |= {"start": entry.start} if entry.start else {}
+        fields |= {"start": entry.start} if entry.start and not entry.late else {}
         fields |= {"after": list(entry.after)} if entry.after else {}
         fields |= {"weight": entry.weight} if entry.weight > 1 else {}
-        blocks.append("\n".join(["[[collective]]", *(f"{name} = {json.dumps(value)}" for name, value in fields.items()), ""]))
+        blocks.append(
+            "\n".join(
+                ["[[collective]]", *(f"{name} = {json.dumps(value)}" for name, value in fields.items()), *_late_text(entry), ""]
+            )
+        )
     write_atomically(Path(path), "\n".join(blocks).encode(), force=force)
 
 
+def _late_text(entry: Entry) -> list[str]:
+    """The line for members that start at different times; those without an entry start in cycle 0, so a later start needs all."""
+    if not entry.late:
+        return []
+    cycles = dict.fromkeys(entry.collective.members or (), entry.start) if entry.start else {}
+    if entry.start and not cycles:
+        raise InputError(f"{entry.name}: a start of {entry.start} and late members in a file need a list of members")
+    cycles |= dict(entry.late)
+    return [f"start = {{{', '.join(f'{node} = {cycle}' for node, cycle in cycles.items())}}}"]
+
+
 def rank_of(launches: Fields, rank: str) -> int:
-    """The id that a key of launches is."""
+    """The id that a key of a table is."""
     if not rank.isascii() or not rank.isdigit() or len(rank) > _DIGITS or rank != str(int(rank)):
         launches.refuse(f"{short(rank)} is not the id of an endpoint")
     return int(rank)
@@ -115,7 +152,7 @@ def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) ->
         collective = parse_collective(kind, fields.whole_or_none("root"), None if members is None else tuple(members))
         collective = collective.fitted(topology)
         relayed(topology, collective, "all")
-        start = _cycles(fields, machine)
+        start, late = _starts(fields, machine, collective.members_of(topology).tolist())
     size = fields.size("size")
     if not 1 <= size <= MAX_SIZE:
         fields.refuse(f"size is {size}; allowed: 1 to {MAX_SIZE} bytes")
@@ -123,14 +160,29 @@ def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) ->
     if not name or len(name) > 100 or not name.isprintable():
         fields.refuse(f"name is {short(name)}; allowed: 1 to 100 printable characters")
     after = fields.texts("after", default=[]) if fields.raw("after", None) else ()
-    return Entry(name, collective, size, start, after, fields.whole("weight", 1, MOST_WEIGHT, default=1))
+    return Entry(name, collective, size, start, after, fields.whole("weight", 1, MOST_WEIGHT, default=1), late)
 
 
-def _cycles(fields: Fields, machine: Machine) -> int:
-    """The first cycle in which a collective may start: a whole number of cycles, or a text such as "5us", rounded up."""
-    value = fields.raw("start", 0)
+def _starts(fields: Fields, machine: Machine, members: Sequence[int]) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """The first cycle in which a collective may start, and its members that take part later: of a table by id of a member. Members
+    without an entry take part from cycle 0 on."""
+    if not isinstance(fields.raw("start", 0), Mapping):
+        return _cycles(fields, "start", machine), ()
+    table = fields.table_of("start")
+    cycles = dict.fromkeys(members, 0)
+    for key in table.table:
+        if (node := rank_of(table, key)) not in cycles:
+            fields.refuse(f"start of {node}, which is no member")
+        cycles[node] = _cycles(table, key, machine)
+    first = min(cycles.values())
+    return first, tuple((node, cycle) for node, cycle in cycles.items() if cycle > first)
+
+
+def _cycles(fields: Fields, name: str, machine: Machine) -> int:
+    """A number of cycles: a whole number, or a text such as "5us", rounded up."""
+    value = fields.raw(name, 0)
     if not isinstance(value, str):
-        return fields.whole("start", 0, MOST_CYCLES, default=0)
+        return fields.whole(name, 0, MOST_CYCLES, default=0)
     text = value.strip()
     if _NOTHING.fullmatch(text):
         return 0
@@ -178,6 +230,10 @@ def _require(entry: Entry) -> None:
         lowest = int(what != "start")
         if type(value) is not int or not lowest <= value <= most:
             raise InputError(f"{entry.name}: {what} is {short(value)}; allowed: whole numbers from {lowest} to {most}")
+    if not isinstance(entry.late, tuple) or not all(
+        isinstance(one, tuple) and len(one) == 2 and all(type(value) is int for value in one) for one in entry.late
+    ):
+        raise InputError(f"{entry.name}: late is {short(entry.late)}; expected pairs of a member and a cycle")
     if not isinstance(entry.after, tuple | list):
         raise InputError(f"{entry.name}: after is {short(entry.after)}; expected names in a list")
 

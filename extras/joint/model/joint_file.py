@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.extras.joint.model.collective_list import MOST, MOST_CYCLES, MOST_WEIGHT, Entry, in_order, rank_of
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
-from certree.models.common.errors import ScheduleFormatError, located
+from certree.models.common.errors import ScheduleFormatError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import Opened, as_opened, canonical_json, read_json, require_suffix, write_atomically
 from certree.models.common.quantities import MAX_SIZE
@@ -107,8 +107,19 @@ def _launching(fields: Fields) -> Launching:
     )
 
 
+def _late(fields: Fields) -> tuple[tuple[int, int], ...]:
+    """The members that take part later, each with its cycle."""
+    pairs = fields.entries("late") if "late" in fields else []
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or any(type(one) is not int for one in pair):
+            fields.refuse(f"late has {short(pair)}; expected pairs of a member and a cycle")
+    return tuple((node, cycle) for node, cycle in pairs)
+
+
 def _part(fields: Fields, topology: Any) -> Part:
-    fields.only("name", "start", "after", "weight", "kind", "root", "members", "size", "begin", "slots", "schedule")
+    fields.only(
+        "name", "start", "after", "weight", "kind", "root", "members", "size", "begin", "slots", "schedule", optional=("late",)
+    )
     with located(fields.where, ScheduleFormatError):
         collective = parse_collective(
             fields.text("kind"),
@@ -122,6 +133,7 @@ def _part(fields: Fields, topology: Any) -> Part:
         fields.whole("start", 0, MOST_CYCLES),
         fields.texts("after", default=[]) if fields.entries("after", empty=True) else (),
         fields.whole("weight", 1, MOST_WEIGHT),
+        _late(fields),
     )
     inner = fields.table_of("schedule").table
     slots = fields.whole("slots", 0, MAX_SLOTS)

@@ -182,8 +182,8 @@ def parse_group(given: Network | Sequence[int] | Sequence[Sequence[int]]) -> Top
     if isinstance(given, str) and re.fullmatch(r"[0-9][0-9,\- ;]*", given):
         groups = tuple(parse_members(text) for text in given.split(";"))
     elif isinstance(given, Sequence) and not isinstance(given, str):
-        groups = tuple(tuple(one) if isinstance(one, Sequence) else (one,) for one in given)
-        groups = (tuple(given),) if all(type(one) is int for one in given) else groups
+        ids = tuple(one for one in given if isinstance(one, int))
+        groups = (ids,) if len(ids) == len(given) else tuple(tuple(one) for one in given if isinstance(one, Sequence))
     else:
         return parsing.topology(given)
     if len({len(one) for one in groups}) > 1 or len({rank for one in groups for rank in one}) < sum(map(len, groups)):
