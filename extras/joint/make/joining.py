@@ -25,7 +25,7 @@ from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.columns import numbered
-from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located
+from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, unknown_name
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
@@ -35,6 +35,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
 Int64 = NDArray[np.int64]
+RELAYS = ("all", "members")
 _CHANGES = 8  # of one collective's schedule for another, for an effort of 1
 _KEPT = 3  # schedules of a collective with late members
 _USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
@@ -47,6 +48,7 @@ def joint(
     machine: str | Path | Machine | None = None,
     effort: int = 1,
     seed: int = 0,
+    relay: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> JointSchedule:
     """A schedule for several collectives at once on one network: nothing meets on a link, and all ends early.
@@ -61,6 +63,8 @@ def joint(
         As in `synthesize`.
     effort, seed : int
         As in `synthesize`, for each collective; the same arguments give the same schedule.
+    relay : {"all", "members"}, optional
+        Who may relay the data of a collective, where its members reach each other without others; by default both are tried.
     progress : callable, optional
         Receives a line now and then.
 
@@ -86,6 +90,9 @@ def joint(
     True
     """
     wanted, tell = topology(network), progress or silent
+    if relay not in (None, *RELAYS):
+        raise InputError(unknown_name("relay", str(relay), RELAYS))
+    relays = RELAYS if relay is None else (relay,)
     on = machine_for(wanted, machine, tell)
     launching = None
     if isinstance(collectives, str | Path):
@@ -101,7 +108,7 @@ def joint(
         entry.require_members(wanted)
         if (entry.collective, entry.size) not in made:
             tell(f"a schedule for {entry.name}")
-            made[entry.collective, entry.size] = _choices(wanted, on, entry, effort, seed)
+            made[entry.collective, entry.size] = _choices(wanted, on, entry, effort, seed, relays)
         choices[entry.name] = _with_late(wanted, on, entry, made[entry.collective, entry.size])
     tell("merging")
     best = _best(entries, choices, effort)
@@ -147,10 +154,10 @@ class _Choice:
         return self.jobs.times.cycles - self.jobs.times.machine.ni_start_cycles
 
 
-def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, seed: int) -> list[_Choice]:
+def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, seed: int, relays: Sequence[str]) -> list[_Choice]:
     """The schedules of a collective, the fastest first."""
     found, error = [], None
-    for relay in ("all", "members")[: 1 + can_do_without_others(network, entry)]:
+    for relay in relays if can_do_without_others(network, entry) else RELAYS[:1]:
         try:
             made = synthesize(network, entry.collective, size=entry.size, machine=machine, relay=relay, effort=effort, seed=seed)
             bounds = (made.certificate or {}).get("time", {}).get("bounds", []) if made.topology is network else []
@@ -243,6 +250,7 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], ef
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     trials = _Trials(entries, choices, best.sequence, _USES * effort)
     for chosen in (alone, fastest):
+        best = min(best, _side_by_side(entries, choices, chosen, best.sequence), key=lambda one: one.key)
         best = trials.better(chosen, best)
     for _ in range(_CHANGES * effort):
         changed = trials.better(_changed(best, choices), best)
@@ -289,6 +297,21 @@ def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequenc
         parts[entry.name] = Part(entry, _begin(entry, choice, max(now, entry.start)), choice.jobs.schedule)
         now = max(now, parts[entry.name].landed)
     return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", chosen, now)
+
+
+def _side_by_side(
+    entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], chosen: Mapping[str, int], sequence: int
+) -> _Found:
+    """Each as it is alone, behind those that it waits for and those before it that use one of its links or units.
+    O(uses · collectives)."""
+    parts: dict[str, Part] = {}
+    taken = {name: np.unique(choices[name][number].jobs.places.resource) for name, number in chosen.items()}
+    for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
+        meets = [other for other in parts if len(np.intersect1d(taken[other], taken[entry.name], assume_unique=True))]
+        now = max([entry.start, *(parts[name].landed for name in {*entry.after, *meets})])
+        choice = choices[entry.name][chosen[entry.name]]
+        parts[entry.name] = Part(entry, _begin(entry, choice, now), choice.jobs.schedule)
+    return _Found(tuple(parts[entry.name] for entry in entries), "side by side", chosen, sequence)
 
 
 def _soonest(entry: Entry, choices: Sequence[_Choice]) -> int:

@@ -59,12 +59,15 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--pieces", type=COUNT, default=1, show_default=True, help="Cut each collective into N parts.")
 @click.option("--shared-links", "shared", is_flag=True,
               help="Collectives of all groups take turns, as if every group used all links.")  # fmt: skip
+@click.option("--joint-links", "joint", is_flag=True,
+              help="Collectives of all groups of ranks run at once, as in joint schedules; with --shared-links those of one kind "
+                   "of groups.")  # fmt: skip
 @click.option("--overlap/--no-overlap", default=True, show_default=True,
               help="One collective for the gradients of each layer, or one for all of them after an iteration.")  # fmt: skip
 @click.option("--compute", default="1", show_default=True, metavar="FACTOR", help="The accelerator computes FACTOR times as fast.")
 @click.option("--what-if", multiple=True, metavar="NAME=VALUE",
               help="Time the run with a change, too (repeatable): method=, method=each, topology=, timing=, system=, system=each, "
-                   "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, links=shared, "
+                   "order=, pieces=, bandwidth=2, latency=, compute=, communication=free, overlap=none, links=shared, links=joint, "
                    "or a group=.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a timeline for ui.perfetto.dev, F.json.")
 @click.option("--report", "page", type=click.Path(path_type=Path), help="Write a page with the timeline, F.html.")
@@ -88,6 +91,7 @@ def train_command(
     order: str,
     pieces: int,
     shared: bool,
+    joint: bool,
     overlap: bool,
     compute: str,
     what_if: Sequence[str],
@@ -109,7 +113,7 @@ def train_command(
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
             without_routers=without_routers, system=system, endpoint=endpoint, machine=machine, iterations=iterations, order=order,
-            pieces=pieces, shared=shared, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
+            pieces=pieces, shared=shared, joint=joint, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
         )  # fmt: skip
     if collectives is not None:
         save_collectives(joint_list(run), collectives, force=force)

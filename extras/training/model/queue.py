@@ -1,4 +1,4 @@
-"""Collectives that share the network of a group: one after the other, or handed over together."""
+"""Collectives that share the network of a group: one after the other, handed over together, or at once with those of others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -121,3 +121,78 @@ class Together:
             self._waiting.clear()
         assert entry.ended is not None
         return entry.ended
+
+
+class Shared:
+    """Serves one collective of each group at a time, all at once: as in a joint schedule of them.
+
+    `timer` gives for some collectives, one of each group, the seconds until each ends when all start together. While several are
+    under way, the one that ends first there goes on as fast as there, and each other one so that it ends as there if it started
+    with it; alone, each goes on as if alone. So the times are those of joint schedules where collectives start together, and else
+    between these. What is left of a collective is rounded up to whole ticks of `tick` seconds. In each group that of highest
+    priority is served first, among these the one that was asked for first, or last.
+    """
+
+    def __init__(self, timer: Callable[[Sequence[Communication]], Sequence[Fraction]], order: Order, tick: Fraction) -> None:
+        self._timer, self._lifo, self._tick = timer, order is Order.LIFO, tick
+        self._now = Fraction(0)
+        self._waiting: dict[str, list[Asked]] = {}
+        self._left: dict[str, tuple[Asked, Fraction]] = {}  # by group what is served, and the seconds that it would take alone
+
+    def ask(self, entry: Asked) -> None:
+        """See `Server`."""
+        while self._now < entry.asked and self._goes_on(entry.asked):
+            pass
+        self._now = max(self._now, entry.asked)
+        self._waiting.setdefault(entry.communication.group, []).append(entry)
+
+    def end(self, entry: Asked) -> Fraction:
+        """See `Server`."""
+        while entry.ended is None:
+            self._goes_on(None)
+        return entry.ended
+
+    def _goes_on(self, until: Fraction | None) -> bool:
+        """Serve until then, or until something ends; whether there was something to serve."""
+        self._begin()
+        if not self._left:
+            return False
+        speeds = self._speeds()
+        step = min(self._whole(left / speeds[group]) for group, (_, left) in self._left.items() if speeds[group])
+        step = step if until is None else min(step, until - self._now)
+        begin, self._now = self._now, self._now + step
+        for group, (entry, left) in list(self._left.items()):
+            if entry.served and entry.served[-1][1] == begin:
+                entry.served[-1] = entry.served[-1][0], self._now
+            else:
+                entry.served.append((begin, self._now))
+            rest = self._whole(left - step * speeds[group])
+            self._left[group] = entry, rest
+            if rest <= 0:
+                entry.ended = self._now
+                del self._left[group]
+        return True
+
+    def _whole(self, seconds: Fraction) -> Fraction:
+        return -(-seconds // self._tick) * self._tick
+
+    def _begin(self) -> None:
+        for group, waiting in self._waiting.items():
+            if waiting and group not in self._left:
+                first = max(waiting, key=lambda one: (one.priority, one.number if self._lifo else -one.number))
+                waiting.remove(first)
+                self._left[group] = first, self._timer([first.communication])[0]
+
+    def _speeds(self) -> dict[str, Fraction]:
+        """Of each group, as a share of its speed alone; that of the one that ends first is above 0."""
+        groups = sorted(self._left)
+        served = [self._left[group][0].communication for group in groups]
+        if len(served) == 1:
+            return dict.fromkeys(self._left, Fraction(1))
+        alone, ends = [self._timer([one])[0] for one in served], self._timer(served)
+        first = min(ends)
+        speeds = [
+            min(Fraction(1), max(Fraction(0), (time - end + first) / first)) if first else Fraction(1)
+            for time, end in zip(alone, ends, strict=True)
+        ]
+        return dict(zip(groups, speeds, strict=True))

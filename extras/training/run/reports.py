@@ -13,6 +13,13 @@ from certree.extras.training.run.settings import AUTO, Timing
 from certree.models.common.files import write_atomically
 
 SHOWN_LAYERS = 5
+#: what groups do with links, by whether these are joint and shared
+_LINKS = {
+    (False, False): "",
+    (False, True): ", groups take turns",
+    (True, False): ", all groups of ranks at once",
+    (True, True): ", all groups of ranks of one kind at once",
+}
 _MICROSECONDS = 10**6
 _ACCELERATOR, _NETWORKS = 0, 1  # processes of the timeline
 
@@ -34,6 +41,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "order": str(settings.order),
         "pieces": settings.pieces,
         "shared": settings.shared,
+        "joint": settings.joint,
         "overlap": settings.overlap,
         "iterations": settings.iterations,
         "seconds": str(run.seconds),
@@ -117,7 +125,7 @@ def training_words(report: dict[str, Any]) -> str:
         f"({counted(report['iterations'], 'iterations')})",
         f"  {report['loop']} loop, {methods}; {timing}, machine {one_line(report['machine'])}, {report['order']}"
         + ("" if report["overlap"] else ", no overlap")
-        + (", groups take turns" if report["shared"] else ""),
+        + _LINKS[report["joint"], report["shared"]],
         f"  computed {one_line(report['accelerator'])}",
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),

@@ -41,6 +41,7 @@ def train(
     order: str = "fifo",
     pieces: int = 1,
     shared: bool = False,
+    joint: bool = False,
     overlap: bool = True,
     compute: str | float | Fraction = 1,
     what_if: Sequence[str] = (),
@@ -59,10 +60,12 @@ def train(
     switches. What cannot be paced is simulated in slots.
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
-    of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links; without
-    it, as if none used a link of another. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
-    accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or
-    "bandwidth=2" (`certree.extras.training.run.what_if`). Raises InputError and UnsupportedError.
+    of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links;
+    without it, as if none used a link of another. `joint`: all groups of ranks run at once, by joint schedules (`ct.joint`) in
+    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. `overlap` False: one
+    collective of all gradients behind each iteration. `compute`: the accelerator is as many times as fast. `what_if`: changes,
+    each timed by itself, such as "method=ring", "method=each" or "bandwidth=2" (`certree.extras.training.run.what_if`). Raises
+    InputError and UnsupportedError.
 
     >>> import certree.api as ct
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
@@ -89,6 +92,7 @@ def train(
         order=Order(order),
         pieces=pieces,
         shared=shared,
+        joint=joint,
         overlap=overlap,
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )

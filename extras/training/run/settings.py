@@ -80,6 +80,7 @@ class Settings:
     order: Order = Order.FIFO
     pieces: int = 1
     shared: bool = False  # collectives of all groups take turns
+    joint: bool = False  # those of all groups of ranks run at once, as in joint schedules; if shared, of one kind of groups
     overlap: bool = True
     speeds: Speeds = Speeds()
     measured: tuple[tuple[int, Fraction], ...] = ()

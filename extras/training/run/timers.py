@@ -12,8 +12,10 @@ from certree.api.settings import Tell, silent
 from certree.extras.aggregation.run.aggregations import aggregate
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import endpoints
+from certree.extras.joint.make.joining import joint
+from certree.extras.joint.model.collective_list import Entry as JointEntry
 from certree.extras.sweeps.tuning.curve import cycles_at
-from certree.extras.training.model.queue import Queue, Server, Together
+from certree.extras.training.model.queue import Queue, Server, Shared, Together
 from certree.extras.training.model.workload import Communication, Loop
 from certree.extras.training.run.settings import AUTO, Settings, Timing
 from certree.hw.engines.runs import Options
@@ -22,6 +24,7 @@ from certree.models.common.errors import CertreeError, InputError, UnsupportedEr
 from certree.models.demand import demand_of_bytes
 from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
+from certree.models.relays import MEMBERS
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -71,9 +74,37 @@ class Timers:
             if settings.pieces > 1:
                 raise InputError(f"pieces is {settings.pieces}; endpoints cut collectives into chunks themselves; allowed: 1")
             return {group: Together(self._together) for group in groups}
+        if settings.joint and not settings.speeds.free:
+            if settings.timing is not Timing.CLOSED_FORM or settings.pieces > 1:
+                raise InputError("joint links are for timing closed-form and one piece; the method of collectives is auto")
+            if settings.shared:
+                return dict.fromkeys(groups, Queue(lambda one: self._at_once([one])[0], settings.order, 1))
+            return dict.fromkeys(groups, Shared(self._at_once, settings.order, Fraction(1, self.machine.clock_hz)))
         if settings.shared:
             return dict.fromkeys(groups, Queue(self.seconds, settings.order, settings.pieces))
         return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
+
+    def _at_once(self, asked: Sequence[Communication]) -> list[Fraction]:
+        """Seconds until each of some collectives ends, all groups of ranks of all of them at once in a joint schedule."""
+        key = "joint", str(self.machine), self.settings.topology.digest, tuple(sorted(self.settings.groups)), tuple(asked)
+        if key not in self._known.joint:
+            self._known.joint[key] = self._jointly(asked)
+        return self._known.joint[key]
+
+    def _jointly(self, asked: Sequence[Communication]) -> list[Fraction]:
+        settings = self.settings
+        topology = settings.network_scaled(asked[0].group)
+        entries, names = [], []
+        for number, one in enumerate(asked):
+            places = settings.places(one.group)
+            names.append([f"{number} {place}" for place in range(len(places))])
+            for name, members in zip(names[-1], places, strict=True):
+                first = int(topology.endpoints[0]) if members is None else members[0]
+                collective = Collective(one.kind, first if one.kind in WITH_ONE_ROOT else None, members)
+                entries.append(JointEntry(name, collective, one.bytes))
+        self._tell(f"{len(entries)} collectives at once on {one_line(topology.name)}")
+        ends = joint(topology, entries, machine=self.machine, relay=MEMBERS).ends
+        return [Fraction(max(ends[name] for name in its), self.machine.clock_hz) for its in names]
 
     def seconds(self, asked: Communication) -> Fraction:
         """Seconds of a collective that has the network to itself."""

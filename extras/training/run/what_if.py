@@ -8,6 +8,8 @@ A change is NAME=VALUE:
 - `communication=free`: collectives take no time, which nothing can beat on these accelerators
 - `overlap=none`: collectives of weight gradients behind all computing
 - `links=shared`, `links=own`: collectives of all groups take turns, or those of each group
+- `links=joint`: those of all groups of ranks run at once, as in joint schedules; `links=joint-turns`: those of all groups of ranks
+  of one kind, and the kinds take turns
 """
 
 from collections import Counter
@@ -127,7 +129,11 @@ def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
         "order": lambda value: replace(settings, order=Order(one_of("order", value, list(Order)))),
         "pieces": pieces,
         "communication": free,
-        "links": lambda value: replace(settings, shared=one_of("links", value, ["own", "shared"]) == "shared"),
+        "links": lambda value: replace(
+            settings,
+            shared=one_of("links", value, ["own", "shared", "joint", "joint-turns"]) in ("shared", "joint-turns"),
+            joint=value.startswith("joint"),
+        ),
         "overlap": lambda value: replace(settings, overlap=one_of("overlap", value, ["none", "layers"]) == "layers"),
     }
 
