@@ -5,7 +5,7 @@ They are merged in several orders and compared with one collective after the oth
 that ends first is kept, of these the one with the least sum of weighted ends.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,16 @@ from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.late_ranks import early_first
-from certree.extras.joint.make.merging import Jobs, Priority, merged
+from certree.extras.joint.make.merging import Jobs, Priority, in_equal_slots, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.columns import numbered
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, unknown_name
+from certree.models.fine.fine_tolerance import tolerates
 from certree.models.fine.rebooking import MAX_SLOTS, with_guards
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
@@ -38,6 +38,7 @@ Int64 = NDArray[np.int64]
 RELAYS = ("all", "members")
 _CHANGES = 8  # of one collective's schedule for another, for an effort of 1
 _KEPT = 3  # schedules of a collective with late members
+_REBOOKED = 1 << 15  # transfers
 _USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
 
 
@@ -49,6 +50,7 @@ def joint(
     effort: int = 1,
     seed: int = 0,
     relay: str | None = None,
+    known: dict[Hashable, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> JointSchedule:
     """A schedule for several collectives at once on one network: nothing meets on a link, and all ends early.
@@ -65,6 +67,8 @@ def joint(
         As in `synthesize`, for each collective; the same arguments give the same schedule.
     relay : {"all", "members"}, optional
         Who may relay the data of a collective, where its members reach each other without others; by default both are tried.
+    known : dict, optional
+        Takes the schedules that are made, for further calls on the same network.
     progress : callable, optional
         Receives a line now and then.
 
@@ -102,14 +106,15 @@ def joint(
             launching = _launching(wanted, listed, Path(collectives))
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
-    made: dict[tuple[Collective, int], list[_Choice]] = {}
+    made: dict[Hashable, list[_Choice]] = {} if known is None else known
     choices: dict[str, Sequence[_Choice]] = {}
     for entry in entries:
         entry.require_members(wanted)
-        if (entry.collective, entry.size) not in made:
+        key = wanted.digest, str(on), effort, seed, relays, entry.collective, entry.size
+        if key not in made:
             tell(f"a schedule for {entry.name}")
-            made[entry.collective, entry.size] = _choices(wanted, on, entry, effort, seed, relays)
-        choices[entry.name] = _with_late(wanted, on, entry, made[entry.collective, entry.size])
+            made[key] = _choices(wanted, on, entry, effort, seed, relays)
+        choices[entry.name] = _with_late(wanted, on, entry, made[key])
     tell("merging")
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
@@ -185,11 +190,16 @@ def _begin(entry: Entry, choice: _Choice, now: int) -> int:
 
 
 def _on(network: Topology, made: AnySchedule, entry: Entry, machine: Machine) -> Schedule:
-    """A schedule on all of the network, in fine slots, one iteration. UnsupportedError where its part of the network counts links
+    """A schedule on all of the network, in fine slots, one iteration; of more than _REBOOKED transfers in slots that are as long as
+    its steps, where nothing meets in these. UnsupportedError where its part of the network counts links
     in another unit."""
     one = ToOneIteration().apply(written_out(made))
     if one.topology is not network:
         one = moved(one, network, entry)
+    if one.transfers > _REBOOKED and not one.has_fine_slots:
+        quick = in_equal_slots(one, entry.size, machine)
+        if tolerates(quick, 0):
+            return quick
     return with_guards(one, entry.size, machine, 0)
 
 
@@ -248,11 +258,13 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], ef
         found = replace(_one_after_the_other(entries, choices, soonest), sequence=best.sequence)
         best = min(best, found, key=lambda one: one.key)
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
+    longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
     trials = _Trials(entries, choices, best.sequence, _USES * effort)
     for chosen in (alone, fastest):
         best = min(best, _side_by_side(entries, choices, chosen, best.sequence), key=lambda one: one.key)
-        best = trials.better(chosen, best)
-    for _ in range(_CHANGES * effort):
+        if best.key[0] > longest:
+            best = trials.better(chosen, best)
+    for _ in range(_CHANGES * effort if best.key[0] > longest else 0):
         changed = trials.better(_changed(best, choices), best)
         if changed is best:
             break

@@ -14,11 +14,11 @@ nobody but the owner gets something of the late one.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.joint.make.merging import in_equal_slots
 from certree.extras.joint.model.collective_list import Entry
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.fine.fine_tolerance import tolerates
@@ -29,8 +29,6 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.models.schedule.timing import slotted
-from certree.models.schedule.tolerance import tolerant_slot
 from certree.synth.method import Request
 from certree.synth.ranks.embedding import Rows, embed
 
@@ -112,10 +110,7 @@ def _to_book(request: Request, early: Int64, late: list[int], each: int) -> Sche
         rows.add(chunk, Op.COPY, after + place - 1, owner, early[(chunk + place) % count])
     for number, node in enumerate(late[:-1]):
         rows.add(chunk, Op.COPY, after + number, owner, node)
-    plan, _ = slotted(_embedded(request, early, rows, each), request.message_bytes, request.machine)
-    slot = tolerant_slot(plan, request.message_bytes, request.machine, skew=0, drift=Fraction(0))
-    made_for = MadeFor(request.message_bytes, request.machine)
-    return replace(plan, slot_cycles=slot, delay=1, made_for=made_for, certificate=None)
+    return in_equal_slots(_embedded(request, early, rows, each), request.message_bytes, request.machine)
 
 
 def _embedded(request: Request, early: Int64, rows: Rows, each: int) -> Schedule:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 from certree.api.parsing import Entry
 from certree.api.reports.text import one_line, size_words
@@ -40,6 +41,7 @@ class Known:
     made: dict[Hashable, AnySchedule] = field(default_factory=dict)
     seconds: dict[Hashable, Fraction] = field(default_factory=dict)
     joint: dict[Hashable, list[Fraction]] = field(default_factory=dict)
+    parts: dict[Hashable, Any] = field(default_factory=dict)  # schedules that joint schedules are made of
 
 
 class WrongDataError(CertreeError):
@@ -103,7 +105,7 @@ class Timers:
                 collective = Collective(one.kind, first if one.kind in WITH_ONE_ROOT else None, members)
                 entries.append(JointEntry(name, collective, one.bytes))
         self._tell(f"{len(entries)} collectives at once on {one_line(topology.name)}")
-        ends = joint(topology, entries, machine=self.machine, relay=MEMBERS).ends
+        ends = joint(topology, entries, machine=self.machine, relay=MEMBERS, known=self._known.parts).ends
         return [Fraction(max(ends[name] for name in its), self.machine.clock_hz) for its in names]
 
     def seconds(self, asked: Communication) -> Fraction:
