@@ -81,8 +81,12 @@ def load_collectives(path: Path, topology: Topology, machine: Machine) -> Collec
     InputError names the table and the field that is wrong, members that cannot reach each other, and collectives that wait for each
     other in a circle.
     """
-    where = str(path)
-    found = Fields(parse_toml(read_bytes(path), where), where).only("collective", optional=("launches", "contexts"))
+    return read_collectives(read_bytes(path), str(path), topology, machine)
+
+
+def read_collectives(data: bytes, where: str, topology: Topology, machine: Machine) -> CollectiveList:
+    """The collectives of the text of such a file, which messages call `where`. Errors as `load_collectives`."""
+    found = Fields(parse_toml(data, where), where).only("collective", optional=("launches", "contexts"))
     tables = found.tables("collective", least=1)
     if len(tables) > MOST:
         found.refuse(f"{len(tables)} collectives; allowed: {MOST}")

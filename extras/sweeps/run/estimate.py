@@ -37,5 +37,6 @@ def _groups(plan: SweepPlan, cell: Cell) -> tuple[tuple[object, ...], ...]:
 def _by_rule(plan: SweepPlan, cell: Cell) -> float:
     from certree.synth.method import load_methods
 
-    part = OF_PUBLISHED if load_methods()[cell.method.partition(":")[0]].published else 1
+    known, name = load_methods(), cell.method.partition(":")[0]
+    part = OF_PUBLISHED if name in known and known[name].published else 1
     return LEAST + part * PER_PAIR * plan.endpoints(cell) ** 2

@@ -1,15 +1,22 @@
 """One cell of a sweep, as a worker computes it."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from certree.api.parsing import parse_entry
 from certree.extras.endpoints.model.endpoint import endpoint_of_document
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
+from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.check.joint_report import joint_report
+from certree.extras.joint.make.joining import joint
+from certree.extras.joint.model.collective_list import read_collectives
+from certree.extras.joint.run.joint_run import run_joint
 from certree.extras.sweeps.run.comparing.comparison import Comparison
 from certree.extras.sweeps.run.specification import NO_RUN, SEARCHED
 from certree.extras.workers.networks import received
+from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import machine_from_document
 
 VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
@@ -44,3 +51,24 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     row |= {"options": " ".join(f"{name}={value}" for name, value in found["options"].items())} if "options" in found else {}
     row |= {f"gap_{name}": gap for name, gap in found["gap"].items()}
     return row | {name: value for name, value in found.items() if name not in _LEFT_OUT}
+
+
+def measure_workload(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The joint schedule of collectives that run at once, verified, with its joint bound, closed form and simulation, as `measure`;
+    among the options the cycles of one after the other."""
+    topology, _ = received(arguments)
+    machine = machine_from_document(arguments["machine"], "machine")
+    entries = read_collectives(arguments["workload"].encode(), "the workload", topology, machine).entries
+    try:
+        made = joint(topology, entries, machine=machine, effort=arguments["effort"], seed=arguments["seed"])
+        ran = run_joint(made)
+    except UnsupportedError as error:
+        return {"status": NOT_APPLICABLE, "message": str(error)}
+    report = joint_report(verify_joint(made))
+    times = ("time_cycles", "seconds", "time_bound_cycles", "time_over_bound")
+    row: dict[str, Any] = {name: report[name] for name in times if name in report}
+    row |= {name: getattr(ran, name) for name in ("contention_cycles", "late", "data_ok", "engine")}
+    row |= {"simulated_cycles": ran.cycles, "simulated_seconds": str(Fraction(ran.cycles, machine.clock_hz))}
+    transfers = sum(part.schedule.transfers for part in made.parts)
+    options = f"one_after_the_other_cycles={made.provenance['one_after_the_other_cycles']}"
+    return {"status": VALID if report["valid"] else INVALID, "transfers": transfers, "options": options} | row

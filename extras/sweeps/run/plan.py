@@ -8,20 +8,26 @@ from typing import Any
 
 from certree.api.runs.simulation import NO_ENDPOINT
 from certree.api.settings import machine_for
+from certree.extras.joint.model.collective_list import read_collectives
 from certree.extras.sweeps.run.endpoint_axes import EndpointChoice
 from certree.extras.sweeps.run.faults import SEEDS, less_links
-from certree.extras.sweeps.run.measure import measure
+from certree.extras.sweeps.run.measure import measure, measure_workload
 from certree.extras.sweeps.run.specification import Failures, Specification
 from certree.extras.workers.networks import sent
 from certree.extras.workers.task import Task, key_of
+from certree.hw.engines.runs import MODES
 from certree.models.common.errors import InputError, located
 from certree.models.common.files import canonical_json, sha256
-from certree.models.machine.machine import Machine
+from certree.models.machine.machine import Machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule_file import collective_document
 from certree.synth.method import METHODS, Request
+
+#: the method of cells of collectives that run at once, and the beginning of their collective, before the name of the file
+JOINT, WORKLOAD = "joint", "workload:"
+NO_CHOICE = EndpointChoice(NO_ENDPOINT, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,7 @@ class SweepPlan:
                     self._place(drawn, text, machine)
                 self._check(network, drawn)
                 yield from self._of(network, drawn)
+                yield from self._at_once(network, drawn)
 
     def _drawn(self, network: str, topology: Topology) -> Iterator[_Drawn]:
         """The network with each of the failures, as often as they are drawn."""
@@ -118,7 +125,7 @@ class SweepPlan:
         asked = self.specification
         first, placed = next(iter(asked.machines.items()))
         collectives = [self._collectives[drawn.spec, first, name] for name in asked.collectives]
-        for entry in asked.methods.values():
+        for entry in asked.methods.values() if collectives else ():
             method = METHODS[entry.method]
             made = [one for one in collectives if one.kind in method.collectives]
             with located("methods"):
@@ -150,6 +157,24 @@ class SweepPlan:
                 sizes_of = (choice.endpoint, choice.sram, choice.state_machines)
                 yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, method, machine, seed, run, key, *sizes_of)
 
+    def _at_once(self, network: str, drawn: _Drawn) -> Iterator[Cell]:
+        """A cell for each list of collectives that run at once, by a joint schedule."""
+        asked, failures = self.specification, str(drawn.failures)
+        for (name, text), machine, seed in product(asked.workloads.items(), asked.machines, asked.seeds):
+            used = machine_from_document(self._machines[drawn.spec, machine], "machine")
+            with located("workloads"):
+                entries = read_collectives(text.encode(), name, drawn.topology, used).entries
+            size, collective = sum(entry.size for entry in entries), f"{WORKLOAD}{name}"
+            names = {"network": network, "collective": collective, "size": str(size), "method": JOINT, "machine": machine}
+            if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": MODES[0]} | NO_CHOICE.names):
+                continue
+            inputs = {
+                "network": drawn.spec, "links": drawn.topology.digest, "workload": text, "seed": seed, "effort": asked.effort,
+                "machine": self._digests[drawn.spec, machine],
+            }  # fmt: skip
+            key = key_of(measure_workload, inputs)
+            yield Cell(network, failures, drawn.draw, drawn.spec, collective, size, JOINT, machine, seed, MODES[0], key)
+
     def _endpoint(self, choice: EndpointChoice) -> dict[str, Any]:
         """What a cell's worker receives of its endpoints; nothing where it has none."""
         if choice.endpoint == NO_ENDPOINT:
@@ -168,6 +193,16 @@ class SweepPlan:
     def task(self, cell: Cell) -> Task:
         """What computes a cell. A network that is a file goes along, since workers may not see it."""
         asked, topology = self.specification, self._topologies[cell.drawn]
+        limit = None if asked.time_limit is None else float(asked.time_limit)
+        if cell.collective.startswith(WORKLOAD):
+            workload = {
+                **sent(topology, Collective(CollectiveKind.ALL_REDUCE), cell.drawn),
+                "workload": asked.workloads[cell.collective.removeprefix(WORKLOAD)],
+                "machine": self._machines[cell.drawn, cell.machine],
+                "seed": cell.seed,
+                "effort": asked.effort,
+            }
+            return Task(cell.label, measure_workload, workload, cell.key, limit)
         arguments = {
             **sent(topology, self._collectives[cell.drawn, cell.machine, cell.collective], cell.drawn),
             "size": cell.size,
@@ -180,7 +215,6 @@ class SweepPlan:
             "routers": asked.routers,
             **self._endpoint(cell.choice),
         }
-        limit = None if asked.time_limit is None else float(asked.time_limit)
         return Task(cell.label, measure, arguments, cell.key, limit)
 
 

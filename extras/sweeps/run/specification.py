@@ -13,7 +13,7 @@ from certree.api.runs.simulation import NO_ENDPOINT
 from certree.extras.sweeps.run.endpoint_axes import EndpointAxes, endpoint_axes
 from certree.extras.sweeps.run.wanted import Wanted, parse_wanted
 from certree.hw.engines.runs import MODES
-from certree.models.common.errors import located, short
+from certree.models.common.errors import InputError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import read_bytes
 from certree.models.common.presets import parse_toml
@@ -41,11 +41,13 @@ class Failures:
 
 @dataclass(frozen=True)
 class Specification:
-    """The values of every axis, by the texts that name them, and what holds for all cells. `document`: as the file has it."""
+    """The values of every axis, by the texts that name them, and what holds for all cells. `document`: as the file has it.
+    `workloads`: the text of each list of collectives that run at once."""
 
     title: str
     networks: Mapping[str, Topology]
     collectives: Mapping[str, Wanted]
+    workloads: Mapping[str, str]
     sizes: tuple[int, ...]
     methods: Mapping[str, Entry]
     machines: Mapping[str, Machine | None]
@@ -82,12 +84,14 @@ def read_specification(source: str | Path | Mapping[str, Any]) -> Specification:
     document = source if isinstance(source, Mapping) else parse_toml(read_bytes(Path(source)), where)
     fields = Fields(document, where, quotes_optional=True)
     title, networks = fields.text("title", default="Sweep"), _named(fields, "networks", parse_topology)
-    collectives = _named(fields, "collectives", parse_wanted, ["all-reduce"])
+    workloads = _named(fields, "workloads", _text, [])
+    collectives = _named(fields, "collectives", parse_wanted, [] if workloads else ["all-reduce"])
     are_sized = all(wanted.demand is not None for wanted in collectives.values())
     specification = Specification(
         title=title,
         networks=networks,
         collectives=collectives,
+        workloads=workloads,
         sizes=_distinct(fields, "sizes", fields.sizes("sizes") if "sizes" in fields or not are_sized else ()),
         methods=_named(fields, "methods", parse_entry, ["auto"]),
         machines=_named(fields, "machines", _machine, [DEFAULT_MACHINE]),
@@ -129,6 +133,13 @@ def _endpoints(fields: Fields) -> EndpointAxes:
     if axes.document is not None and NO_RUN in fields.texts("runs", default=["slotted"]):
         fields.refuse(f"runs has {NO_RUN}, and endpoints are simulated: take either out")
     return axes
+
+
+def _text(path: str) -> str:
+    try:
+        return read_bytes(Path(path)).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text") from None
 
 
 def _machine(text: str) -> Machine | None:
