@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core models/native synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core models/native synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
 
-.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke specs models symbolic verify-all veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke proofs specs models symbolic verify-all veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m tools.demo
 
@@ -64,6 +64,10 @@ rtl: setup
 # The smallest co-simulations of it, and its proofs; where a tool is missing, one line.
 rtl-smoke: setup
 	$(BIN)/python -m tests.rtl mesh-2x2 mesh-2x2-demand mesh-1x2-sums mesh-2x2-then-broadcast proofs || [ $$? -eq 69 ]
+
+# The proofs of specs/proved, from scratch, and what their theorems rest on; exit code 69, and one line, without Coq.
+proofs: setup
+	$(BIN)/python -m tools.proofs
 
 specs: models symbolic
 

@@ -47,6 +47,7 @@ from certree.extras.frontiers.api import *
 from certree.extras.improvement.api import *
 from certree.extras.joint.api import *
 from certree.extras.papers.api import *
+from certree.extras.proved.api import *
 from certree.extras.reports.api import *
 from certree.extras.runtimes.api import *
 from certree.extras.sweeps.api import *

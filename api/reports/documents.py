@@ -52,8 +52,8 @@ DOCUMENTS = {
         witnesses: [bound]
         fine_slot_cycles?: count?
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
-        least_slot_cycles? serialized_rounds? fastest_cycles?: count?
-        skew_tolerance_cycles?: count?
+        least_slot_cycles? serialized_rounds? fastest_cycles? skew_tolerance_cycles?: count?
+        proved?: {bool}
         drift_tolerance?: rational?
         bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
         time_bound_cycles_any_shares?: count?
@@ -63,11 +63,9 @@ DOCUMENTS = {
         order?: order?
         router_effect?: text?
         exact: text?
-        exact_point: [count]?
-        exact_cycles: count?
         better? better_exact?: text?
-        better_point?: [count]?
-        simulated_cycles? better_cycles?: count?
+        exact_point better_point?: [count]?
+        exact_cycles simulated_cycles? better_cycles?: count?
         cycles_saved?: number?
         tried?: [text]
         violations?: [violation]

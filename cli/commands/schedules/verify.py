@@ -23,6 +23,7 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.schedules import show_checked
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
+from certree.models.common.extras import provided
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -39,9 +40,8 @@ _UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", 
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
-@click.option(
-    "--proofs", type=click.Path(path_type=Path), help="New folder for formulas and proofs in other formats: DIMACS, DRAT, VeriPB."
-)
+@click.option("--proofs", type=click.Path(path_type=Path), help="New folder for formulas and proofs, as DIMACS, DRAT, VeriPB.")
+@click.option("--proved", is_flag=True, help="Also run the checker that is proved in Coq, on a schedule; needs Coq and OCaml.")
 @click.option(
     "--trust",
     type=click.Choice(["hashes", "none"]),
@@ -60,6 +60,7 @@ def verify_command(
     size: int | None,
     machine: Machine | None,
     proofs: Path | None,
+    proved: bool,
     trust: str | None,
     executor: str | None,
     junit: Path | None,
@@ -75,18 +76,17 @@ def verify_command(
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
-    again, or taken on trust. A program of any tool is executed, and its data decide; limits of an
-    executor count where --executor names it. With --topology its schedule on that network gets bounds and
-    times. Exit code 0: valid; 1: invalid, with the reasons; 3: undecided, since
-    the check would take more steps or memory than the budget of a file has.
+    again, or taken on trust. A program of any tool is executed, and its data decide; limits of an executor count where --executor
+    names it. With --topology its schedule on that network gets bounds and times. Exit code 0: valid; 1: invalid, with the reasons;
+    3: undecided, since the check would take more steps or memory than the budget of a file has.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
     if junit is not None or sarif is not None or is_batch(paths):
-        if proofs is not None:
-            raise InputError("--proofs is for a single frontier")
-        if trust is not None:
-            raise InputError("--trust is for a single bundle")
+        single = {"proofs": (proofs, "frontier"), "trust": (trust, "bundle"), "proved": (proved or None, "schedule")}
+        for name, (given, what) in single.items():
+            if given is not None:
+                raise InputError(f"--{name} is for a single {what}")
         with working("verifying"):
             batch = verify_all(
                 *paths, topology=topology, collective=collective, route=route, size=size, machine=machine, executor=executor
@@ -104,6 +104,8 @@ def verify_command(
         asked = Asked(topology, collective, root, route, size, machine, trust, executor, tell)
         kind.require_applicable(opened, asked)
         checked = kind.verify(opened, asked)
+        if proved:
+            checked = provided("the answer of the proved checker")(checked)
     if proofs is not None:
         _write_proofs(paths[0], checked, proofs)
     return show_checked(checked, as_json=as_json)

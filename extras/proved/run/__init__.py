@@ -1,0 +1,1 @@
+"""From a schedule to the answer of the proved checker."""

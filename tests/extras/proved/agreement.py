@@ -1,0 +1,88 @@
+"""Drawn and changed schedules of every form that the proved checker takes: its answer against that of the Python checker.
+
+`python -m tests.extras.proved.agreement FIRST COUNT` prints how many each accepted and refused, by form.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from random import Random
+
+from certree.extras.proved.run.proved_answer import ProvedAnswer, prove_all
+from certree.models.schedule.schedule import Schedule
+from certree.verify.checker import verify_schedule
+from tests.verify.build import build
+from tests.verify.moved import changed, drawn, drawn_among_members, drawn_demand
+from tests.verify.rules.test_demand_rules import resized_or_changed
+from tests.verify.schedules import mutated, random_schedule
+
+TOGETHER = 500  # schedules in one process
+
+
+def random_rows(rng: Random) -> Schedule:
+    """Few random rows on a full network: exchanges, overwritten partial sums, late copies, data that are sent early."""
+    nodes, kind = rng.choice((2, 2, 3)), rng.choice(("all-reduce", "all-gather", "reduce-scatter"))
+    rows = [(0, rng.randrange(2), rng.randrange(3), *rng.sample(range(nodes), 2)) for _ in range(rng.randint(nodes - 1, 2 * nodes))]
+    roots = [-1 if kind == "all-reduce" else rng.randrange(nodes)]
+    return build(f"full:{nodes}", kind, rows, roots=roots, delay=rng.choice((1, 1, 2)))
+
+
+def repeated(rng: Random, schedule: Schedule) -> Schedule:
+    """The schedule in overlapping iterations."""
+    return replace(schedule, period=rng.randint(1, schedule.steps), repeats=rng.randint(1, 4))
+
+
+#: by form, how a schedule is drawn and how it is changed
+FORMS: dict[str, tuple[Callable[[Random], Schedule], Callable[[Random, Schedule], Schedule]]] = {
+    "routes, rounds, periods": (random_schedule, mutated),
+    "random rows": (random_rows, lambda _, schedule: schedule),
+    "buffers": (drawn, changed),
+    "buffers, repeated": (lambda rng: repeated(rng, drawn(rng)), changed),
+    "members": (drawn_among_members, changed),
+    "unequal blocks": (drawn_demand, resized_or_changed),
+}
+
+
+def draw(seed: int) -> tuple[str, Schedule]:
+    """A form and a schedule of it, after none to three changes."""
+    rng = Random(seed)
+    form = list(FORMS)[seed % len(FORMS)]
+    make, change = FORMS[form]
+    schedule = make(rng)
+    for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
+        schedule = change(rng, schedule)
+    return form, schedule
+
+
+def disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
+    """What the two say where they do not say the same."""
+    verdict = verify_schedule(schedule)
+    return None if verdict.valid == answer.right else f"the checker: {dict(verdict.counts)}; {answer.words}"
+
+
+def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:
+    """By form how many schedules both accept, and both refuse; AssertionError names a seed where they differ."""
+    found, waiting = Counter[tuple[str, str]](), list(seeds)
+    for first in range(0, len(waiting), TOGETHER):
+        some = waiting[first : first + TOGETHER]
+        drawn_ones = [draw(seed) for seed in some]
+        answers = prove_all([schedule for _, schedule in drawn_ones])
+        for seed, (form, schedule), answer in zip(some, drawn_ones, answers, strict=True):
+            wrong = disagreement(schedule, answer)
+            assert wrong is None, f"seed {seed}, {form}: {wrong}"
+            found[form, "accepted" if answer.right else "refused"] += 1
+    return found
+
+
+def main(first: int, count: int) -> None:
+    """Print the counts."""
+    found = compare(range(first, first + count))
+    for form in FORMS:
+        print(f"{form}: {found[form, 'accepted']:,} accepted, {found[form, 'refused']:,} refused")
+    accepted = sum(number for (_, answer), number in found.items() if answer == "accepted")
+    print(f"{found.total():,} schedules, {accepted:,} accepted by both, {found.total() - accepted:,} refused by both")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,119 @@
+"""The proved checker: its proofs rest on nothing, it is what `verify --proved` runs, and it agrees with the Python checker."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import certree.api as ct
+from certree.api.api_errors import DisagreementError
+from certree.extras.proved.run import proved_answer, proved_program
+from certree.extras.proved.run.proved_answer import ProvedAnswer
+from certree.models.common.errors import ToolMissingError, UndecidedError, UnsupportedError
+from tests.cli.running import assert_bad_input, certree, json_of
+from tests.extras.proved.agreement import FORMS, compare
+from tools.proofs import ALL
+
+NEEDED = ("coqc", "ocamlfind", "ocamlopt")
+needs_coq = pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason="needs Coq and OCaml: apt-get install coq ocaml-findlib")
+
+
+@needs_coq
+def test_program_of_proofs_that_rest_on_an_axiom_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is there, so no theorem rests on an axiom; where one did there would be none."""
+    assert proved_program.proved_program().is_file()
+    assert proved_program.theorems(proved_program.MODULES) == ["check_sound", "check_has_runs", "check_has_starts"]
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
+    monkeypatch.setattr(proved_program, "compile_proofs", lambda folder: ["Axioms:", "easy : False"])
+    with pytest.raises(proved_program.ProofError, match="a theorem rests on an axiom: Axioms: easy : False"):
+        proved_program.proved_program()
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_coq
+def test_an_axiom_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "Easy.v").write_text("Axiom easy : False.\nLemma all : 0 = 1.\nProof. destruct easy. Qed.\nPrint Assumptions all.\n")
+    printed = proved_program.compile_proofs(tmp_path / "built", ("Easy",), source)
+    assert printed == ["Axioms:", "easy : False"]
+
+
+def test_nothing_is_admitted() -> None:
+    """Coq would also say so: of what is not used in a theorem it would not."""
+    for name in ALL:
+        words = (proved_program.sources() / f"{name}.v").read_text().split()
+        assert not {"Admitted.", "admit.", "Axiom", "Axioms", "Parameter", "Conjecture", "Abort."} & set(words), name
+
+
+@needs_coq
+def test_checkers_agree() -> None:
+    found = compare(range(60))
+    assert {form for form, _ in found} == set(FORMS)
+    assert {answer for _, answer in found} == {"accepted", "refused"}
+
+
+@needs_coq
+def test_checkers_agree_on_many() -> None:
+    found = compare(range(20_000, 26_000))
+    assert all(found[form, answer] > 50 for form in FORMS for answer in ("accepted", "refused"))
+
+
+@needs_coq
+def test_verify_proved(tmp_path: Path) -> None:
+    schedule = ct.synthesize("ring:4", method="ring")
+    right, wrong = tmp_path / "right.json", tmp_path / "wrong.json"
+    ct.save(schedule, right)
+    step = schedule.step.copy()
+    step[-1] = 0
+    ct.save(replace(schedule, step=step, certificate=None), wrong)
+    outcome = certree("verify", right, "--proved")
+    assert outcome.code == 0
+    assert outcome.out.splitlines()[-1] == "  proved checker: right in every run, for every commutative and associative operation"
+    assert json_of("verify", right, "--proved")["proved"] == {"right": True}
+    outcome = certree("verify", wrong, "--proved")
+    assert outcome.code == 1
+    assert "proved checker: not accepted: " in outcome.out
+
+
+@needs_coq
+def test_symmetric_schedules_are_written_out() -> None:
+    assert ct.prove(ct.synthesize("torus:3x3", method="symmetric")).right
+
+
+def test_what_it_does_not_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = ct.synthesize("ring:4", method="one-shot", size="256B")
+    assert fine.has_fine_slots
+    with pytest.raises(UnsupportedError, match="the proved checker: not supported for schedules that use slot_cycles"):
+        ct.prove(fine)
+    monkeypatch.setenv("CERTREE_BUDGET", "1/1000000")
+    with pytest.raises(UndecidedError, match=r"the proved checker, 24 transfers among 4 ranks: takes"):
+        ct.prove(ct.synthesize("ring:4", method="ring"))
+
+
+def test_several_paths_are_refused(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        ct.save(ct.synthesize("ring:4", method="ring"), tmp_path / name)
+    outcome = certree("verify", tmp_path / "a.json", tmp_path / "b.json", "--proved")
+    assert_bad_input(outcome, "--proved is for a single schedule")
+
+
+def test_without_coq(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    with pytest.raises(ToolMissingError, match="there is no coqc; the proved checker needs Coq and OCaml: apt-get install coq"):
+        ct.prove(ct.synthesize("ring:4", method="ring"))
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_disagreement_is_an_error(right: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    schedule = ct.synthesize("ring:4", method="ring")
+    if right:
+        schedule = replace(schedule, step=schedule.step * 0, certificate=None)
+    ct.save(schedule, tmp_path / "s.json")
+    monkeypatch.setattr(proved_answer, "prove", lambda schedule: ProvedAnswer(right, {} if right else {"links": False}))
+    outcome = certree("verify", tmp_path / "s.json", "--proved")
+    assert outcome.code == DisagreementError.exit_code
+    said = "the checker finds rule capacity broken; proved checker: right" if right else "not accepted: links"
+    assert said in outcome.err
