@@ -107,7 +107,7 @@ Section Contents.
   Lemma agree_start : forall m, starts V s own m ->
     agree m (Contents (PositiveMap.empty N) (PositiveMap.empty N)).
   Proof using form.
-    intros m H. destruct form as (D & _). constructor; simpl.
+    intros m H. destruct form as (_ & D & _). constructor; simpl.
     - intros c. unfold content. rewrite PositiveMap.gempty. unfold initial, meaning. change (infos t) with (array (chunks s)).
       rewrite look_array. destruct (H c) as [_ G].
       destruct (at_place (chunks s) (of_chunk c)) as [k|]; [|congruence].
@@ -231,7 +231,7 @@ Section Contents.
     - unfold meaning. rewrite K. apply value_full.
     - apply full_not_0.
       + eapply nth_error_In; eauto.
-      + destruct form as (_ & _ & W & _). destruct (due k) as [|a] eqn:U; simpl in D.
+      + destruct form as (_ & _ & _ & W & _). destruct (due k) as [|a] eqn:U; simpl in D.
         * exists n. apply existsb_In. auto.
         * exists a. apply (W k a); auto. eapply nth_error_In; eauto.
   Qed.

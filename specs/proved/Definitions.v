@@ -273,9 +273,10 @@ Definition blocks_are_whole (s : schedule) : Prop :=
       amount (chunks s) a b = amount (chunks s) c d
   end.
 
-(** The chunks are those of the collective. Members are endpoints, none named twice, and chunks start and end at members: some
+(** Transfers have numbers of their own. The chunks are those of the collective. Members are endpoints, none named twice, and chunks start and end at members: some
     memory is one in which the schedule may start. *)
 Definition well_formed (s : schedule) : Prop :=
+  NoDup (map number (transfers s)) /\
   NoDup (members s) /\ (forall n, In n (members s) -> at_place (nodes (net s)) n = Some Endpoint) /\
   (forall k a, In k (chunks s) -> origin k = Alone a \/ due k = Alone a -> In a (members s)) /\
   (forall k, In k (chunks s) -> is_part (to_do s) k = true) /\ blocks_are_whole s.

@@ -70,12 +70,12 @@ Section Accepted.
   Hypothesis order : order_is_right m s = true.
 
   Lemma form_parts : 1 <= delay s /\ 1 <= period s /\ 1 <= repeats s /\
-    (repeats s = 1 \/ forallb (N.eqb 1) (rounds s) = true) /\ well_formed s /\
-    NoDup (map number (transfers s)).
+    (repeats s = 1 \/ forallb (N.eqb 1) (rounds s) = true) /\ well_formed s.
   Proof using form.
     unfold form_is_right in form. rewrite !andb_true_iff, !N.leb_le, orb_true_iff, N.eqb_eq, !forallb_forall in form.
     destruct form as [[[[[[[[A B] C] D] E] F] G] K] H]. repeat split; auto.
     - rewrite forallb_forall. auto.
+    - apply is_rising_spec in H as [H _]. apply (NoDup_map_inv Npos). rewrite map_map. auto.
     - apply is_rising_spec in E. tauto.
     - intros n I. specialize (F n I). change (kinds t) with (array (nodes (net s))) in F. rewrite look_array in F.
       destruct (at_place (nodes (net s)) n) as [[]|]; auto; discriminate.
@@ -83,12 +83,11 @@ Section Accepted.
       destruct O as [O|O]; rewrite O in *; simpl in *; rewrite is_member_spec in *; apply existsb_In; auto.
     - intros k I. specialize (G k I). rewrite !andb_true_iff in G. tauto.
     - apply blocks_sound. auto.
-    - apply is_rising_spec in H as [H _]. apply (NoDup_map_inv Npos). rewrite map_map. auto.
   Qed.
 
   Lemma distinct : forall u v, In u (transfers s) -> In v (transfers s) -> number u = number v -> u = v.
   Proof using form.
-    destruct form_parts as (_ & _ & _ & _ & _ & D). revert D.
+    destruct form_parts as (_ & _ & _ & _ & D & _). revert D.
     induction (transfers s) as [|x l IH]; intros D u v I J E; [destruct I|].
     simpl in D. inversion D as [|? ? X D']; subst.
     destruct I as [->|I], J as [->|J]; auto.
@@ -98,7 +97,7 @@ Section Accepted.
 
   Lemma events_distinct : NoDup (events s).
   Proof using form.
-    destruct form_parts as (_ & _ & _ & _ & _ & D). apply NoDup_map_inv in D. unfold events.
+    destruct form_parts as (_ & _ & _ & _ & D & _). apply NoDup_map_inv in D. unfold events.
     assert (A : forall f : transfer -> event, (forall u v, f u = f v -> u = v) -> NoDup (map f (transfers s))).
     { intros f F. induction D as [|x l X D IH]; simpl; constructor; auto.
       intros I. apply in_map_iff in I as (y & E & I). apply F in E. congruence. }
@@ -211,7 +210,7 @@ Qed.
 Theorem check_at_sound : forall m s, check_at m s = true -> right m s.
 Proof.
   intros m s H. unfold check_at in H. rewrite !andb_true_iff in H. destruct H as [[[[F W] L] O] C].
-  destruct (form_parts s F) as (D & P & R & N & G & X).
+  destruct (form_parts s F) as (D & P & R & N & G).
   assert (wired : forall u, In u (transfers s) -> is_wired (look (kinds (tables_of s))) (look (wires (tables_of s)))
     (fun a b => number_at (widths (tables_of s)) (key a b)) (negb (existsb is_switch (nodes (net s)))) (buffers s) u = true).
   { intros u I. unfold wiring_is_right in W. rewrite forallb_forall in W. specialize (W u I).
@@ -232,6 +231,13 @@ Qed.
 
 Theorem check_sound : forall s, check s = true -> right (timing_of s) s.
 Proof. intros s. apply check_at_sound. Qed.
+
+Lemma check_form : forall s, check s = true -> 1 <= delay s /\ 1 <= period s /\ 1 <= repeats s /\
+  (repeats s = 1 \/ forallb (N.eqb 1) (rounds s) = true) /\ well_formed s.
+Proof.
+  intros s H. unfold check, check_at in H. rewrite !andb_true_iff in H. destruct H as [[[[F _] _] _] _].
+  apply form_parts. auto.
+Qed.
 
 Lemma of_iterations : forall i c l, NoDup l ->
   (In i l -> of_iteration i (flat_map (fun j => map (pair j) c) l) = c) /\
@@ -262,7 +268,7 @@ Qed.
 
 Theorem check_has_starts : forall s, check s = true -> forall V (own : N -> N -> V), exists m, starts V s own m.
 Proof.
-  intros s H V own. apply check_sound in H as [(D & E & P & _) _].
+  intros s H V own. apply check_sound in H as [(_ & D & E & P & _) _].
   exists (Memory V (fun c => match at_place (nodes (net s)) (node c) with
     | Some Reducing => None | _ => Some (own (node c) (of_chunk c)) end) (fun _ => None)).
   intros c. simpl. split.

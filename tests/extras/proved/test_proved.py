@@ -14,6 +14,7 @@ from certree.extras.proved.run.proved_answer import ProvedAnswer
 from certree.models.common.errors import ToolMissingError, UndecidedError, UnsupportedError
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.extras.proved.agreement import FORMS, compare
+from tests.extras.proved.planted import PLANTED, Planted
 from tools.proofs import ALL
 
 NEEDED = ("coqc", "ocamlfind", "ocamlopt")
@@ -117,3 +118,18 @@ def test_disagreement_is_an_error(right: bool, monkeypatch: pytest.MonkeyPatch, 
     assert outcome.code == DisagreementError.exit_code
     said = "the checker finds rule capacity broken; proved checker: right" if right else "not accepted: links"
     assert said in outcome.err
+
+
+@needs_coq
+def test_all_proofs_rest_on_no_axiom(tmp_path: Path) -> None:
+    assert proved_program.compile_proofs(tmp_path, ALL) == [proved_program.NO_AXIOMS] * len(proved_program.theorems(ALL))
+
+
+def test_planted_errors_are_other_texts() -> None:
+    assert len({error.applied() for error in PLANTED}) == len(PLANTED)
+
+
+@needs_coq
+@pytest.mark.parametrize("error", PLANTED, ids=lambda error: error.name)
+def test_planted_errors_stop_a_proof(error: Planted) -> None:
+    assert error.stopped() == error.stops

@@ -1,0 +1,200 @@
+"""Errors planted in a copy of the definitions or of the checker, each of which stops a proof.
+
+`python -m tests.extras.proved.planted` prints where. An error that stopped none would be one that the theorem does not exclude.
+"""
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from certree.extras.proved.run.proved_program import MODULES, ProofError, compile_proofs, sources
+from tools.proofs import ALL
+
+_PLACE = re.compile(r'File "\./(\w+)\.v", line (\d+)')
+_PROVED = re.compile(r"(?:Lemma|Theorem) (\w+)")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One error: in `module` the text `old` becomes `new`; `stops` is the lemma whose proof then fails, `Module.lemma`."""
+
+    name: str
+    module: str
+    old: str
+    new: str
+    stops: str
+    modules: tuple[str, ...] = MODULES
+
+    def applied(self) -> str:
+        """The module with the error; AssertionError unless it has the text once."""
+        text = (sources() / f"{self.module}.v").read_text()
+        assert text.count(self.old) == 1, (self.name, text.count(self.old))
+        return text.replace(self.old, self.new)
+
+    def stopped(self) -> str:
+        """Where the proofs stop, `Module.lemma`; "nowhere" where they do not."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, built = Path(folder, "source"), Path(folder, "built")
+            shutil.copytree(sources(), source)
+            (source / f"{self.module}.v").write_text(self.applied())
+            try:
+                compile_proofs(built, self.modules, source)
+            except ProofError as error:
+                module, line = _PLACE.search(str(error)).groups()  # type: ignore[union-attr]
+                before = (source / f"{module}.v").read_text().splitlines()[: int(line)]
+                return f"{module}.{([*_PROVED.findall(chr(10).join(before))] or ['no proof'])[-1]}"
+        return "nowhere"
+
+
+def _definitions(name: str, old: str, new: str, stops: str) -> Planted:
+    return Planted(name, "Definitions", old, new, stops)
+
+
+def _checker(name: str, old: str, new: str, stops: str) -> Planted:
+    return Planted(name, "Checker", old, new, stops)
+
+
+def _bounds(name: str, module: str, old: str, new: str, stops: str) -> Planted:
+    return Planted(name, module, old, new, stops, ALL)
+
+
+PLANTED = (
+    _definitions("a copy adds", "Copy => v | Reduce", "Copy => plus (held m (target t)) v | Reduce", "Contents.agree_land"),
+    _definitions("a reduce doubles", "Reduce => plus (held m (target t)) v end", "Reduce => plus v v end", "Contents.agree_land"),
+    _definitions("a send reads its target", "then held m (source t)", "then held m (target t)", "Contents.agree_send"),
+    _definitions(
+        "data may be late by a step",
+        "Land t, Send u => step t + d <= step u",
+        "Land t, Send u => step t + d < step u",
+        "Sound.inverted_commute",
+    ),
+    _definitions("held data may land early", "Held => step t < step u + d", "Held => step t <= step u", "Sound.inverted_commute"),
+    _definitions(
+        "held data must wait for later sends", "Held => step t < step u + d", "Held => step t <= step u + d", "Sound.canonical_run"
+    ),
+    _definitions(
+        "landings in any order",
+        "Held => step t < step u | Early => False",
+        "Held => False | Early => False",
+        "Sound.inverted_commute",
+    ),
+    _definitions(
+        "early data may come before the sends of their step",
+        "Early => step t <= step u end",
+        "Early => step t < step u end",
+        "Sound.inverted_commute",
+    ),
+    _definitions("runs may leave events out", "Permutation (events s) r /\\", "incl r (events s) /\\", "Sound.canonical_run"),
+    _definitions(
+        "links the other way",
+        "(tail k =? a) && (head k =? b) then width",
+        "(tail k =? b) && (head k =? a) then width",
+        "Keys.width_between",
+    ),
+    _definitions("one iteration more", "/ period s <? repeats s", "/ period s <=? repeats s", "Loads.shown"),
+    _definitions(
+        "a message is longer", "then size_of s t * N.of_nat", "then N.succ (size_of s t) * N.of_nat", "Loads.load_bounded"
+    ),
+    _definitions("steps without rounds", "Some r => r | None => 1 end", "Some r => r | None => 0 end", "Loads.rounds_at_spec"),
+    _definitions(
+        "switches start with anything",
+        "(at_place (nodes (net s)) (node c) = Some Reducing -> held m c = None)",
+        "True",
+        "Contents.agree_start",
+    ),
+    _definitions("buffer 1 starts full", "buffer c = 0 -> is_one_of", "buffer c = 1 -> is_one_of", "Contents.agree_start"),
+    _definitions("nothing absorbs", "None, v | v, None => v", "None, _ | _, None => None", "Contents.value_lor"),
+    _definitions("the result is that of others", "| Alone a => [a] end", "| Alone a => [N.succ a] end", "Contents.value_full"),
+    _definitions("due in a scratch buffer", "held m (Cell n 0 c)", "held m (Cell n 1 c)", "Contents.canonical_result"),
+    _definitions("operations that do not commute", "(forall a b, add a b = add b a) ->", "", "Sound.check_at_sound"),
+    _definitions(
+        "operations that do not associate", "(forall a b c, add a (add b c) = add (add a b) c) ->", "", "Sound.check_at_sound"
+    ),
+    _bounds(
+        "links count half",
+        "Crossings",
+        "way_out : N := add_up (fun k => if leaves (tail k) (head k) then width k else 0)",
+        "way_out : N := add_up (fun k => if leaves (tail k) (head k) then width k / 2 else 0)",
+        "Crossings.capacity_out",
+    ),
+    _bounds(
+        "what is due inside has to leave",
+        "Bounds",
+        "Everyone => existsb (fun n => negb (A n))",
+        "Everyone => existsb (fun n => A n)",
+        "Bounds.cut_sound",
+    ),
+    _bounds(
+        "one message more",
+        "Bounds",
+        "| Everyone, Everyone => 2 * (p - 1)",
+        "| Everyone, Everyone => 2 * p - 1",
+        "Bounds.partition_sound",
+    ),
+    _bounds(
+        "gathering into parts that hold it",
+        "Bounds",
+        "| Everyone, Alone _ | Alone _, Everyone => p - 1",
+        "| Everyone, Alone _ | Alone _, Everyone => p",
+        "Bounds.partition_sound",
+    ),
+    _bounds(
+        "steps of the first iteration only",
+        "Crossings",
+        "i < repeats s -> In (step u + i * period s) l",
+        "i < 1 -> In (step u + i * period s) l",
+        "Crossings.every_iteration",
+    ),
+    _checker("keys without their end", "| xH => xI b", "| xH => xO b", "Keys.pair_key_injective"),
+    _checker("sums may overlap", "(N.land y x =? 0) && (negb", "(negb", "Contents.agree_land"),
+    _checker("a reduce into nothing", "(negb (y =? 0) || is_accumulator t (target u))", "true", "Contents.agree_land"),
+    _checker("an empty cell may be sent", "if x =? 0 then None else", "if false then None else", "Contents.agree_send"),
+    _checker("copies may meet reduces", "Copy => any_until k | Reduce", "Copy => copy_until k | Reduce", "Order.landing_apart"),
+    _checker("copies may meet in one step", "match m with Held => 1", "match m with Held => 0", "Order.landing_apart"),
+    _checker(
+        "a cell may be sent while it is written",
+        "Early => number_at (sent_from k) c <=? step t end",
+        "Early => true end",
+        "Order.sending_apart",
+    ),
+    _checker("events in any order", "if clock <=? moment d e then", "if true then", "Order.ticks"),
+    _checker("a stage is left out", "N.min (repeats s) (N.succ (", "N.min (repeats s) ((", "Loads.shown"),
+    _checker(
+        "links carry one more", "<=? limit t (snd e) * rounds_at", "<=? N.succ (limit t (snd e)) * rounds_at", "Loads.links_sound"
+    ),
+    _checker("long messages in short steps", "|| (size_at t u <=? rounds_at t (step u))", "|| true", "Loads.links_sound"),
+    _checker("scratch buffers start full", "if buffer c =? 0\n", "if true\n", "Contents.agree_start"),
+    _checker(
+        "one place is enough",
+        "Everyone => forallb (fun n => content",
+        "Everyone => existsb (fun n => content",
+        "Contents.finished_chunks",
+    ),
+    _checker("chunk 0 for all", "m (N.succ c) rest", "m c rest", "Contents.finished_chunks"),
+    _checker("numbers twice", "is_rising (N.succ n) rest", "is_rising n rest", "Keys.is_rising_spec"),
+    _checker("no delay", "(1 <=? delay s) && ", "", "Sound.form_parts"),
+    _checker(
+        "members that are switches",
+        "Some Endpoint => true | _ => false end) (members s)",
+        "_ => true end) (members s)",
+        "Sound.form_parts",
+    ),
+    _checker(
+        "blocks that nobody asked for",
+        "Alone a, Alone b => agrees (key a b) | _, _ => true end",
+        "_, _ => true end",
+        "Keys.blocks_sound",
+    ),
+)
+
+
+def main() -> None:
+    """A line for each error."""
+    for error in PLANTED:
+        print(f"{error.module}: {error.name}: {error.stopped()}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
