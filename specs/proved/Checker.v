@@ -249,10 +249,14 @@ Fixpoint is_finished (s : schedule) (t : tables) (everyone : N) (m : table N) (c
       end && is_finished s t everyone m (N.succ c) rest
   end.
 
+Definition starts_everywhere (k : chunk) : bool := match origin k with Everyone => true | Alone _ => false end.
+
 Definition contents_are_right (s : schedule) (t : tables) : bool :=
   match walk contents (carry t) (delay s) (transfers s) (transfers s)
           (Contents (PositiveMap.empty N) (PositiveMap.empty N)) with
-  | Some m => is_finished s t (full s Everyone) (sets m) 0 (chunks s)
+  | Some m =>
+      (* a set of all members takes time; without chunks that start everywhere it is not asked for *)
+      is_finished s t (if existsb starts_everywhere (chunks s) then full s Everyone else 1) (sets m) 0 (chunks s)
   | None => false
   end.
 

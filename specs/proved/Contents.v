@@ -195,18 +195,26 @@ Section Contents.
 
   (** * The end *)
 
-  Lemma finished_chunks : forall m l c, is_finished s t (full s Everyone) m c l = true ->
+  Lemma finished_chunks : forall m everyone l c, (forall k, In k l -> origin k = Everyone -> everyone = full s Everyone) ->
+    is_finished s t everyone m c l = true ->
     forall i k, nth_error l i = Some k -> forall n, is_one_of s (due k) n = true ->
       content t m (Cell n 0 (c + N.of_nat i)) = full s (origin k).
   Proof using.
-    intros m. induction l as [|k l IH]; intros c F [|i] j E n D; simpl in *; try discriminate.
+    intros m everyone. induction l as [|k l IH]; intros c G F [|i] j E n D; simpl in *; try discriminate.
     - injection E as ->. apply andb_true_iff in F as [F _]. rewrite N.add_0_r.
-      replace (full s (origin j)) with (match origin j with Everyone => fold_left N.setbit (members s) 0 | Alone _ => 1 end)
-        by (destruct (origin j); reflexivity).
+      replace (full s (origin j)) with (match origin j with Everyone => everyone | Alone _ => 1 end)
+        by (destruct (origin j) eqn:O; [apply (G j)|]; auto).
       apply N.eqb_eq. destruct (due j) as [|a]; simpl in D.
       + rewrite forallb_forall in F. apply F. apply existsb_In. auto.
       + apply N.eqb_eq in D as ->. auto.
-    - apply andb_true_iff in F as [_ F]. rewrite <- (IH _ F _ _ E _ D). do 2 f_equal. lia.
+    - apply andb_true_iff in F as [_ F]. rewrite <- (IH _ (fun k I => G k (or_intror I)) F _ _ E _ D). do 2 f_equal. lia.
+  Qed.
+
+  Lemma full_where_asked : forall k, In k (chunks s) -> origin k = Everyone ->
+    (if existsb starts_everywhere (chunks s) then full s Everyone else 1) = full s Everyone.
+  Proof using.
+    intros k I O. replace (existsb starts_everywhere (chunks s)) with true; auto. symmetry. apply existsb_exists.
+    exists k. unfold starts_everywhere. rewrite O. auto.
   Qed.
 
   Lemma full_not_0 : forall k, In k (chunks s) -> (exists n, In n (members s)) -> full s (origin k) <> 0.
@@ -226,7 +234,7 @@ Section Contents.
       intros e I. apply (Permutation_in _ (Permutation_sym (canonical_permutation s))) in I.
       unfold events in I. apply in_app_iff in I as [I|I]; apply in_map_iff in I as (u & <- & I); auto. }
     assert (Q : content t (sets b) (Cell n 0 c) = full s (origin k)).
-    { rewrite <- (finished_chunks _ _ _ R _ _ K _ D). f_equal. f_equal. lia. }
+    { rewrite <- (finished_chunks _ _ _ _ full_where_asked R _ _ K _ D). f_equal. f_equal. lia. }
     rewrite (agree_held _ _ A); rewrite Q; simpl.
     - unfold meaning. rewrite K. apply value_full.
     - apply full_not_0.

@@ -15,6 +15,7 @@ from certree.models.common.errors import ToolMissingError, UndecidedError, Unsup
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.extras.proved.agreement import FORMS, compare
 from tests.extras.proved.planted import PLANTED, Planted
+from tests.verify.build import build
 from tools.proofs import ALL
 
 NEEDED = ("coqc", "ocamlfind", "ocamlopt")
@@ -92,6 +93,12 @@ def test_what_it_does_not_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("CERTREE_BUDGET", "1/1000000")
     with pytest.raises(UndecidedError, match=r"the proved checker, 24 transfers among 4 ranks: takes"):
         ct.prove(ct.synthesize("ring:4", method="ring"))
+
+
+def test_sets_of_many_nodes_are_counted() -> None:
+    """No transfer, and yet a set of 250,000 bits, made bit by bit."""
+    with pytest.raises(UndecidedError, match=r"0 transfers among 250,000 ranks: takes [0-9,]+ steps"):
+        ct.prove(build("switch:250000", "reduce-scatter", [], roots=[0]))
 
 
 def test_several_paths_are_refused(tmp_path: Path) -> None:
