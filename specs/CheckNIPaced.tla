@@ -26,6 +26,10 @@
 (* true if `AreFirst`: take the first row of a run that fires with another *)
 (* message in its cell. What sent that one has the row in its past, by     *)
 (* chains of rows that fired before and had their first messages.          *)
+(*                                                                         *)
+(* MCNIPaced checks the argument on small tables, in all orders: what can  *)
+(* be taken alone stays so, and comes to the same, whatever else is done   *)
+(* before (`StaysAlone`); and of right tables every step can (`OneOrder`). *)
 (***************************************************************************)
 EXTENDS NIPaced, CheckNILockstep
 
@@ -80,11 +84,10 @@ Past == TLCEval(
              IN  TLCEval([n \in Nodes |-> with(n, before[n])])
   IN  upTo[LastOfAll])
 
-\* Whether rows that wait for a number of arrivals wait for those that come first by slot.
+\* Whether rows that wait for a number of arrivals wait for those that come first by slot: what sends any other waits for the row.
 AreFirst == TLCEval(~IsCounted \/ \A e \in Entries : \A arrival \in Program[e[1]][e[2]].awaits :
   LET senders == Into[CellOf(e)]
-      first == FirstOf(senders, arrival[3])
-  IN  Cardinality(first) = arrival[3] /\ \A s \in senders \ first : Past[s[1]][s[2]][e[1]] >= e[2])
+  IN  \A s \in senders \ FirstOf(senders, arrival[3]) : Past[s[1]][s[2]][e[1]] >= e[2])
 
 \* The entries that have fired, and of a cell those whose messages into it have not counted.
 HasFired(e) == e[2] <= fired[e[1]]
@@ -92,10 +95,13 @@ CellOfMessage(m) == <<m.dst, m.item, Writes(m.src, m.row)>>
 Uncounted(cell) ==
   {e \in Into[cell] : ~HasFired(e) \/ \E m \in flying : m.src = e[1] /\ m.row = Program[e[1]][e[2]].row /\ CellOfMessage(m) = cell}
 
+\* The entry that has sent message m.
+SenderOf(m) == CHOOSE e \in Into[CellOfMessage(m)] : e[1] = m.src /\ Program[e[1]][e[2]].row = m.row
+
 \* Message m can count alone.
 CountsAlone(m) ==
   LET cell == CellOfMessage(m)
-      sender == CHOOSE e \in Into[cell] : e[1] = m.src /\ Program[e[1]][e[2]].row = m.row
+      sender == SenderOf(m)
       IsAwaitedUpTo(last) == \E k \in 1..last : sender \in AwaitedBy[<<m.dst, k>>]
   IN  /\ CanCountUntimed(m)
       /\ \A k \in fired[m.dst] + 1..Len(Program[m.dst]) : CellOf(<<m.dst, k>>) = cell => IsAwaitedUpTo(k)
@@ -104,12 +110,17 @@ CountsAlone(m) ==
 \* The next row of node n can fire alone.
 FiresAlone(n) ==
   /\ CanFireUntimed(n)
-  /\ \A e \in Uncounted(CellOf(<<n, fired[n] + 1>>)) : ~HasFired(e) /\ Past[e[1]][e[2]][n] > fired[n]
+  /\ \A k \in {fired[n] + 1} \intersect DOMAIN Program[n] :
+       \A e \in Uncounted(CellOf(<<n, k>>)) : Past[e[1]][e[2]][n] > fired[n]
+
+\* The messages that can count alone, and the nodes whose next rows can fire alone.
+MessagesAlone == {m \in flying : AreFirst /\ CountsAlone(m)}
+NodesAlone == {n \in Nodes : AreFirst /\ FiresAlone(n)}
 
 \* In place of NextUntimed.
 NextAlone ==
-  LET messages == IF AreFirst THEN {m \in flying : CountsAlone(m)} ELSE {}
-      nodes == IF AreFirst /\ messages = {} THEN {n \in Nodes : FiresAlone(n)} ELSE {}
+  LET messages == MessagesAlone
+      nodes == NodesAlone
   IN  IF messages # {} THEN CountUntimed(CHOOSE m \in messages : TRUE)
       ELSE IF nodes # {} THEN FireUntimed(CHOOSE n \in nodes : TRUE)
       ELSE AnyStep

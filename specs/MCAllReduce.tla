@@ -33,6 +33,11 @@ OnlyPromised == \A r \in Ranks, i \in Items : <<r, i>> \in DOMAIN result <=> r \
 \* What is finished from the start is what no other rank contributes to.
 NotFromTheStart == \A due \in DOMAIN result : result[due] # <<>> => \A r \in Contributors[due[2]] : r = due[1]
 
+\* What no other rank contributes to may be finished from the start, all of it.
+AtStart == [due \in Due |-> IF IsAlone(due) THEN Outcome(due) ELSE <<>>]
+Early == INSTANCE AllReduce WITH result <- AtStart
+MayBeginFinished == Early!Init
+
 \* In the end nothing promised is missing.
 AllInTheEnd == <>[](\A r \in Ranks, i \in Items : r \in Promised[i] => result[<<r, i>>] # <<>>)
 
@@ -44,6 +49,9 @@ NotDue == {pair \in Ranks \X Items : pair[1] \notin Promised[pair[2]]}
 
 \* In place of Init: a rank may have finished anything.
 AllAtStart == result \in {[due \in Due |-> IF due \in early THEN Outcome(due) ELSE <<>>] : early \in SUBSET Due}
+
+\* In place of AtStart: everything is finished.
+MoreAtStart == [due \in Due |-> Outcome(due)]
 
 \* In place of AllFinished: one result is enough.
 OneFinished == \E due \in Due : result[due] # <<>>

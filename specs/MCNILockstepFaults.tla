@@ -43,6 +43,10 @@ FullestLane(link) ==
   LET lane == CHOOSE best \in 1..Capacity[link] : \A other \in 1..Capacity[link] : EntersAt(link, other) <= EntersAt(link, best)
   IN  [lane |-> lane, enters |-> EntersAt(link, lane)]
 
+\* In place of FreestOf: all lanes with the least to send.
+AnyFreest(link) ==
+  {lane \in 1..Capacity[link] : \A other \in 1..Capacity[link] : EntersAt(link, lane) <= EntersAt(link, other)}
+
 \* In place of EntersAt: messages enter a lane that is still sending.
 EntersAtOnce(link, lane) == now
 

@@ -78,6 +78,95 @@ BeginsEmpty ==
   /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
 
 -------------------------------------------------------------------------------
+(* One order of events                                                       *)
+
+\* A row of tables that name peers.
+PeerRow(op, flow, parent, children, step) ==
+  [op |-> op, flow |-> flow, parent |-> parent, children |-> children, step |-> step, route |-> Nil]
+
+\* Node 2 passes on what node 0 adds, whatever else has come by then: a sum of node 1 and a copy of node 0.
+PassesOnTable == <<
+  <<PeerRow("REDUCE", 0, 2, {}, 0), PeerRow("GATHER", 0, Nil, {2}, 1)>>,
+  <<PeerRow("REDUCE", 0, 2, {}, 0)>>,
+  <<PeerRow("REDUCE", 0, 1, {0}, 2)>> >>
+PassesOnArrivals == <<{}, {<<"REDUCE", 0, 2>>}, {<<"GATHER", 0, 0>>, <<"REDUCE", 0, 0>>, <<"REDUCE", 0, 1>>}>>
+
+\* Node 0 waits for a sum of node 1 before its second row, which is for node 1; node 2, for which the first is, sends a copy to node 0.
+TwoWaysTable == <<
+  <<PeerRow("REDUCE", 0, 2, {}, 0), PeerRow("REDUCE", 0, 1, {1}, 1)>>,
+  <<PeerRow("REDUCE", 0, 0, {}, 0)>>,
+  <<PeerRow("GATHER", 0, Nil, {0}, 2)>> >>
+TwoWaysArrivals == <<{<<"REDUCE", 0, 1>>, <<"GATHER", 0, 2>>}, {<<"REDUCE", 0, 0>>}, {<<"REDUCE", 0, 0>>}>>
+
+\* The same of two chunks: both rows of node 0 are for node 2, which waits for the first chunk only before it sends the copy.
+TwoChunksTable == <<
+  <<PeerRow("REDUCE", 0, 2, {}, 0), PeerRow("REDUCE", 1, 2, {1}, 1)>>,
+  <<PeerRow("REDUCE", 1, 0, {}, 0), PeerRow("GATHER", 1, Nil, {2}, 1)>>,
+  <<PeerRow("REDUCE", 0, 1, {0}, 2), PeerRow("GATHER", 1, 1, {0}, 3)>> >>
+TwoChunksArrivals == <<
+  {<<"REDUCE", 1, 1>>, <<"GATHER", 1, 2>>}, {<<"REDUCE", 0, 2>>}, {<<"REDUCE", 0, 0>>, <<"REDUCE", 1, 0>>, <<"GATHER", 1, 1>>}>>
+
+\* Node 2 waits for one of two sums, which may be the one that was sent last, and sends what it has to node 0, which reads there.
+EitherTable == <<
+  <<SharedRow("REDUCE", 0, {2}, 0)>>, <<SharedRow("REDUCE", 0, {2}, 1)>>, <<SharedRow("REDUCE", 1, {0}, 2)>> >>
+EitherArrivals == <<{<<0, 0, 1>>}, {}, {<<0, 0, 2>>}>>
+
+\* Node 0 sends node 1 a second sum when it has the first one back; node 1 waits for the first only, and sends twice.
+TwiceTable == <<
+  <<SharedRow("REDUCE", 0, {1}, 0), SharedRow("REDUCE", 1, {1}, 2)>>, <<SharedRow("REDUCE", 1, {0}, 1), SharedRow("REDUCE", 0, {2}, 3)>>,
+  <<>> >>
+TwiceArrivals == <<{<<0, 0, 1>>}, {<<0, 0, 2>>}, {<<0, 0, 1>>}>>
+
+\* As constants: tables by node, from 0 on.
+FromZero(list) == [n \in 0..Len(list) - 1 |-> list[n + 1]]
+AllLinks == [link \in {<<a, b>> : a, b \in Nodes} |-> 1]
+MCAllLinks == AllLinks
+MCPassesOnTable == FromZero(PassesOnTable)
+MCPassesOnArrivals == FromZero(PassesOnArrivals)
+MCTwoWaysTable == FromZero(TwoWaysTable)
+MCTwoWaysArrivals == FromZero(TwoWaysArrivals)
+MCTwoChunksTable == FromZero(TwoChunksTable)
+MCTwoChunksArrivals == FromZero(TwoChunksArrivals)
+MCEitherTable == FromZero(EitherTable)
+MCEitherArrivals == FromZero(EitherArrivals)
+MCTwiceTable == FromZero(TwiceTable)
+MCTwiceArrivals == FromZero(TwiceArrivals)
+
+\* One chunk, five nodes: node 3 sends node 4 a sum and gets it back as a copy; nodes 2 and 3 get a copy by one row, and pass it on.
+BothWays ==
+  {Reduce(0, 3, 4, 0), Reduce(0, 0, 2, 0), Reduce(0, 4, 2, 1), Reduce(0, 2, 1, 2), Gather(0, 1, 2, 3), Gather(0, 1, 3, 3),
+   Gather(0, 3, 4, 4), Gather(0, 2, 0, 4)}
+FromNode1 == [f \in Flows |-> 1]
+
+\* What memories hold when message m has counted, and `memory` is what they held.
+With(m, memory) ==
+  [memory EXCEPT ![m.dst][Place(m.item, Writes(m.src, m.row))] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
+
+\* Message m can still be taken alone after this step, and memories and messages are the same if it comes before the step.
+Commutes(m) ==
+  /\ m \in MessagesAlone'
+  /\ \A other \in flying \ flying' : With(m, With(other, held)) = With(other, With(m, held))
+  /\ \A new \in flying' \ flying : new.load = With(m, held)[new.src][Place(new.item, Reads(new.src, new.row))]
+
+\* So can the next row of node n, and it sends the same before the step.
+SendsTheSame(n) == n \in NodesAlone' /\ \A peer \in Upcoming(n).to : UntimedTo(n, peer)' = UntimedTo(n, peer)
+
+\* What can be taken alone stays so until it is taken, and no step before it makes a difference to it.
+StaysAlone == [][
+  /\ \A m \in MessagesAlone : m \in flying' => Commutes(m)
+  /\ \A n \in NodesAlone : fired'[n] = fired[n] => SendsTheSame(n)]_vars
+
+\* Of tables that are right at any timing: each message that can count and each row that can fire can do so alone, and no other.
+OneOrder ==
+  /\ MessagesAlone = {m \in flying : CanCountUntimed(m)}
+  /\ NodesAlone = {n \in Nodes : CanFireUntimed(n)}
+
+\* In place of CountsAlone, FiresAlone and AreFirst: whatever can be taken is taken alone; nothing is known of who comes first.
+TakenAtOnce(m) == CanCountUntimed(m)
+FiredAtOnce(n) == CanFireUntimed(n)
+NothingIsKnown == FALSE
+
+-------------------------------------------------------------------------------
 (* The timed machine keeps to it                                             *)
 
 \* A message without its times and lanes.

@@ -49,11 +49,14 @@ Leavings(link, lane) ==
 EntersAt(link, lane) ==
   LET times == Leavings(link, lane) \union {now} IN CHOOSE t \in times : \A other \in times : other <= t
 
-\* The turn of a message that comes to the link now: on the lane with the least to send, the lowest numbered of equals.
+\* The lanes of the link with the least to send, the lowest numbered of equals: one.
+FreestOf(link) ==
+  {lane \in 1..Capacity[link] : \A other \in 1..Capacity[link] :
+     EntersAt(link, lane) < EntersAt(link, other) \/ (EntersAt(link, lane) = EntersAt(link, other) /\ lane <= other)}
+
+\* The turn of a message that comes to the link now, on that lane.
 TurnAt(link) ==
-  LET lane == CHOOSE best \in 1..Capacity[link] : \A other \in 1..Capacity[link] :
-                EntersAt(link, best) < EntersAt(link, other) \/ (EntersAt(link, best) = EntersAt(link, other) /\ best <= other)
-  IN  [lane |-> lane, enters |-> EntersAt(link, lane)]
+  LET lane == CHOOSE freest \in FreestOf(link) : TRUE IN [lane |-> lane, enters |-> EntersAt(link, lane)]
 
 -------------------------------------------------------------------------------
 (* The next link, and the end of the last.                                   *)

@@ -44,6 +44,9 @@ LanesAreQueues ==
              \/ Leaves(m, k) <= other.enters[j]
              \/ ~first /\ Leaves(other, j) <= m.enters[k]
 
+\* Which lane of a link a message takes that comes to it now is certain.
+OneTurnEach == \A link \in DOMAIN Capacity : Cardinality(FreestOf(link)) = 1
+
 \* While a message waits for a link that it stands before, each lane of the link carries another one.
 NoLaneLeftFree ==
   \A m \in flying : \A k \in 1..Hop(m) : now < m.enters[k] =>

@@ -57,10 +57,10 @@ IsCounted == Profile # "trees"
 \* thing to wait for.
 Dependencies(n, r) ==
   LET row == Rows[n][r]
-  IN  CASE IsCounted -> IF row.wait = 0 THEN {} ELSE {<<row.flow, row.from, row.wait>>}
-        [] row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
-        [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
-        [] OTHER -> {arrival \in Arrivals[n] : arrival[1] = "REDUCE" /\ arrival[2] = row.flow}
+      all == {arrival \in Arrivals[n] : arrival[1] = "REDUCE" /\ arrival[2] = row.flow}
+  IN  IF IsCounted THEN IF row.wait = 0 THEN {} ELSE {<<row.flow, row.from, row.wait>>}
+      ELSE IF row.op = "REDUCE" THEN {<<"REDUCE", row.flow, peer>> : peer \in row.children}
+      ELSE IF row.parent = Nil THEN all ELSE {<<"GATHER", row.flow, row.parent>>}
 
 \* The nodes that row r of node n sends to.
 Destinations(n, r) ==

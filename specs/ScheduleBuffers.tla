@@ -41,7 +41,7 @@ Into(n, item, buffer) == {t \in Transfers : Writes(t) = <<n, item, buffer>>}
 UnderWay == sent \ done
 
 \* The last slot in which anything may land.
-End == CHOOSE s \in 0..100 : (\A t \in Transfers : t.slot + Delay <= s) /\ (s = 0 \/ \E t \in Transfers : t.slot + Delay = s)
+End == LET landings == {t.slot + Delay : t \in Transfers} IN CHOOSE s \in landings \union {0} : \A other \in landings : other <= s
 
 \* The start: data buffers hold the contributions that are asked for, scratch buffers nothing.
 Init ==

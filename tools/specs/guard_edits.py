@@ -193,11 +193,20 @@ def _behind(tokens: Sequence[_Token], at: int) -> tuple[int, int]:
         is_list = token.text in ("/\\", "\\/") and token.is_first
         is_far = is_far or (depth == 0 and token.text in _FAR)
         ends = token.text in ("THEN", "ELSE", "IN") if is_far else token.text in _ENDS
+        is_over = is_list or _is_defined(tokens, place) or (ends and not (is_far and _is_inside(tokens, at, place)))
         depth += (token.text in _OPEN) - (token.text in _CLOSE)
-        if depth < 0 or (depth == 0 and (is_list or (ends and not (is_far and _is_inside(tokens, at, place))))):
+        if depth < 0 or (depth == 0 and is_over):
             break
         last = place
     return tokens[at + 1].start, tokens[last].end
+
+
+def _is_defined(tokens: Sequence[_Token], place: int) -> bool:
+    """Whether a line of a LET begins here with the name of its next definition."""
+    behind = place + 1
+    if tokens[place].is_first and behind < len(tokens) and tokens[behind].text == "(":
+        behind = next((at for at in range(behind, len(tokens)) if tokens[at].text == ")"), len(tokens)) + 1
+    return tokens[place].is_first and behind < len(tokens) and tokens[behind].text == "=="
 
 
 def _is_inside(tokens: Sequence[_Token], at: int, place: int) -> bool:

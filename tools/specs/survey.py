@@ -53,7 +53,7 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     "AllReduce": ("MCAllReduce",),
     "Schedule": ("MCSchedule",),
     **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
-    "NIPaced": ("MCNIPaced",),
+    **dict.fromkeys(("NIPaced", "CheckNIPaced"), ("MCNIPaced",)),
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
     "ScheduleBuffers": ("MCScheduleBuffers",),
     "BankSwitch": ("MCBankSwitch",),
@@ -79,6 +79,8 @@ MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
 #: the parts of the interfaces' module; the last one has the specification
 _PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
+#: modules of which models take the steps in place of those of the specification, which is in the module before them
+_IN_PLACE = {"CheckNIPaced": "NextAlone"}
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def _models_of(family: str, module: str) -> list[Model]:
     members = [model for model in listed().models.values() if model.module == family]
     fit = [model for model in members if model.expected.result is Result.SUCCESS and model.simulation is None]
     small = [model for model in fit if not model.configuration.symmetry and model.expected.total_states <= MOST_STATES]
-    own = [model for model in small if module != "NIPaced" or model.configuration.spec == "UntimedSpec"]
+    own = [model for model in small if family != "MCNIPaced" or model.configuration.spec == "UntimedSpec"]
     return sorted(own, key=lambda model: model.expected.total_states)
 
 
@@ -138,7 +140,7 @@ def survey(
     tell = report or (lambda text: None)
     most = most or (1 if module in _PARTS else PER_DEFINITION)
     parts = {name: module_of(name, source_of(name)) for name in _with(module)}
-    edited, whole = parts[module], parts[_with(module)[-1]]
+    edited, whole = parts[module], parts[_whole(module)]
     models = models_for(module, guards=guards)
     edits = guards_of(module) if guards else edits_of(edited, _steps(parts, module), most)
     fixed = _constant(parts, module)
@@ -186,26 +188,37 @@ def guards_of(module: str) -> list[Edit]:
 
 def _steps(parts: Mapping[str, Module], module: str, *, with_spec: bool = False) -> set[str]:
     """The definitions of a module that its steps and first states are made of; and its specification, for fairness."""
-    first = asked_of(models_for(module, guards=with_spec)[0], parts[_with(module)[-1]])
-    steps = reached_from(dict(parts), {first.spec}) - {first.variables} - (set() if with_spec else {first.spec})
+    first = asked_of(models_for(module, guards=with_spec)[0], parts[_whole(module)])
+    steps = (
+        reached_from(dict(parts), {_IN_PLACE.get(module, first.spec)}) - {first.variables} - (set() if with_spec else {first.spec})
+    )
     return steps & parts[module].definitions.keys()
 
 
 def _with(module: str) -> Sequence[str]:
     """The modules among which the definitions of steps are looked for."""
-    return _PARTS if module in _PARTS else (*_PARTS, module) if module == "NIPaced" else (module,)
+    if module in _PARTS:
+        return _PARTS
+    return (*_PARTS, *dict.fromkeys(("NIPaced", module))) if GUARDED[module] == ("MCNIPaced",) else (module,)
+
+
+def _whole(module: str) -> str:
+    """The module that has the specification."""
+    return _with(module)[-2 if module in _IN_PLACE else -1]
 
 
 def _constant(parts: Mapping[str, Module], module: str) -> set[str]:
-    """The definitions that TLC must see as constants: of tables and fairness, and what assumptions and constants are made of."""
+    """The definitions that TLC must see as constants: of tables and fairness, and what assumptions and constants are made of; and
+    those whose values it is told to keep."""
     own, variables = parts[module], {name for part in parts.values() for name in part.variables}
     changing = {name for name in own.definitions if _words(parts, name) & variables}
     if not changing:
         return set(own.definitions)
     given = set(_WORD.findall(" ".join(re.findall(r"\bINSTANCE .*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL)))) - changing
     assumed = given | set(re.findall(r"\w+", " ".join(re.findall(r"^ASSUME.*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL))))
+    kept = {name for name, definition in own.definitions.items() if "TLCEval" in definition.body} - changing
     temporal = {name for name, definition in own.definitions.items() if definition.is_temporal}
-    return reached_from({module: own}, assumed) | temporal
+    return reached_from({module: own}, assumed | kept) | temporal
 
 
 def _words(parts: Mapping[str, Module], name: str) -> set[str]:

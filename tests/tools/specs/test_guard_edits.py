@@ -20,6 +20,11 @@ Step(k) ==
   /\\ x' = x + k
   /\\ UNCHANGED y
 Again == x = 2 /\\ Step(1)
+Chosen ==
+  LET one == CHOOSE k \\in 1..2 : k = 1 /\\ x = k
+      isOne(k) == k = one
+      two == 2
+  IN  isOne(x)
 Next == (\\E k \\in 1..2 : Step(k)) \\/ Again
 Spec == Init /\\ [][Next]_<<x, y>> /\\ SF_x(Step(1)) /\\ WF_x(Next)
 ====
@@ -45,6 +50,13 @@ def test_conjuncts_also_behind_words_and_labels_and_no_actions() -> None:
         ("update left out", "/\\ x' = x"),
     }
     assert edits("Again") == {("conjunct dropped", "TRUE /\\ Step(1)")}
+
+
+def test_a_conjunct_ends_where_the_next_definition_begins() -> None:
+    assert edits("Chosen") == {
+        ("conjunct dropped", "LET one == CHOOSE k \\in 1..2 : TRUE /\\ x = k"),
+        ("conjunct dropped", "LET one == CHOOSE k \\in 1..2 : k = 1 /\\ TRUE"),
+    }
 
 
 def test_initial_values_and_fairness() -> None:
