@@ -148,13 +148,29 @@ def _in_lockstep(name: str) -> Tables:
 
 
 LARGE: dict[str, Callable[[], Tables]] = {"torus-8x8": lambda: tables_of("multitree", "torus:8x8", 64 << 10)}
-#: whose interfaces have a timestep counter: one lane to six, iterations, fine slots, switches, copies within a node, demands
+#: whose interfaces have a timestep counter: one lane to six, iterations, fine slots, switches, copies within a node, demands;
+#: and two cases of their own, `_BUNDLES`
 _LOCKSTEP = (
     "mesh-2x2", "mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2-fine", "torus-4x4-fine", "mesh-4x4-all-reduce",
     "torus-4x4-less-a-link-all-reduce", "dgx1-all-reduce", "ring-8-reduce-scatter", "dgx1-short", "ring-4-copies",
     "fattree-2x2-blocks", "mesh-2x2-demand",
 )  # fmt: skip
-LOCKSTEP_CASES = {f"{name}-lockstep": partial(_in_lockstep, name) for name in _LOCKSTEP}
+
+
+def _bundle() -> Tables:
+    """Four iterations of a chunk over a link of two lanes, a step each: messages of one line are under way on both at once."""
+    schedule = build("mesh:1x2,capacity=2", "broadcast", "0>1", period=1, repeats=4, collective_root=0)
+    return replace(lower(schedule, 1024, MULTITREE), control=LOCKSTEP)
+
+
+def _slow_sums() -> Tables:
+    """Eight iterations of two sums over links of two lanes, which come faster than the reduction unit adds them: more wait."""
+    schedule = build("mesh:1x2,capacity=2", "reduce-scatter", "0:1+0 1:0+1", period=1, repeats=8, roots=[0, 1])
+    return replace(lower(schedule, 2048, MULTITREE), control=LOCKSTEP)
+
+
+_BUNDLES = {"mesh-1x2-bundle-lockstep": _bundle, "mesh-1x2-slow-sums-lockstep": _slow_sums}
+LOCKSTEP_CASES = {f"{name}-lockstep": partial(_in_lockstep, name) for name in _LOCKSTEP} | _BUNDLES
 
 
 def two_rows() -> Tables:
@@ -175,31 +191,40 @@ def export(tables: Tables, folder: Path) -> None:
 def skewed(tables: Tables, folder: Path) -> int:
     """The golden trace `skewed.csv` of a run in which every second interface starts late, and its late rows; `skew.hex` says when
     they start. The skew is a part of a slot, so that rows wait for what comes late."""
-    nodes = tables.topology.endpoints.tolist()
-    skew = [7 * (place % 2) for place, _ in enumerate(nodes)]
-    of_node = dict(zip(nodes, skew, strict=True))
-    clocks = Clocks.equal(len(tables.topology.kind))
-    clocks = Clocks(tuple(of_node.get(node, 0) for node in range(len(tables.topology.kind))), clocks.drift)
+    clocks = late_clocks(tables)
     trace, late = golden_run(tables, clocks)
     (folder / "skewed.csv").write_bytes(trace)
-    (folder / "skew.hex").write_text("".join(f"{cycles:x}\n" for cycles in skew))
+    (folder / "skew.hex").write_text("".join(f"{clocks.skew[node]:x}\n" for node in tables.topology.endpoints.tolist()))
     return late
+
+
+def late_clocks(tables: Tables) -> Clocks:
+    """Every second interface starts 7 cycles late."""
+    skew = [0] * len(tables.topology.kind)
+    for place, node in enumerate(tables.topology.endpoints.tolist()):
+        skew[node] = 7 * (place % 2)
+    return Clocks(tuple(skew), Clocks.equal(len(skew)).drift)
 
 
 def slowed(tables: Tables, folder: Path) -> int:
     """In lockstep, the golden trace `slowed.csv` of a run in which every third interface starts 40 cycles late and every second
     clock is slower by an eighth, and its late rows: none; `slow.hex` and `slow.hex.steps` say so to the testbenches."""
-    nodes, kinds = tables.topology.endpoints.tolist(), len(tables.topology.kind)
-    skew, drift = [0] * kinds, [Fraction(0)] * kinds
-    for place, node in enumerate(nodes):
-        skew[node], drift[node] = 40 * (place % 3 == 1), Fraction(place % 2, 8)
-    trace, late = golden_run(tables, Clocks(tuple(skew), tuple(drift)))
+    nodes, clocks = tables.topology.endpoints.tolist(), slow_clocks(tables)
+    trace, late = golden_run(tables, clocks)
     (folder / "slowed.csv").write_bytes(trace)
-    (folder / "slow.hex").write_text("".join(f"{skew[node]:x}\n" for node in nodes))
-    cycles = sizes_of(tables, Widths.of(tables))["SLOT_CYCLES"]
-    steps = (-(-cycles * (1 + drift[node]).numerator // (1 + drift[node]).denominator) for node in nodes)
+    (folder / "slow.hex").write_text("".join(f"{clocks.skew[node]:x}\n" for node in nodes))
+    cycles, rates = sizes_of(tables, Widths.of(tables))["SLOT_CYCLES"], [1 + clocks.drift[node] for node in nodes]
+    steps = (-(-cycles * rate.numerator // rate.denominator) for rate in rates)
     (folder / "slow.hex.steps").write_text("".join(f"{step:x}\n" for step in steps))
     return late
+
+
+def slow_clocks(tables: Tables) -> Clocks:
+    """Every third interface starts 40 cycles late, and every second clock is slower by an eighth."""
+    skew, drift = [0] * len(tables.topology.kind), [Fraction(0)] * len(tables.topology.kind)
+    for place, node in enumerate(tables.topology.endpoints.tolist()):
+        skew[node], drift[node] = 40 * (place % 3 == 1), Fraction(place % 2, 8)
+    return Clocks(tuple(skew), tuple(drift))
 
 
 def slow_arguments(tables: Tables, folder: Path) -> list[str]:

@@ -1,6 +1,8 @@
 """The page of co-simulations, `docs/benchmarks/co-simulation.md`, of what `make rtl` prints:
 
 CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record
+
+Rows of cases that are not in what is read stay as they were, so that the run can be made in parts.
 """
 
 import re
@@ -9,8 +11,9 @@ from pathlib import Path
 
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
+from tests.rtl.apart import bound_of, reached_in
 from tests.rtl.banks import PAIRS
-from tests.rtl.cases import CASES, LOCKSTEP_CASES, LOCKSTEP_SMALL, SMALL
+from tests.rtl.cases import CASES, GRID, LARGE, LOCKSTEP_CASES, LOCKSTEP_SMALL, RANDOM, SMALL, late_clocks, slow_clocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
 _LINE = re.compile(r"(pass|FAIL) +([\w-]+): (.*) \((\d+) CPU s\)")
@@ -31,7 +34,13 @@ _LOCKSTEP = """## A timestep counter
 
 Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator. Each
 case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every second
-clock slower by an eighth (*slow*).
+clock slower by an eighth (*slow*). *Steps apart* are the most in these runs between the counters of two nodes of which one sends
+to the other, of the bound that `certree model-check symbolic --run paced` proves for any timing; for messages of several sizes
+there is none.
+
+No size of the interface is below that bound, because none is taken from it: there are cells and counters for all iterations of a
+run, a lane has a queue for what its own node fires in a step, and where the reduction unit is slower than a lane the staging area
+holds all that the lane brings in a run (`tests/rtl/test_apart.py`).
 """
 _BANKS = """## New tables take over
 
@@ -44,7 +53,7 @@ _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",
     "differences", "CPU s",
 )  # fmt: skip
-_LOCKSTEP_COLUMNS = (*_COLUMNS[:8], "late start: cycles", "slow: cycles", "differences", "CPU s")
+_LOCKSTEP_COLUMNS = (*_COLUMNS[:8], "late start: cycles", "slow: cycles", "steps apart", "differences", "CPU s")
 _PAIR_COLUMNS = ("pair", "nodes", "first", "then", "every second late by", "events", "cycles", "differences", "CPU s")
 
 
@@ -66,6 +75,15 @@ def row(line: str) -> list[str] | None:
     return [found[2] + "*" * is_small, *map(str, shown)]
 
 
+def _with_apart(cells: list[str]) -> list[str]:
+    """The row of a case in lockstep with how far counters are apart, which golden traces tell."""
+    tables = CASES[cells[0].rstrip("*")]()
+    if tables.has_sizes:
+        return [*cells[:10], "-", *cells[-2:]]
+    reached = max(reached_in(tables, clocks) for clocks in (None, late_clocks(tables), slow_clocks(tables)))
+    return [*cells[:10], f"{reached} of {bound_of(tables)}", *cells[-2:]]
+
+
 def pair_row(line: str) -> list[str] | None:
     """The row of a pair of tables, as `row`."""
     found = _LINE.fullmatch(line.strip())
@@ -79,17 +97,25 @@ def pair_row(line: str) -> list[str] | None:
     return [*map(str, (found[2], *facts, f"{int(events):,}", f"{int(cycles):,}", differences, found[4]))]
 
 
+def _kept() -> list[list[str]]:
+    """The rows of the page."""
+    lines = PAGE.read_text().splitlines() if PAGE.exists() else []
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
 def _table(columns: tuple[str, ...], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (columns, ["---"] * len(columns), *rows)]
 
 
 def main() -> int:
     """Write the page; ValueError where a case failed."""
-    lines = list(sys.stdin)
-    rows, pairs = ([found for line in lines if (found := read(line))] for read in (row, pair_row))
-    counters = [entry for entry in rows if entry[0].rstrip("*") in LOCKSTEP_CASES]
-    left = ", ".join(sorted({*CASES, *PAIRS} - {entry[0].rstrip("*") for entry in rows + pairs}))
-    rows = [entry for entry in rows if entry not in counters]
+    lines, found = list(sys.stdin), {cells[0].rstrip("*"): cells for cells in _kept()}
+    found |= {cells[0].rstrip("*"): cells for read in (row, pair_row) for line in lines if (cells := read(line))}
+    rows, counters, pairs = (
+        [found[name] for name in names if name in found] for names in ([*SMALL, *GRID, *RANDOM, *LARGE], LOCKSTEP_CASES, PAIRS)
+    )
+    counters = [_with_apart(cells) for cells in counters]
+    left = ", ".join(sorted({*CASES, *PAIRS} - found.keys()))
     total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
     foot = f"{len(rows)} cases, {total[0]:,} events in runs without skew, no difference; {total[1]:,} CPU seconds."
     foot += f" Not in this record: {left}." if left else ""

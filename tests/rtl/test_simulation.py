@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +29,7 @@ pytestmark = [
 
 _HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "hardware.md"
 REDUCER = "certree_ni_reducer.sv"
+_LANE = "32'(lane)*CHUNK_BITS+:CHUNK_BITS"  # its bits
 #: what would happen if the reduction unit added in another order -> (before, after)
 EDITS = {
     "of one cycle the highest lane first": (
@@ -41,7 +43,7 @@ EDITS = {
         "head = rest != 0 ? rest : is_stored",
         "head = rest != 0 && !is_stored ? rest : is_stored",
     ),
-    "a lane's second chunk first": ("its_turn <= turn[lane];\n        turn[lane] <= !turn[lane];", "its_turn <= turn[lane];"),
+    "a lane's first chunk again": (f"turn[{_LANE}] <= turn[{_LANE}] + 1'b1;", ""),
 }
 #: what would happen at the top -> file, before, after, the property that finds it
 TOP_EDITS = {
@@ -210,6 +212,40 @@ def test_events_are_those_of_paced_runs(tmp_path: Path) -> None:
         outcome = run_model(folder, trace, 0, skew)
         assert outcome.passed, outcome.text
     assert not run_model(folder, "slowed.csv", 0, "skew.hex").passed
+
+
+def _run_of(name: str, folder: Path, edit: Callable[[str], str] | None = None) -> tuple[bool, str]:
+    """A run of a case in lockstep, with an edit of the properties of the counters of arrivals."""
+    tables = CASES[name]()
+    export(tables, folder)
+    path = folder / "certree_ni_scoreboard_properties.svh"
+    if edit is not None:
+        assert edit(path.read_text()) != path.read_text()
+        path.write_text(edit(path.read_text()))
+    build_model(tables, folder)
+    outcome = run_model(folder)
+    return outcome.passed, outcome.text
+
+
+def test_messages_of_one_line_are_under_way_on_two_lanes(tmp_path: Path) -> None:
+    """Counters, events and data are right; what a counter is told to reach is out of turn then, which the property leaves out."""
+    name = "mesh-1x2-bundle-lockstep"
+    passed, text = _run_of(name, tmp_path / "right")
+    assert passed, text
+    passed, text = _run_of(name, tmp_path / "all", lambda text: re.sub("wire may_overlap = .*;", "wire may_overlap = 1'b0;", text))
+    assert not passed
+    assert "scoreboard_tells_what_a_counter_reaches" in text
+
+
+def test_more_than_two_sums_of_a_lane_wait_for_the_reduction_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for two of a lane, as slots need it, a chunk comes to a place that is taken."""
+    name = "mesh-1x2-slow-sums-lockstep"
+    passed, text = _run_of(name, tmp_path / "right")
+    assert passed, text
+    monkeypatch.setattr("certree.hw.formats.systemverilog.sizes.staged_chunk_bits", lambda *_: 1)
+    passed, text = _run_of(name, tmp_path / "two")
+    assert not passed
+    assert "error" in text
 
 
 @pytest.mark.skipif(yosys() is None, reason="needs Yosys")

@@ -41,20 +41,26 @@ always @(posedge clk) begin
   was_loaded <= !rst && !(is_watched && takes_over) && (was_loaded | is_zero);
   was_exceeded <= !rst && (was_exceeded | is_exceeded);
 end
-// In lockstep messages of one line, of two iterations, may be under way on parallel lanes at once: what is told of them is not looked at.
-localparam bit may_overlap = certree_ni_pkg::IS_LOCKSTEP != 0;
+// In lockstep messages of one line, of two iterations, may be under way on parallel lanes at once: what is told of these is not looked at.
+logic [7:0] under_way_lanes;
+logic       overlaps;  // from when there are two until there is none
+always_comb begin
+  under_way_lanes = '0;
+  for (int unsigned l = 0; l < LANES; l++) begin
+    if ((waits[l] || is_counted[l] || begins[l]) && line[l*LINE_BITS+:LINE_BITS] == watched) under_way_lanes = under_way_lanes + 1'b1;
+  end
+end
+always @(posedge clk) overlaps <= !rst && (under_way_lanes > 1 || (overlaps && under_way_lanes != 0));
+wire may_overlap = certree_ni_pkg::IS_LOCKSTEP != 0 && (overlaps || under_way_lanes > 1);
 `ifdef FORMAL
 localparam int unsigned FLITS = certree_ni_pkg::MESSAGE_FLITS;
 logic [LANES*16-1:0]        age;   // cycles since the header of the message of a lane; 0: none
 logic [LANES*LINE_BITS-1:0] held;
-logic [7:0]                 under_way_lanes;
 logic                       is_kept, is_soon, its_open_bank;
 always_comb begin
-  under_way_lanes = '0;
   is_kept = 1'b1;
   is_soon = 1'b1;
   for (int unsigned l = 0; l < LANES; l++) begin
-    if ((age[l*16+:16] != 0 || begins[l]) && line[l*LINE_BITS+:LINE_BITS] == watched) under_way_lanes = under_way_lanes + 1'b1;
     if ((waits[l] || is_counted[l]) != (age[l*16+:16] != 0) || (waits[l] && is_counted[l])) is_kept = 1'b0;
     if (waits[l] && 32'(age[l*16+:16]) >= LANES) is_soon = 1'b0;
   end
