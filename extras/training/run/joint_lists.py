@@ -20,7 +20,7 @@ def joint_list(run: TrainingRun) -> list[Entry]:
     their own, for an alltoallv, and for more than MOST collectives.
 
     >>> import certree.api as ct
-    >>> run = ct.train("transformer:layers=1,width=64,heads=4,sequence=64,tensor=2,data=2", "ring:4")
+    >>> run = ct.train("transformer:layers=1,width=64,heads=4,sequence=64,tensor=2,data=2", "ring:4", method="ring")
     >>> [entry.name for entry in ct.joint_list(run)][:2]
     ['0.projection forward tensor 0', '0.projection forward tensor 1']
     """
