@@ -15,30 +15,21 @@ from numpy.typing import NDArray
 
 from certree.api.parsing import Network, topology
 from certree.api.settings import machine_for, silent
-from certree.api.synthesis import synthesize
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
+from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
-from certree.extras.joint.make.late_ranks import early_first
-from certree.extras.joint.make.merging import Jobs, Priority, in_equal_slots, merged
-from certree.extras.joint.model.collective_list import CollectiveList, Entry, can_do_without_others, in_order, load_collectives
+from certree.extras.joint.make.merging import Jobs, Priority, merged
+from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
-from certree.models.common.columns import numbered
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, unknown_name
-from certree.models.fine.fine_tolerance import tolerates
-from certree.models.fine.rebooking import MAX_SLOTS, with_guards
-from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
+from certree.models.fine.rebooking import MAX_SLOTS
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
 Int64 = NDArray[np.int64]
-RELAYS = ("all", "members")
 _CHANGES = 8  # of one collective's schedule for another, for an effort of 1
-_KEPT = 3  # schedules of a collective with late members
-_REBOOKED = 1 << 15  # transfers
 _USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
 
 
@@ -106,15 +97,15 @@ def joint(
             launching = _launching(wanted, listed, Path(collectives))
     else:
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
-    made: dict[Hashable, list[_Choice]] = {} if known is None else known
-    choices: dict[str, Sequence[_Choice]] = {}
+    made: dict[Hashable, list[Choice]] = {} if known is None else known
+    choices: dict[str, Sequence[Choice]] = {}
     for entry in entries:
         entry.require_members(wanted)
         key = wanted.digest, str(on), effort, seed, relays, entry.collective, entry.size
         if key not in made:
             tell(f"a schedule for {entry.name}")
-            made[key] = _choices(wanted, on, entry, effort, seed, relays)
-        choices[entry.name] = _with_late(wanted, on, entry, made[key])
+            made[key] = choices_of(wanted, on, entry, effort, seed, relays)
+        choices[entry.name] = with_late(wanted, on, entry, made[key])
     tell("merging")
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
@@ -145,91 +136,6 @@ def _launching(network: Topology, listed: CollectiveList, path: Path) -> Launchi
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
-    """A schedule of a collective in fine slots on the whole network; `relay`: who may relay its data. `bounds`: those
-    on the time of its run that its certificate has for the whole network."""
-
-    relay: str
-    jobs: Jobs
-    bounds: Sequence[Mapping[str, Any]] = ()
-
-    @property
-    def cycles(self) -> int:
-        """From its first slot until all has landed."""
-        return self.jobs.times.cycles - self.jobs.times.machine.ni_start_cycles
-
-
-def _choices(network: Topology, machine: Machine, entry: Entry, effort: int, seed: int, relays: Sequence[str]) -> list[_Choice]:
-    """The schedules of a collective, the fastest first."""
-    found, error = [], None
-    for relay in relays if can_do_without_others(network, entry) else RELAYS[:1]:
-        try:
-            made = synthesize(network, entry.collective, size=entry.size, machine=machine, relay=relay, effort=effort, seed=seed)
-            bounds = (made.certificate or {}).get("time", {}).get("bounds", []) if made.topology is network else []
-            found.append(_Choice(relay, Jobs.of(_on(network, made, entry, machine)), bounds))
-        except UnsupportedError as refused:
-            error = refused
-    if not found:
-        raise UnsupportedError(f"{entry.name}: {error}")
-    return sorted(found, key=lambda choice: choice.cycles)
-
-
-def _with_late(network: Topology, machine: Machine, entry: Entry, choices: Sequence[_Choice]) -> Sequence[_Choice]:
-    """The choices of a collective with late members, with the best of those in which the others add up first."""
-    if not entry.late:
-        return choices
-    others = [_Choice("members", Jobs.of(schedule)) for schedule in early_first(network, machine, entry)]
-    others.sort(key=lambda choice: _begin(entry, choice, 0) + choice.cycles)
-    return [*choices, *others[:_KEPT]]
-
-
-def _begin(entry: Entry, choice: _Choice, now: int) -> int:
-    """The first cycle in which the schedule of a collective can begin as it is, with all its members."""
-    times = choice.jobs.times
-    return max(now - int(times.fire.min(initial=0)), int((choice.jobs.releases(entry) - times.fire).max(initial=0)), 0)
-
-
-def _on(network: Topology, made: AnySchedule, entry: Entry, machine: Machine) -> Schedule:
-    """A schedule on all of the network, in fine slots, one iteration; of more than _REBOOKED transfers in slots that are as long as
-    its steps, where nothing meets in these. UnsupportedError where its part of the network counts links
-    in another unit."""
-    one = ToOneIteration().apply(written_out(made))
-    if one.topology is not network:
-        one = moved(one, network, entry)
-    if one.transfers > _REBOOKED and not one.has_fine_slots:
-        quick = in_equal_slots(one, entry.size, machine)
-        if tolerates(quick, 0):
-            return quick
-    return with_guards(one, entry.size, machine, 0)
-
-
-def moved(schedule: Schedule, network: Topology, entry: Entry) -> Schedule:
-    """A schedule on a network without some endpoints, on the network with them. UnsupportedError for links in another unit."""
-    part = schedule.topology
-    number = _link_numbers(part, network)
-    same = part.scale == network.scale and np.array_equal(part.capacity, network.capacity[number])
-    if not same or part.rates is not None:
-        raise UnsupportedError(f"{part.name} counts links in another unit than {network.name}")
-    routes = tuple(tuple(number[list(route)].tolist()) for route in schedule.routes)
-    collective = entry.collective.fitted(network)
-    return replace(schedule, topology=network, collective=collective, routes=routes, certificate=None)
-
-
-def _link_numbers(part: Topology, network: Topology) -> Int64:
-    """By link of a part of a network its number in the network; parallel links in their order."""
-    width = len(network.kind)
-
-    def keys(of: Topology) -> tuple[Int64, Int64]:
-        pair = of.src.astype(np.int64) * width + of.dst
-        return pair, numbered(pair)
-
-    (pair, place), (wide, inner) = keys(part), keys(network)
-    order = np.lexsort((inner, wide))
-    found: Int64 = order[np.searchsorted(wide[order], pair) + place]
-    return found
-
-
-@dataclass(frozen=True, eq=False)
 class _Found:
     """Parts with how they were made: the number of each collective's choice. `sequence`: cycles of one after the other."""
 
@@ -249,7 +155,7 @@ class _Found:
         return max(self.parts, key=lambda part: part.landed).name
 
 
-def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], effort: int) -> _Found:
+def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], effort: int) -> _Found:
     """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
     fastest = dict.fromkeys(choices, 0)
     best = _one_after_the_other(entries, choices, fastest)
@@ -275,7 +181,7 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], ef
 class _Trials:
     """Merged schedules, up to a number of `uses` of links and units in all."""
 
-    def __init__(self, entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], sequence: int, uses: int) -> None:
+    def __init__(self, entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], sequence: int, uses: int) -> None:
         self.entries, self.choices, self.sequence, self.uses = entries, choices, sequence, uses
         self.slot = 1 + sequence // (MAX_SLOTS // 4)
 
@@ -295,24 +201,24 @@ class _Trials:
         return best
 
 
-def _changed(found: _Found, choices: Mapping[str, Sequence[_Choice]]) -> dict[str, int]:
+def _changed(found: _Found, choices: Mapping[str, Sequence[Choice]]) -> dict[str, int]:
     """The choices, with the next one of the collective that ends last."""
     return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
 
 
-def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], chosen: Mapping[str, int]) -> _Found:
+def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
     """Those that may start first go first, where none waits for another; each as it is alone."""
     parts: dict[str, Part] = {}
     now = 0
     for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
         choice = choices[entry.name][chosen[entry.name]]
-        parts[entry.name] = Part(entry, _begin(entry, choice, max(now, entry.start)), choice.jobs.schedule)
+        parts[entry.name] = Part(entry, begin_of(entry, choice, max(now, entry.start)), choice.jobs.schedule)
         now = max(now, parts[entry.name].landed)
     return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", chosen, now)
 
 
 def _side_by_side(
-    entries: Sequence[Entry], choices: Mapping[str, Sequence[_Choice]], chosen: Mapping[str, int], sequence: int
+    entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int], sequence: int
 ) -> _Found:
     """Each as it is alone, behind those that it waits for and those before it that use one of its links or units.
     O(uses · collectives)."""
@@ -322,13 +228,13 @@ def _side_by_side(
         meets = [other for other in parts if len(np.intersect1d(taken[other], taken[entry.name], assume_unique=True))]
         now = max([entry.start, *(parts[name].landed for name in {*entry.after, *meets})])
         choice = choices[entry.name][chosen[entry.name]]
-        parts[entry.name] = Part(entry, _begin(entry, choice, now), choice.jobs.schedule)
+        parts[entry.name] = Part(entry, begin_of(entry, choice, now), choice.jobs.schedule)
     return _Found(tuple(parts[entry.name] for entry in entries), "side by side", chosen, sequence)
 
 
-def _soonest(entry: Entry, choices: Sequence[_Choice]) -> int:
+def _soonest(entry: Entry, choices: Sequence[Choice]) -> int:
     """The choice that ends first with its late members, of schedules as they are."""
-    return min(range(len(choices)), key=lambda number: _begin(entry, choices[number], 0) + choices[number].cycles)
+    return min(range(len(choices)), key=lambda number: begin_of(entry, choices[number], 0) + choices[number].cycles)
 
 
 def _priorities(entries: Sequence[Entry], jobs: Mapping[str, Jobs]) -> Iterator[tuple[str, Priority]]:
