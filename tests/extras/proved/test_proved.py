@@ -13,6 +13,7 @@ from certree.extras.proved.run import proved_answer, proved_program
 from certree.extras.proved.run.proved_answer import ProvedAnswer
 from certree.models.common.errors import ToolMissingError, UndecidedError, UnsupportedError
 from tests.cli.running import assert_bad_input, certree, json_of
+from tests.end_to_end.composition.forms import FORMS as COMPOSED
 from tests.extras.proved.agreement import FORMS, compare
 from tests.extras.proved.planted import PLANTED, Planted
 from tests.verify.build import build
@@ -78,6 +79,19 @@ def test_verify_proved(tmp_path: Path) -> None:
     outcome = certree("verify", wrong, "--proved")
     assert outcome.code == 1
     assert "proved checker: not accepted: " in outcome.out
+
+
+@needs_coq
+@pytest.mark.parametrize("form", COMPOSED)
+def test_every_form(form: str, tmp_path: Path) -> None:
+    """All forms that are combined with commands: right, or fine slots."""
+    COMPOSED[form].write(tmp_path)
+    outcome = certree("verify", tmp_path / "s.json", "--proved")
+    if form.startswith("fine") or form == "waits":
+        assert_bad_input(outcome, "the proved checker: not supported for schedules that use slot_cycles")
+    else:
+        assert outcome.code == 0
+        assert "proved checker: right" in outcome.out
 
 
 @needs_coq
