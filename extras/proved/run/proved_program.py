@@ -19,7 +19,8 @@ DRIVER = "driver.ml"
 #: what Coq prints for each theorem that rests on no axiom
 NO_AXIOMS = "Closed under the global context"
 _EXTRACTED = "checker.ml"
-_TOOLS = {"coqc": "coq", "ocamlfind": "ocaml-findlib", "ocamlopt": "ocaml-nox"}
+_TOOLS = ("coqc", "ocamlfind", "ocamlopt")
+_PACKAGES = "coq ocaml-nox ocaml-findlib"  # of Debian
 _SECONDS = 600  # a compilation takes a few
 
 
@@ -79,9 +80,7 @@ def require_tools(*names: str) -> None:
     """ToolMissingError where a program is not on the path."""
     for name in names:
         if shutil.which(name) is None:
-            raise ToolMissingError(
-                f"there is no {name}; the proved checker needs Coq and OCaml: apt-get install coq {_TOOLS[name]}"
-            )
+            raise ToolMissingError(f"there is no {name}; the proved checker needs Coq and OCaml: apt-get install {_PACKAGES}")
 
 
 def _run(folder: Path, *command: str) -> str:
