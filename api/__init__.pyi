@@ -46,6 +46,7 @@ from certree.extras.flits.api import *
 from certree.extras.frontiers.api import *
 from certree.extras.improvement.api import *
 from certree.extras.joint.api import *
+from certree.extras.opinion.api import *
 from certree.extras.papers.api import *
 from certree.extras.proved.api import *
 from certree.extras.reports.api import *

@@ -5,6 +5,7 @@ In this order:
 - `algorithms`: a builder of schedules, and Python functions as methods
 - `workers`: processes of this computer and of clusters, and searches that are spread over them
 - `tla`: the TLA+ models, and tables, traces and proofs checked with them
+- `opinion`: a second opinion on schedules, by a checker in plain Python that was written separately
 - `proved`: the checker with a proof, run next to that of the kernel
 - `aggregation`: all-reduces in switches, packet by packet, with windows and loss
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines

@@ -54,8 +54,8 @@ DOCUMENTS = {
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
         least_slot_cycles? serialized_rounds? fastest_cycles? skew_tolerance_cycles?: count?
         proved?: {bool}
-        drift_tolerance?: rational?
-        bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
+        second_opinion?: {text}
+        drift_tolerance? bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
         time_bound_cycles_any_shares?: count?
         shares: text?
         witness_any_shares?: bound

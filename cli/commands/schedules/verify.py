@@ -42,6 +42,7 @@ _UNANSWERED = {"unreadable": "could not be read", "undecided": "are undecided", 
 @option_params(recorded=True)
 @click.option("--proofs", type=click.Path(path_type=Path), help="New folder for formulas and proofs, as DIMACS, DRAT, VeriPB.")
 @click.option("--proved", is_flag=True, help="Also run the checker that is proved in Coq, on a schedule; needs Coq and OCaml.")
+@click.option("--second-opinion", is_flag=True, help="Also ask a checker written separately, in plain Python, of a schedule.")
 @click.option(
     "--trust",
     type=click.Choice(["hashes", "none"]),
@@ -61,6 +62,7 @@ def verify_command(
     machine: Machine | None,
     proofs: Path | None,
     proved: bool,
+    second_opinion: bool,
     trust: str | None,
     executor: str | None,
     junit: Path | None,
@@ -76,16 +78,15 @@ def verify_command(
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
-    again, or taken on trust. A program of any tool is executed, and its data decide; limits of an executor count where --executor
-    names it. With --topology its schedule on that network gets bounds and times. Exit code 0: valid; 1: invalid, with the reasons;
-    3: undecided, since the check would take more steps or memory than the budget of a file has.
+    again, or taken on trust. A program of any tool is executed, and its data decide, with limits of an executor where one is named.
+    With --topology its schedule on that network gets bounds and times. Exit code 0: valid; 1: invalid; 3: undecided, for its size.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
     if junit is not None or sarif is not None or is_batch(paths):
-        single = {"proofs": (proofs, "frontier"), "trust": (trust, "bundle"), "proved": (proved or None, "schedule")}
-        for name, (given, what) in single.items():
-            if given is not None:
+        single = {"proofs": (proofs, "frontier"), "trust": (trust, "bundle"), "proved": (proved, "schedule")}
+        for name, (given, what) in (single | {"second-opinion": (second_opinion, "schedule")}).items():
+            if given:
                 raise InputError(f"--{name} is for a single {what}")
         with working("verifying"):
             batch = verify_all(
@@ -103,12 +104,11 @@ def verify_command(
     with working(f"verifying {paths[0]}") as tell:
         asked = Asked(topology, collective, root, route, size, machine, trust, executor, tell)
         kind.require_applicable(opened, asked)
-        checked = kind.verify(opened, asked)
-        if proved:
-            checked = provided("the answer of the proved checker")(checked)
+        found = kind.verify(opened, asked)
+        checked = provided("the answer of the proved checker")(found) if proved else found
     if proofs is not None:
         _write_proofs(paths[0], checked, proofs)
-    return show_checked(checked, as_json=as_json)
+    return (provided("a second opinion") if second_opinion else show_checked)(checked, as_json=as_json)
 
 
 def _write_proofs(path: Path, checked: Checked, folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""The answer of `certree verify --second-opinion`."""
