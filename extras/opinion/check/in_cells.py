@@ -22,26 +22,19 @@ def check_cells(plain: Plain, flights: list[Flight]) -> None:
     (`in-flight`).
     """
     bit = {node: 1 << rank for rank, node in enumerate(plain.members)}
-    cells = _at_the_start(plain, bit)
-    is_strict = plain.buffers > 1 or plain.is_fine
+    starts = [plain.members if plain.schedule.collective.reduces else [root] for root in plain.root]
+    cells = {(node, chunk, 0): bit[node] for chunk, nodes in enumerate(starts) for node in nodes}
+    is_strict = plain.base.buffers > 1 or plain.base.slot_cycles is not None
     landing: list[Landing] = []
     in_flight: dict[Cell, list[Flight]] = {}
-    ordered = sorted(flights, key=lambda flight: (flight[0], flight[2].number))
-    for now, together in groupby(ordered, key=itemgetter(0)):
+    for now, together in groupby(sorted(flights, key=lambda one: (one[0], one[2].number)), key=itemgetter(0)):
         sent = list(together)
         _land(plain, cells, landing, now)
-        carried = [(land, row.number, row, _read(row, now, cells, in_flight if is_strict else {})) for _, land, row in sent]
+        for _, land, row in sent:
+            heappush(landing, (land, row.number, row, _read(row, now, cells, in_flight if is_strict else {})))
         _send(sent, in_flight, now, is_strict=is_strict)
-        for one in carried:
-            heappush(landing, one)
     _land(plain, cells, landing, None)
     _check_promise(plain, cells, bit)
-
-
-def _at_the_start(plain: Plain, bit: dict[int, int]) -> dict[Cell, int]:
-    """Every member has its contribution to every chunk, or the root of each chunk has it."""
-    is_sum = plain.schedule.collective.reduces
-    return {(node, chunk, 0): bit[node] for chunk, root in enumerate(plain.root) for node in (plain.members if is_sum else [root])}
 
 
 def _read(row: Row, now: int, cells: dict[Cell, int], in_flight: dict[Cell, list[Flight]]) -> int:
@@ -94,13 +87,12 @@ def _first(plain: Plain, contributions: int) -> int:
 
 def _check_promise(plain: Plain, cells: dict[Cell, int], bit: dict[int, int]) -> None:
     """At the end every member, or the target or root of each chunk, has all contributions, or the chunk of its root (`missing`)."""
-    collective = plain.schedule.collective
-    everything = sum(bit.values())
+    collective, everything = plain.schedule.collective, sum(bit.values())
     for chunk, root in enumerate(plain.root):
         due = everything if collective.reduces else bit[root]
         nodes = plain.members if collective.gathers else [root if plain.target is None else plain.target[chunk]]
         for node in nodes:
             lacks = due & ~cells.get((node, chunk, 0), 0)
             if lacks:
-                lost = _first(plain, lacks)
-                raise WrongError("missing", f"at the end node {node} lacks the contribution of node {lost} to chunk {chunk}")
+                lost = f"the contribution of node {_first(plain, lacks)} to chunk {chunk}"
+                raise WrongError("missing", f"at the end node {node} lacks {lost}")

@@ -8,25 +8,23 @@ from math import ceil
 from operator import itemgetter
 
 from certree.extras.opinion.check.in_cells import Flight
+from certree.extras.opinion.check.on_links import Pair, Place, passed, rooms, said
 from certree.extras.opinion.check.plain_schedule import Plain, Row, WrongError
-from certree.models.machine.machine import Machine
 
 #: from a cycle to another one, this one not included, and the transfer
 Interval = tuple[int, int, Row]
-Pair = tuple[int, int]
 
 
 class Cycles:
     """The cycles of a schedule with fine slots. `period`: cycles from one iteration to the next; None where there is one alone."""
 
     def __init__(self, plain: Plain) -> None:
-        assert plain.made_for is not None
-        assert plain.slot_cycles is not None
-        self.plain, self.slot = plain, plain.slot_cycles
-        self.machine: Machine = plain.made_for.machine
-        self.period = self.slot * plain.period if plain.period and plain.repeats > 1 else None
-        message = plain.schedule.message_chunks * plain.repeats * self.machine.flit_bytes
-        self.unit = ceil_div(plain.made_for.message_bytes, message)  # granules of a chunk of size 1
+        base, made_for = plain.base, plain.base.made_for
+        assert made_for is not None
+        self.plain, self.slot, self.machine = plain, base.slot_cycles or 0, made_for.machine
+        self.period = self.slot * base.period if base.period and base.repeats > 1 else None
+        message = plain.schedule.message_chunks * base.repeats * self.machine.flit_bytes
+        self.unit = -(-made_for.message_bytes // message)  # granules of a chunk of size 1
         self.wire: dict[Pair, int] = {}
         for src, dst, _, stated in plain.links:
             cycles = self.machine.link_latency_cycles if stated < 0 else stated
@@ -37,14 +35,15 @@ class Cycles:
         flits = self.machine.head_flits + self.unit * self.plain.granules[row.chunk]
         return ceil(self.plain.schedule.topology.scale * flits)
 
-    def pairs(self, row: Row) -> list[Pair]:
-        """The ends of the links that it passes."""
-        return [(row.src, row.dst)] if row.links is None else [self.plain.links[link][:2] for link in row.links]
+    def adding(self, row: Row) -> int:
+        """Cycles of a reduction unit for a chunk, in whole quanta (F8)."""
+        machine, size = self.machine, self.unit * self.plain.granules[row.chunk] * self.machine.flit_bytes
+        return -(-size // (machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles)) * machine.reduce_quantum_cycles
 
     def entries(self, row: Row) -> list[int]:
         """When its head enters each link (F4, F14), and when it would enter a further one."""
         found = [row.step * self.slot]
-        for pair, wait in zip(self.pairs(row), row.waits, strict=True):
+        for (pair, _), wait in zip(passed(self.plain, row), row.waits, strict=True):
             found.append(found[-1] + self.wire[pair] + self.machine.router_cycles + wait)
         return found
 
@@ -59,64 +58,41 @@ class Cycles:
         """The intervals; where iterations overlap those that lie in a period, and their images one period before and after."""
         if self.period is None:
             return list(intervals)
-        found = []
         for low, high, row in intervals:
             if high - low > self.period:
                 raise WrongError(rule, f"{row} is there for {high - low} cycles; a period has {self.period}", row.step)
-            first = low % self.period
-            found += [(first + k * self.period, first + k * self.period + high - low, row) for k in (0, -1, 1)]
-        return found
-
-
-def ceil_div(a: int, b: int) -> int:
-    """The whole number at or above a / b."""
-    return -(-a // b)
+        first = [(low % self.period, low % self.period + high - low, row) for low, high, row in intervals]
+        return [(low + k * self.period, high + k * self.period, row) for k in (0, -1, 1) for low, high, row in first]
 
 
 def check_reservations(cycles: Cycles) -> None:
-    """Links have a lane for each message, copy units are taken once at a time (F5, F6, F9: `reserved`)."""
-    plain = cycles.plain
-    ends = Counter((src, dst) for src, dst, _, _ in plain.links)
-    several: set[object] = {pair for pair, count in ends.items() if count > 1}
-    lanes: dict[object, int] = {}
-    taken: dict[object, list[Interval]] = {}
-    for number, (src, dst, capacity, _) in enumerate(plain.links):
-        lanes[number] = capacity
-        lanes[src, dst] = lanes.get((src, dst), 0) + capacity
+    """Links have a lane for each message, copy units are taken once at a time (F5, F6, F9: `reserved`). Where messages name one of
+    several parallel links, one that names none meets fewer than there are lanes."""
+    plain, lanes = cycles.plain, rooms(cycles.plain)
+    parallel = Counter(link[:2] for link in plain.links)
+    taken: dict[Place, list[Interval]] = {}
     for row in plain.rows:
-        ser = cycles.ser(row)
-        if row.is_local:
-            unit = ("the copy unit of node", row.src)
-            lanes[unit] = 1
-            taken.setdefault(unit, []).append((row.step * cycles.slot, row.step * cycles.slot + ser, row))
-            continue
-        for hop, (pair, entry) in enumerate(zip(cycles.pairs(row), cycles.entries(row), strict=False)):
-            for one in (pair,) if row.links is None else (pair, row.links[hop]):
-                taken.setdefault(one, []).append((entry, entry + ser, row))
+        hops = [((row.src, row.src), None)] if row.is_local else passed(plain, row)
+        entries = [row.step * cycles.slot] if row.is_local else cycles.entries(row)
+        for hop, entry in zip(hops, entries, strict=False):
+            for place in (place for place in hop if place is not None):
+                taken.setdefault(place, []).append((entry, entry + cycles.ser(row), row))
     for place, intervals in taken.items():
-        images = cycles.images(intervals, "reserved")
-        open_until: list[int] = []
+        images, room, ends = cycles.images(intervals, "reserved"), lanes.get(place, 1), list[int]()
         for low, high, row in sorted(images, key=itemgetter(0, 1)):
-            open_until = [*(end for end in open_until if end > low), high]
-            if len(open_until) > lanes[place]:
-                raise WrongError("reserved", f"{row} finds no lane of {place} in cycle {low}", row.step)
-        if place in several:
-            here = images if cycles.period is None else images[::3]
-            _check_unnamed(here, images, place, lanes[place])
+            ends = [*(end for end in ends if end > low), high]
+            if len(ends) > room:
+                raise WrongError("reserved", f"{row} finds no lane of {said(place)} in cycle {low}", row.step)
+        if isinstance(place, tuple) and parallel[place] > 1 and any(row.links is not None for _, _, row in intervals):
+            for (_, _, row), met in zip(intervals, _met(images, len(intervals)), strict=True):
+                if row.links is None and met >= room:
+                    raise WrongError("reserved", f"{row} meets {met} messages on {room} lanes of {said(place)}", row.step)
 
 
-def _check_unnamed(intervals: Sequence[Interval], images: Sequence[Interval], place: object, lanes: int) -> None:
-    """Where messages name one of several parallel links, one that names none meets fewer than there are lanes (F5)."""
-    if any(row.links is not None for _, _, row in intervals):
-        for (_, _, row), met in zip(intervals, _met(intervals, images), strict=True):
-            if row.links is None and met >= lanes:
-                raise WrongError("reserved", f"{row} meets {met} messages between {place}, which has {lanes} lanes", row.step)
-
-
-def _met(intervals: Sequence[Interval], images: Sequence[Interval]) -> list[int]:
+def _met(images: Sequence[Interval], count: int) -> list[int]:
     """How many others each of the first intervals overlaps with."""
     starts, ends = sorted(low for low, _, _ in images), sorted(high for _, high, _ in images)
-    return [bisect_left(starts, high) - bisect_right(ends, low) - 1 for low, high, _ in intervals]
+    return [bisect_left(starts, high) - bisect_right(ends, low) - 1 for low, high, _ in images[:count]]
 
 
 def check_waits(cycles: Cycles) -> None:
@@ -126,19 +102,17 @@ def check_waits(cycles: Cycles) -> None:
         if row.is_local:
             continue
         ser = cycles.ser(row)
-        for pair, wait, left in zip(cycles.pairs(row), row.waits, cycles.entries(row)[1:], strict=True):
+        for (pair, _), wait, left in zip(passed(cycles.plain, row), row.waits, cycles.entries(row)[1:], strict=True):
             there.setdefault(pair, []).append(((left - wait, left + ser, row), wait))
             if min(wait, ser) > cycles.machine.vc_buffer_flits:
                 raise WrongError("waiting", f"{row} waits {wait} cycles with {min(wait, ser)} flits in a buffer", row.step)
     for pair, messages in there.items():
         for layer in {one[2].layer for one, wait in messages if wait}:
             inside = [message for message in messages if message[0][2].links is None or message[0][2].layer == layer]
-            intervals = [interval for interval, _ in inside]
-            images = cycles.images(intervals, "waiting")
-            here = images if cycles.period is None else images[::3]
-            for (_, wait), (_, _, row), met in zip(inside, here, _met(here, images), strict=True):
+            images = cycles.images([interval for interval, _ in inside], "waiting")
+            for ((_, _, row), wait), met in zip(inside, _met(images, len(inside)), strict=True):
                 if wait and met:
-                    raise WrongError("waiting", f"{row} waits behind link {pair[0]}>{pair[1]} with another message", row.step)
+                    raise WrongError("waiting", f"{row} waits behind {said(pair)} with another message", row.step)
 
 
 def fine_flights(cycles: Cycles) -> list[Flight]:
@@ -152,30 +126,21 @@ def fine_flights(cycles: Cycles) -> list[Flight]:
         else:
             units.setdefault(row.dst, []).append((arrival, row.number, row))
     for node, arrivals in units.items():
-        work = sum(_adding(cycles, row) for _, _, row in arrivals)
+        work = sum(cycles.adding(row) for _, _, row in arrivals)
         if cycles.period is not None and work > cycles.period:
             raise WrongError("overloaded", f"the reduction unit of node {node} gets {work} cycles of work in {cycles.period}")
-        found += [(row.step * cycles.slot, land, row) for row, land in _added(cycles, arrivals)]
+        found += _added(cycles, arrivals)
     return found
 
 
-def _adding(cycles: Cycles, row: Row) -> int:
-    """Cycles of the reduction unit for the chunk."""
-    machine = cycles.machine
-    size = cycles.unit * cycles.plain.granules[row.chunk] * machine.flit_bytes
-    return ceil_div(size, machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles) * machine.reduce_quantum_cycles
-
-
-def _added(cycles: Cycles, arrivals: Sequence[tuple[int, int, Row]]) -> list[tuple[Row, int]]:
+def _added(cycles: Cycles, arrivals: Sequence[tuple[int, int, Row]]) -> list[Flight]:
     """When a unit has added what comes to it, first come, first served; of what comes in one cycle each counts as the last. Where
     iterations overlap those of three periods: the work of a period fits in it, so that the second and the third are the same."""
-    period = cycles.period
-    queue = sorted(arrivals)
-    if period is not None:
-        queue = sorted((arrival % period + k * period, number, row) for arrival, number, row in arrivals for k in range(3))
-    free, done = 0, {}
+    queue, free, after = sorted(arrivals), 0, dict[int, int]()
+    if cycles.period is not None:
+        queue = sorted((at % cycles.period + k * cycles.period, number, row) for at, number, row in arrivals for k in range(3))
     for arrival, group in groupby(queue, key=itemgetter(0)):
         rows = [row for _, _, row in group]
-        free = max(free, arrival + cycles.machine.reduce_start_cycles) + sum(_adding(cycles, row) for row in rows)
-        done.update({row.number: free - arrival for row in rows})
-    return [(row, arrival + done[number]) for arrival, number, row in arrivals]
+        free = max(free, arrival + cycles.machine.reduce_start_cycles) + sum(cycles.adding(row) for row in rows)
+        after |= {row.number: free - arrival for row in rows}
+    return [(row.step * cycles.slot, arrival + after[number], row) for arrival, number, row in arrivals]

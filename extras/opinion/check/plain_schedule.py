@@ -1,13 +1,14 @@
 """Schedules as plain numbers: lists, dictionaries, integers and fractions, with every transfer a row of its own."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from certree.models.network.topology import NodeKind
-from certree.models.schedule.made_for import MadeFor
+from certree.models.common.errors import UndecidedError
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
 
-MOST_ROWS = 200_000  # transfers, and links of their routes, in all iterations
+#: source, destination, capacity, cycles of the wire or -1
+Link = tuple[int, int, int, int]
+MOST_ROWS = 200_000  # transfers and links of their routes in all iterations; and cells that hold something at the start
 
 
 class WrongError(Exception):
@@ -16,10 +17,6 @@ class WrongError(Exception):
     def __init__(self, rule: str, reason: str, step: int | None = None) -> None:
         super().__init__(reason)
         self.rule, self.reason, self.step = rule, reason, step
-
-
-class NotCoveredError(Exception):
-    """The second opinion says nothing about such a schedule."""
 
 
 class Row(NamedTuple):
@@ -47,111 +44,85 @@ class Row(NamedTuple):
         return f"row {self.number} ({'copy' if self.is_copy else 'reduce'} of chunk {self.chunk}, {self.src}>{self.dst})"
 
 
-@dataclass(frozen=True)
-class Plain:
-    """A schedule in plain numbers. `iterations`: as many as can be under way at once, and no more: others repeat what these do."""
+#: transfers, roots and targets
+Parts = tuple[list[Row], list[int], list[int] | None]
 
+
+class Plain(NamedTuple):
+    """A schedule in plain numbers. `base` has those that are single, also of a symmetric one. `iterations`: as many as can be under
+    way at once; others repeat what these do."""
+
+    schedule: AnySchedule  # its collective and network
+    base: Schedule
     rows: list[Row]
+    links: list[Link]
     is_endpoint: list[bool]
     holds: list[bool]  # whether transfers may start and end there
     forwards: list[bool]  # whether routes may lead through it
-    links: list[tuple[int, int, int, int]]  # source, destination, capacity, cycles of the wire or -1
     members: list[int]
     root: list[int]  # of each chunk; -1 where it has none
     target: list[int] | None
     granules: list[int]  # of each chunk
     rounds: list[int]
-    delay: int
-    period: int | None
     iterations: int
-    repeats: int
-    buffers: int
-    slot_cycles: int | None
-    made_for: MadeFor | None
-    schedule: AnySchedule  # its collective, and the scale of its network
-
-    @property
-    def is_fine(self) -> bool:
-        """Whether its steps are fine slots."""
-        return self.slot_cycles is not None
 
 
 def plain(schedule: AnySchedule) -> Plain:
-    """The schedule in plain numbers. NotCoveredError where it is too large."""
+    """The schedule in plain numbers. UndecidedError where it is too large."""
     base = schedule.base if isinstance(schedule, SymmetricSchedule) else schedule
-    topology, steps = schedule.topology, base.step.tolist()
-    stages = 1 + max(steps, default=0) // (base.period or len(base.rounds))
-    iterations = min(base.repeats, stages) if base.period else 1
-    hops = [len(route) for route in base.routes]
-    work = iterations * sum(max(1, hops[one]) if one >= 0 else 1 for one in base.route.tolist())
+    iterations = min(base.repeats, 1 + max(base.step.tolist(), default=0) // (base.period or base.steps))
+    work = iterations * sum(1 if one < 0 else len(base.routes[one]) for one in base.route.tolist())
     if isinstance(schedule, SymmetricSchedule):
         work = schedule.nodes * (base.transfers + schedule.nodes)
-    if work > MOST_ROWS:
-        raise NotCoveredError(f"{work:,} transfers and links of routes in the iterations to look at; allowed: {MOST_ROWS:,}")
+    topology, members = schedule.topology, schedule.collective.members_of(schedule.topology).tolist()
+    cells = schedule.chunks * len(members) * (1 + len(members) // 2048) if schedule.collective.reduces else schedule.chunks
+    if max(work, cells) > MOST_ROWS:
+        raise UndecidedError(f"{work:,} transfers and links of routes, {cells:,} cells; allowed: {MOST_ROWS:,} of each")
     rows, root = _rows(base), base.chunk_root.tolist()
+    columns = [getattr(topology, name).tolist() for name in ("src", "dst", "capacity", "latency")]
+    links: list[Link] = list(zip(*columns, strict=True))
     target = None if base.chunk_target is None else base.chunk_target.tolist()
+    granules = [1] * schedule.chunks if base.chunk_granules is None else base.chunk_granules.tolist()
     if isinstance(schedule, SymmetricSchedule):
-        rows, root, target = _images(schedule, rows, root, target)
-    kinds = topology.kind.tolist()
-    names = ("src", "dst", "capacity", "latency")
-    return Plain(
-        rows, [kind == NodeKind.ENDPOINT for kind in kinds], topology.holds.tolist(), topology.forwards.tolist(),
-        list(zip(*(getattr(topology, name).tolist() for name in names), strict=True)),
-        schedule.collective.members_of(topology).tolist(), root, target,
-        [1] * len(root) if base.chunk_granules is None else base.chunk_granules.tolist(), base.rounds.tolist(), base.delay,
-        base.period, iterations, base.repeats, base.buffers, base.slot_cycles, schedule.made_for, schedule,
-    )  # fmt: skip
+        rows, root, target = _images(schedule, links, (rows, root, target))
+    kinds, holds, forwards, rounds = [one.tolist() for one in (topology.rank >= 0, topology.holds, topology.forwards, base.rounds)]
+    return Plain(schedule, base, rows, links, kinds, holds, forwards, members, root, target, granules, rounds, iterations)
 
 
-def _rows(base: AnySchedule) -> list[Row]:
+def _rows(base: Schedule) -> list[Row]:
     """The transfers of a schedule."""
-    assert not isinstance(base, SymmetricSchedule)
-    count = base.transfers
-    names = ("chunk", "op", "step", "src", "dst", "route")
-    columns = [getattr(base, name).tolist() for name in names]
-    buffers = [[0] * count if one is None else one.tolist() for one in (base.src_buffer, base.dst_buffer)]
+    columns = [getattr(base, name).tolist() for name in ("chunk", "op", "step", "src", "dst", "route")]
+    buffers = [[0] * base.transfers if one is None else one.tolist() for one in (base.src_buffer, base.dst_buffer)]
     layers = [0] * len(base.routes) if base.virtual_channel is None else base.virtual_channel.tolist()
+    planned = base.waits or tuple((0,) * (len(route) - 1) for route in base.routes)
     rows = []
     for number, (chunk, op, step, src, dst, route, reads, writes) in enumerate(zip(*columns, *buffers, strict=True)):
-        links = None if route < 0 else tuple(base.routes[route])
-        waits = (0,) if links is None else (0,) * len(links)
-        if links is not None and base.waits is not None:
-            waits = (*base.waits[route], 0)
-        layer = 0 if route < 0 else layers[route]
+        links, waits, layer = (None, (0,), 0) if route < 0 else (tuple(base.routes[route]), (*planned[route], 0), layers[route])
         rows.append(Row(number, chunk, op == 1, step, src, dst, links, waits, layer, reads, writes))
     return rows
 
 
-def _images(
-    schedule: SymmetricSchedule, rows: list[Row], root: list[int], target: list[int] | None
-) -> tuple[list[Row], list[int], list[int] | None]:
+def _images(schedule: SymmetricSchedule, links: list[Link], base: Parts) -> Parts:
     """All transfers, roots and targets: those of the base, moved by each element of the group."""
-    nodes, topology = schedule.nodes, schedule.topology
+    nodes = range(schedule.nodes)
     moves = [tuple(move) for move in schedule.action.moves.tolist()]
-    names = ("src", "dst", "capacity", "latency")
-    links = list(zip(*(getattr(topology, name).tolist() for name in names), strict=True))
     for number, move in enumerate(moves):
         if sorted((move[src], move[dst], *kind) for src, dst, *kind in links) != sorted(links):
             raise WrongError("automorphism", f"generator {number} does not take links to links of the same kind")
-    elements = [tuple(range(nodes))]
+    elements = [tuple(nodes)]
     known = set(elements)
     for element in elements:  # grows while it is read
-        for move in moves:
-            made = tuple(move[node] for node in element)
-            if made not in known and len(known) <= nodes:
-                known.add(made)
-                elements.append(made)
-    by_image = {element[0]: element for element in elements}
-    if len(elements) != nodes or len(by_image) != nodes:
-        raise WrongError("regular", f"the group has not just one element that takes node 0 to each of the {nodes} nodes")
-    found = [
-        row._replace(
-            number=row.number * nodes + node, chunk=row.chunk * nodes + node,
-            src=by_image[node][row.src], dst=by_image[node][row.dst],
-        )
-        for row in rows
-        for node in range(nodes)
-    ]  # fmt: skip
-    roots = [-1 if one < 0 else node for one in root for node in range(nodes)]
-    targets = None if target is None else [by_image[node][one] for one in target for node in range(nodes)]
-    return found, roots, targets
+        made = {tuple(move[node] for node in element) for move in moves} - known
+        if len(known) <= len(nodes):
+            known |= made
+            elements += sorted(made)
+    to = {element[0]: element for element in elements}
+    if len(elements) != len(nodes) or len(to) != len(nodes):
+        raise WrongError("regular", f"the group has not just one element that takes node 0 to each of the {len(nodes)} nodes")
+    (rows, root, target), found = base, []
+    for row in rows:
+        for node in nodes:
+            number, chunk = row.number * len(nodes) + node, row.chunk * len(nodes) + node
+            found.append(row._replace(number=number, chunk=chunk, src=to[node][row.src], dst=to[node][row.dst]))
+    roots = [-1 if one < 0 else node for one in root for node in nodes]
+    return found, roots, None if target is None else [to[node][one] for one in target for node in nodes]

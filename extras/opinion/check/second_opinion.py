@@ -5,15 +5,9 @@ from dataclasses import dataclass
 from certree.extras.opinion.check.in_cells import check_cells
 from certree.extras.opinion.check.in_cycles import Cycles, check_reservations, check_waits, fine_flights
 from certree.extras.opinion.check.on_links import check_loads, check_rows, check_shares
-from certree.extras.opinion.check.plain_schedule import NotCoveredError, WrongError, plain
+from certree.extras.opinion.check.plain_schedule import WrongError, plain
+from certree.models.common.errors import UndecidedError
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
-
-#: the rules of the checker that are covered. Here what lacks at the end is `missing` whatever the reason, `causality` and
-#: `overwritten` included, and what counts twice is `duplicate`, `original-lost` included
-COVERED = frozenset((
-    "automorphism", "capacity", "causality", "demand", "duplicate", "in-flight", "link", "missing", "not-held", "original-lost",
-    "overloaded", "overwritten", "period", "regular", "reserved", "self", "shares", "waiting", "write-conflict",
-))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,10 +26,8 @@ class SecondOpinion:
     @property
     def words(self) -> str:
         """The opinion in a line."""
-        if self.valid:
-            return "valid"
-        if self.valid is None:
-            return f"undecided: {self.reason}"
+        if self.valid is not False:
+            return "valid" if self.valid else f"undecided: {self.reason}"
         return f"invalid: {'' if self.step is None else f'step {self.step}: '}{self.reason} ({self.rule})"
 
 
@@ -67,17 +59,17 @@ def second_opinion(schedule: AnySchedule) -> SecondOpinion:
         found = plain(schedule)
         check_rows(found)
         check_shares(found)
-        if found.is_fine:
+        if found.base.slot_cycles is not None:
             cycles = Cycles(found)
             check_reservations(cycles)
             check_waits(cycles)
             flights = fine_flights(cycles)
         else:
             check_loads(found)
-            flights = [(row.step, row.step + found.delay, row) for row in found.rows]
+            flights = [(row.step, row.step + found.base.delay, row) for row in found.rows]
         check_cells(found, flights)
     except WrongError as wrong:
         return SecondOpinion(False, wrong.reason, wrong.rule, wrong.step)
-    except NotCoveredError as error:
+    except UndecidedError as error:
         return SecondOpinion(None, str(error))
     return SecondOpinion(True)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import certree.api as ct
-from certree.extras.opinion.check.second_opinion import COVERED
+from certree.extras.opinion.command.answered_twice import COVERED
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from tests.extras.opinion.changed import SOURCES, drawn
 

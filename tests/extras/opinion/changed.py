@@ -13,6 +13,7 @@ from certree.models.network.action import Action
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule
+from tests.extras.opinion.on_trees import drawn_on_trees
 from tests.fuzz.forms import FORMS
 from tests.verify import fine_moved, moved
 
@@ -30,6 +31,7 @@ SOURCES: dict[str, Callable[[Random], AnySchedule]] = {
     "drawn-members": moved.drawn_among_members,
     "drawn-demand": moved.drawn_demand,
     "drawn-fine": fine_moved.drawn,
+    "drawn-trees": drawn_on_trees,
     **{name: (lambda rng, name=name: _made(name)) for name in sorted(FORMS)},
 }
 

@@ -100,13 +100,14 @@ WRONG: list[tuple[str, str, Callable[[], AnySchedule]]] = [
     ("original-lost", "contribution of node 1 a second", lambda: build(
         "full:2", "all-reduce", "1+0; 0+1", buffers=2, src_buffer=[0, 0], dst_buffer=[0, 0])),
     ("automorphism", "does not take links to links", lambda: moved_group((0, 1))),
-    ("reserved", "no lane of (0, 1) in cycle 2", lambda: fine("full:2", "0:0>1@0 1:0>1@2", size=32)),
-    ("reserved", "no lane of 0 in cycle 2", lambda: fine(PARALLEL, "0:0>1@0 1:0>1@2", size=32, route=[0, 0], routes=[(0,)])),
+    ("reserved", "no lane of link 0>1 in cycle 2", lambda: fine("full:2", "0:0>1@0 1:0>1@2", size=32)),
+    ("reserved", "no lane of link number 0 in cycle 2", lambda: fine(
+        PARALLEL, "0:0>1@0 1:0>1@2", size=32, route=[0, 0], routes=[(0,)])),
     ("reserved", "meets 2 messages", lambda: fine(
         PARALLEL, "0:0>1@0 1:0>1@2 2:0>1@4", size=48, route=[0, -1, 0], routes=[(0,)])),
     ("reserved", "a period has 2", lambda: fine("full:2", "0>1@0", size=32, period=2, repeats=2)),
-    ("reserved", "no lane of (0, 1) in cycle 0", lambda: fine("full:2", "0:0>1@0 1:0>1@4", size=64, period=5, repeats=2)),
-    ("reserved", "copy unit", lambda: fine(
+    ("reserved", "no lane of link 0>1 in cycle 0", lambda: fine("full:2", "0:0>1@0 1:0>1@4", size=64, period=5, repeats=2)),
+    ("reserved", "no lane of the copy unit of node 0", lambda: fine(
         "full:2", "0>0@0 0>0@2 0>1@9", buffers=3, src_buffer=[0, 0, 0], dst_buffer=[1, 2, 0])),
     ("overloaded", "gets 8 cycles of work in 6", lambda: fine(
         "mesh:1x3", "0+1@0 2+1@1 1>0@40 1>2@40", "all-reduce", size=32, period=6, repeats=2)),
@@ -190,7 +191,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_schedule, "MOST_ROWS", 3)
     outcome = certree(*right)
     assert outcome.code == 3
-    assert "second opinion: undecided: 4 transfers and links of routes in the iterations to look at; allowed: 3" in outcome.out
+    assert "second opinion: undecided: 4 transfers and links of routes, 3 cells; allowed: 3 of each" in outcome.out
     outcome = certree(*wrong)
     assert outcome.code == 1
 
