@@ -69,6 +69,26 @@ def waiting(first: int, wait: int, flits: int = 3, **fields: Any) -> Schedule:
                 made_for=MadeFor(16, machine), **fields)  # fmt: skip
 
 
+def carried_over(sent: int) -> Schedule:
+    """Sums whose unit works without a break: that of the later message waits for that of the one before, across periods."""
+    return fine("mesh:1x3", f"0+1@5 2+1@6 1>0@{sent} 1>2@{sent}", "all-reduce", size=32, period=8, repeats=2)
+
+
+def apart(gap: str) -> Schedule:
+    """A copy and a sum into one scratch buffer."""
+    return build("full:3", "reduce", f"0>1;{gap} 2+1; ; 1+1", collective_root=1, roots=[1], delay=2, buffers=2,
+                 src_buffer=[0, 0, 1], dst_buffer=[1, 1, 0])  # fmt: skip
+
+
+def behind_one_that_waits(sent: int) -> Schedule:
+    """A message without a route, to a router where one in another virtual channel waits."""
+    line = ct.topology("mesh:1x3")
+    ends = list(zip(line.src.tolist(), line.dst.tolist(), strict=True))
+    return build(line, "scatter", f"0:0>2@0 1:0>1@{sent}", collective_root=0, targets=[2, 1], route=[0, -1],
+                 routes=[(ends.index((0, 1)), ends.index((1, 2)))], waits=((5,),), virtual_channel=[1],
+                 slot_cycles=1, made_for=MadeFor(48, SMALL))  # fmt: skip
+
+
 #: rule, what the second opinion says of it, the wrong schedule
 WRONG: list[tuple[str, str, Callable[[], AnySchedule]]] = [
     ("self", "ends where it starts", lambda: path_all_reduce(PATH + " 1>1")),
@@ -99,6 +119,9 @@ WRONG: list[tuple[str, str, Callable[[], AnySchedule]]] = [
         "full:2", "0>1; 0>1", delay=2, buffers=2, src_buffer=[0, 0], dst_buffer=[0, 0])),
     ("original-lost", "contribution of node 1 a second", lambda: build(
         "full:2", "all-reduce", "1+0; 0+1", buffers=2, src_buffer=[0, 0], dst_buffer=[0, 0])),
+    ("in-flight", "not both add", lambda: apart("")),
+    ("in-flight", "row 1 (reduce of chunk 0, 2>1) is in flight there", lambda: carried_over(24)),
+    ("waiting", "behind link 0>1 with another", lambda: behind_one_that_waits(7)),
     ("automorphism", "does not take links to links", lambda: moved_group((0, 1))),
     ("reserved", "no lane of link 0>1 in cycle 2", lambda: fine("full:2", "0:0>1@0 1:0>1@2", size=32)),
     ("reserved", "no lane of link number 0 in cycle 2", lambda: fine(
@@ -143,6 +166,9 @@ def test_wrong_schedules(rule: str, words: str, make: Callable[[], AnySchedule])
         lambda: fine("mesh:1x3", "0+1@0 2+1@0 1>0@20 1>2@20", "all-reduce"),
         lambda: fine("mesh:1x3", "0>1@0 1>2@10"),
         lambda: waiting(0, 3),
+        lambda: apart(";"),
+        lambda: carried_over(25),
+        lambda: behind_one_that_waits(8),
     ],
 )
 def test_schedules_next_to_them_are_valid(make: Callable[[], AnySchedule]) -> None:
