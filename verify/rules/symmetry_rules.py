@@ -90,9 +90,8 @@ def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     check_action(schedule.topology, schedule.action, findings)
     fits = not findings.rules
     if schedule.has_fine_slots:
-        whole = written_out(schedule)
         if fits:
-            run_checks(Subject.SCHEDULES, whole, findings)
+            run_checks(Subject.SCHEDULES, written_out(schedule), findings)
         return
     for stage in Stage:
         if stage > Stage.WIRING and findings.rules & STRUCTURAL:

@@ -17,7 +17,7 @@ from certree.extras.reports.pages.subjects import Extent, Source, Subject, compl
 from certree.extras.reports.pages.templates import asset, environment
 from certree.extras.reports.pages.viewer import viewer_document
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable, write_atomically
+from certree.models.common.files import as_opened, check_writable, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -83,7 +83,8 @@ def report(
         write_atomically(where, sources.page(title).encode(), force=force)
         return
     single = isinstance(sources, str | Path | Schedule | SymmetricSchedule | Tables | JointSchedule)
-    given: list[Source] = [sources] if single else list(sources)  # type: ignore[list-item, arg-type]
+    listed: list[Source] = [sources] if single else list(sources)  # type: ignore[list-item, arg-type]
+    given = [as_opened(source) if isinstance(source, str | Path) else source for source in listed]  # opened once
     if not 1 <= len(given) <= MOST_SUBJECTS:
         raise InputError(f"a report on {len(given)} schedules; allowed: 1 to {MOST_SUBJECTS}")
     network = None if topology is None else parsing.topology(topology)

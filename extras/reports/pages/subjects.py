@@ -15,6 +15,7 @@ from certree.extras.reports.pages.timing import Cell, times
 from certree.hw.engines.runs import Options, Run
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
+from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -27,7 +28,7 @@ from certree.verify.verdict import Verdict
 
 MOST_MESSAGES = 4_000_000  # of a run that a report simulates
 MOST_TABLE_TRANSFERS = 300_000  # of a schedule whose tables a report makes
-Source = str | Path | AnySchedule | Tables
+Source = str | Path | Opened | AnySchedule | Tables
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def read_subject(
 ) -> Subject:
     """The schedule of a source with its verdict; InputError for what cannot be read."""
     slot_cycles, kind = None, None
-    if isinstance(source, str | Path):
+    if isinstance(source, str | Path | Opened):
         opened, kind = opened_kind(source)
         checked = checked_source(opened, Asked(topology, collective, size=size, machine=machine))
         schedule, verdict, slot_cycles = checked.schedule, checked.verdict, checked.slot_cycles
@@ -81,7 +82,7 @@ def read_subject(
         verdict = on_machine(schedule, verify_schedule(schedule, topology=topology), size, machine)
     used = setting(schedule, size, machine)
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
-    subject = Subject(one_line(str(source)) if isinstance(source, str | Path) else None, schedule, verdict, used, report)
+    subject = Subject(one_line(str(source)) if isinstance(source, str | Path | Opened) else None, schedule, verdict, used, report)
     if kind is not None and kind.name == "bundle":
         items = verify_artefact(opened, Asked(topology, collective)).verdict.items
         subject.evidence = [(item.name, str(item.status), one_line(item.text)) for item in items]

@@ -51,7 +51,7 @@ def _changed(rng: Random, schedule: AnySchedule) -> AnySchedule:
         try:
             if not isinstance(schedule, SymmetricSchedule):
                 return rng.choice(_CHANGES)(rng, schedule)
-            if rng.random() < 0.8 or schedule.has_fine_slots:  # the transfers of a wrong group cannot be written out
+            if rng.random() < 0.8:
                 base = rng.choice(_CHANGES)(rng, schedule.base)
                 return replace(schedule, base=base, made_for=base.made_for, certificate=None)
             moves = schedule.action.moves.copy()

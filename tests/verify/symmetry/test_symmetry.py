@@ -18,6 +18,7 @@ from certree.verify import rule
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 from certree.verify.rule import Stage, Subject
+from tests.fuzz.forms import FORMS
 from tests.models.examples import turning
 from tests.synth.execution import make
 from tests.synth.symmetric.test_symmetric import circulant, s4
@@ -150,6 +151,14 @@ def test_an_action_that_is_no_regular_group_of_automorphisms(change, broken, wor
     verdict = verify_schedule(replace(schedule, action=Action(change(schedule.action.moves))))
     assert (verdict.valid, verdict.quality, list(verdict.counts)) == (False, None, [broken])
     assert re.match(words, verdict.violations[0].message)
+
+
+def test_fine_slots_of_a_group_that_is_none():
+    """They are checked on all transfers, which nobody can write out: the verdict names the group."""
+    schedule = FORMS["symmetric-fine"]()
+    assert verify_schedule(schedule).valid
+    wrong = replace(schedule, action=Action(np.array([[0, 3, 2, 1]])), certificate=None)
+    assert list(verify_schedule(wrong).counts) == ["regular"]
 
 
 def test_checks_of_all_transfers(monkeypatch):
