@@ -4,8 +4,14 @@ from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
     "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
-    "group": "group topology: text\nmembers?: [count]\ncollectives bytes: count\nbusy_seconds utilization: rational",
-    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
+    "group": """
+        group topology: text
+        members?: [count]
+        groups_of_ranks? endpoints?: count
+        collectives bytes: count
+        busy_seconds utilization: rational
+        """,
+    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text\nestimate?: bool",
 }
 DOCUMENTS |= {
     "train": """
@@ -13,7 +19,7 @@ DOCUMENTS |= {
         system: text?
         methods: {text}
         pieces iterations: count
-        overlap shared: bool
+        overlap shared joint estimate: bool
         seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
         iteration_ends: [rational]
         exposed_by_phase: {rational}

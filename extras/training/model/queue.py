@@ -128,9 +128,11 @@ class Shared:
 
     `timer` gives for some collectives, one of each group, the seconds until each ends when all start together. While several are
     under way, the one that ends first there goes on as fast as there, and each other one so that it ends as there if it started
-    with it; alone, each goes on as if alone. So the times are those of joint schedules where collectives start together, and else
-    between these. What is left of a collective is rounded up to whole ticks of `tick` seconds. In each group that of highest
-    priority is served first, among these the one that was asked for first, or last.
+    with it; alone, each goes on as if alone. So the times are those of joint schedules where two collectives start together. Else
+    they are an estimate: whenever what is under way changes, shares are those of a common start, whatever was done before.
+    `estimated` says whether collectives were under way that did not start together, or one ended otherwise than in the joint
+    schedule. What is left of a collective is rounded up to whole ticks of `tick` seconds. In each group that of highest priority is
+    served first, among these the one that was asked for first, or last.
     """
 
     def __init__(self, timer: Callable[[Sequence[Communication]], Sequence[Fraction]], order: Order, tick: Fraction) -> None:
@@ -138,6 +140,8 @@ class Shared:
         self._now = Fraction(0)
         self._waiting: dict[str, list[Asked]] = {}
         self._left: dict[str, tuple[Asked, Fraction]] = {}  # by group what is served, and the seconds that it would take alone
+        self._planned: dict[str, Fraction] = {}  # when what is served ends in a joint schedule
+        self.estimated = False
 
     def ask(self, entry: Asked) -> None:
         """See `Server`."""
@@ -170,6 +174,7 @@ class Shared:
             self._left[group] = entry, rest
             if rest <= 0:
                 entry.ended = self._now
+                self.estimated |= self._planned.get(group) != self._now
                 del self._left[group]
         return True
 
@@ -177,11 +182,18 @@ class Shared:
         return -(-seconds // self._tick) * self._tick
 
     def _begin(self) -> None:
+        before = set(self._left)
         for group, waiting in self._waiting.items():
             if waiting and group not in self._left:
                 first = max(waiting, key=lambda one: (one.priority, one.number if self._lifo else -one.number))
                 waiting.remove(first)
                 self._left[group] = first, self._timer([first.communication])[0]
+        if before and set(self._left) > before:
+            self.estimated = True
+        elif not before and self._left:
+            groups = sorted(self._left)
+            seconds = self._timer([self._left[group][0].communication for group in groups])
+            self._planned = {group: self._now + one for group, one in zip(groups, seconds, strict=True)}
 
     def _speeds(self) -> dict[str, Fraction]:
         """Of each group, as a share of its speed alone; that of the one that ends first is above 0."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from certree.api.reports.text import counted, seconds_words, size_words
 from certree.extras.reports.pages.templates import asset, environment
-from certree.extras.training.run.reports import training_document
+from certree.extras.training.run.reports import links_words, training_document
 from certree.extras.training.run.runs import TrainingRun, timeline
 
 MOST_LAYERS = 2_000  # rows of the table
@@ -41,7 +41,7 @@ def _facts(document: dict[str, Any], each: Fraction) -> list[tuple[str, str]]:
         ("collectives", ", ".join(f"{kind} by {name}" for kind, name in document["methods"].items()) or "none"),
         ("times of collectives", document["timing"] + (f", system {document['system']}" if document["system"] else "")),
         ("machine", document["machine"]),
-        ("order", document["order"] + ("" if document["overlap"] else "; gradients behind all computing")),
+        ("order", document["order"] + ("" if document["overlap"] else "; gradients behind all computing") + links_words(document)),
         ("an iteration", seconds_words(each)),
         ("compute", _part(document["compute_seconds"], each)),
         ("exposed communication", _part(document["exposed_seconds"], each)),
@@ -74,7 +74,7 @@ def _change(entry: dict[str, Any]) -> dict[str, Any]:
     if entry["iteration_seconds"] is None:
         return {"change": entry["change"], "reason": entry["reason"]}
     saved = float(Fraction(entry["saved"]))
-    words = f"{abs(saved):.1%} {'less' if saved >= 0 else 'more'}"
+    words = f"{abs(saved):.1%} {'less' if saved >= 0 else 'more'}" + (", estimated" if entry["estimate"] else "")
     return {
         "change": entry["change"], "reason": None, "seconds": seconds_words(entry["iteration_seconds"]), "words": words,
         "width": round(200 * max(0.0, saved)),

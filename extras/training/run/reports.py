@@ -42,6 +42,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "pieces": settings.pieces,
         "shared": settings.shared,
         "joint": settings.joint,
+        "estimate": run.estimate,
         "overlap": settings.overlap,
         "iterations": settings.iterations,
         "seconds": str(run.seconds),
@@ -78,6 +79,11 @@ def _group(run: TrainingRun, group: str) -> dict[str, Any]:
         "group": group,
         "topology": run.settings.network(group).name,
         **({} if members is None else {"members": list(members)}),
+        **(
+            {"groups_of_ranks": len(run.settings.places(group)), "endpoints": len(run.settings.topology.endpoints)}
+            if run.settings.joint
+            else {}
+        ),
         "collectives": len(asked) // run.settings.iterations,
         "bytes": sum(entry.communication.bytes for entry in asked) // run.settings.iterations,
         "busy_seconds": str(busy / run.settings.iterations),
@@ -111,7 +117,8 @@ def _alternative(run: TrainingRun, number: int) -> dict[str, Any]:
     if found.seconds is None:
         return {"change": found.change, "iteration_seconds": None, "saved": None, "reason": found.reason}
     each = found.seconds / run.settings.iterations
-    return {"change": found.change, "iteration_seconds": str(each), "saved": str(1 - found.seconds / run.seconds)}
+    saved = str(1 - found.seconds / run.seconds)
+    return {"change": found.change, "iteration_seconds": str(each), "saved": saved, "estimate": found.estimate}
 
 
 def training_words(report: dict[str, Any]) -> str:
@@ -125,7 +132,7 @@ def training_words(report: dict[str, Any]) -> str:
         f"({counted(report['iterations'], 'iterations')})",
         f"  {report['loop']} loop, {methods}; {timing}, machine {one_line(report['machine'])}, {report['order']}"
         + ("" if report["overlap"] else ", no overlap")
-        + _LINKS[report["joint"], report["shared"]],
+        + links_words(report),
         f"  computed {one_line(report['accelerator'])}",
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),
@@ -148,6 +155,15 @@ def training_words(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def links_words(report: dict[str, Any]) -> str:
+    """What groups do with links, with a comma before it: nothing where each has its own."""
+    words = _LINKS[report["joint"], report["shared"]]
+    for group in report["groups"] if report["joint"] else ():
+        if "members" in group and (has := group["groups_of_ranks"] * len(group["members"])) < group["endpoints"]:
+            words += f", of {one_line(group['group'])} only {group['groups_of_ranks']} with {has} of {group['endpoints']} endpoints"
+    return words + (", estimated where they do not start together" if report["estimate"] else "")
+
+
 def _share(seconds: str, of: Fraction) -> str:
     return f"{seconds_words(seconds)} ({float(Fraction(seconds) / of) if of else 0:.1%})"
 
@@ -163,7 +179,8 @@ def _alternative_words(found: dict[str, Any]) -> str:
         return f"    {one_line(found['change'])}: {one_line(found['reason'])}"
     saved = float(Fraction(found["saved"]))
     words = f"{abs(saved):.1%} {'less' if saved >= 0 else 'more'}"
-    return f"    {one_line(found['change'])}: {seconds_words(found['iteration_seconds'])}, {words}"
+    estimated = ", estimated" if found["estimate"] else ""
+    return f"    {one_line(found['change'])}: {seconds_words(found['iteration_seconds'])}, {words}{estimated}"
 
 
 def write_timeline(run: TrainingRun, path: Path, *, force: bool = False) -> None:

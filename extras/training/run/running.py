@@ -47,7 +47,8 @@ def train(
     what_if: Sequence[str] = (),
     progress: Tell = silent,
 ) -> TrainingRun:
-    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; exact, in seconds.
+    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; in seconds, exact without
+    `joint`.
 
     `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
     a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7", or "0-3;4-7" for all groups of
@@ -62,7 +63,8 @@ def train(
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
     of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links;
     without it, as if none used a link of another. `joint`: all groups of ranks run at once, by joint schedules (`ct.joint`) in
-    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. `overlap` False: one
+    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. Without it the run says in
+    `estimate` whether kinds were under way together that did not start together, whose times are an estimate. `overlap` False: one
     collective of all gradients behind each iteration. `compute`: the accelerator is as many times as fast. `what_if`: changes,
     each timed by itself, such as "method=ring", "method=each" or "bandwidth=2" (`certree.extras.training.run.what_if`). Raises
     InputError and UnsupportedError.

@@ -7,6 +7,7 @@ from typing import ClassVar
 from certree.api.reports.text import seconds_words
 from certree.api.settings import Tell, silent
 from certree.extras.training.make.timeline import training_picture
+from certree.extras.training.model.queue import Shared
 from certree.extras.training.model.training import Training
 from certree.extras.training.model.training import train as run_training
 from certree.extras.training.model.workload import Act
@@ -18,22 +19,25 @@ from certree.models.common.shown import Shown
 
 @dataclass(frozen=True)
 class Alternative:
-    """What-if: the run with one `change`; a `reason` where it cannot be."""
+    """What-if: the run with one `change`; a `reason` where it cannot be. `estimate`: as of `TrainingRun`."""
 
     change: str
     seconds: Fraction | None
     reason: str | None = None
+    estimate: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class TrainingRun(Shown):
-    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `estimate`: with joint
+    links, collectives of several groups were under way that did not start together, so that no joint schedule has their times."""
 
     picture: ClassVar[str | None] = "timeline of a training run"
 
     settings: Settings
     training: Training
     alternatives: tuple[Alternative, ...] = ()
+    estimate: bool = False
 
     def plotted(self, suffix: str) -> bytes:
         """The timeline as .svg or .png, for `draw`."""
@@ -93,7 +97,10 @@ def run_settings(settings: Settings, known: Known | None = None, progress: Tell 
     workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
     workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
     used = replace(settings, workload=workload)
-    return TrainingRun(used, run_training(workload, Timers(used, known, progress).servers(), settings.iterations))
+    servers = Timers(used, known, progress).servers()
+    training = run_training(workload, servers, settings.iterations)
+    estimate = any(isinstance(server, Shared) and server.estimated for server in servers.values())
+    return TrainingRun(used, training, estimate=estimate)
 
 
 def _training_share(settings: Settings) -> Fraction:

@@ -15,7 +15,7 @@ from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
 from certree.extras.training.model.placement import Groups
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
-from certree.models.common.errors import InputError, located
+from certree.models.common.errors import InputError, located, short
 from certree.models.common.fields import exact_number
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -183,13 +183,23 @@ def parse_group(given: Network | Sequence[int] | Sequence[Sequence[int]]) -> Top
     if isinstance(given, str) and re.fullmatch(r"[0-9][0-9,\- ;]*", given):
         groups = tuple(parse_members(text) for text in given.split(";"))
     elif isinstance(given, Sequence) and not isinstance(given, str):
-        ids = tuple(one for one in given if isinstance(one, int))
-        groups = (ids,) if len(ids) == len(given) else tuple(tuple(one) for one in given if isinstance(one, Sequence))
+        groups = _listed(given)
     else:
         return parsing.topology(given)
     if len({len(one) for one in groups}) > 1 or len({rank for one in groups for rank in one}) < sum(map(len, groups)):
         raise InputError("groups of ranks must have equally many endpoints, and none in common")
     return groups
+
+
+def _listed(given: Sequence[object]) -> Groups:
+    """Ids, or several groups of them. InputError for anything else, such as both."""
+    lists = [given] if all(type(one) is int for one in given) else given
+    found = [tuple(one) for one in lists if isinstance(one, Sequence) and not isinstance(one, str)]
+    if not given or len(found) < len(lists) or not all(one and all(type(rank) is int for rank in one) for one in found):
+        raise InputError(
+            f"group {short(given)}: expected ids of endpoints, such as [0, 2], or groups of them, such as [[0, 2], [1, 3]]"
+        )
+    return tuple(found)
 
 
 def parse_factor(text: str | float | Fraction, what: str) -> Fraction:

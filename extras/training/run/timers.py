@@ -1,6 +1,6 @@
 """Seconds of collectives: by closed form, by simulation, with the costs of endpoints, or added in switches."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
@@ -69,6 +69,8 @@ class Timers:
     def servers(self) -> dict[str, Server]:
         """The network of each group of the workload."""
         settings, groups = self.settings, {found.group for found in self.settings.workload.communications()}
+        if settings.joint and not settings.speeds.free:
+            return self._joint_servers(groups)
         if settings.timing in (Timing.ENDPOINTS, Timing.AGGREGATE, Timing.MEASURED):
             for found in settings.workload.communications():
                 self._collective(found).require_everyone(f"timing {settings.timing}")
@@ -76,19 +78,25 @@ class Timers:
             if settings.pieces > 1:
                 raise InputError(f"pieces is {settings.pieces}; endpoints cut collectives into chunks themselves; allowed: 1")
             return {group: Together(self._together) for group in groups}
-        if settings.joint and not settings.speeds.free:
-            if settings.timing is not Timing.CLOSED_FORM or settings.pieces > 1:
-                raise InputError("joint links are for timing closed-form and one piece; the method of collectives is auto")
-            if settings.shared:
-                return dict.fromkeys(groups, Queue(lambda one: self._at_once([one])[0], settings.order, 1))
-            return dict.fromkeys(groups, Shared(self._at_once, settings.order, Fraction(1, self.machine.clock_hz)))
         if settings.shared:
             return dict.fromkeys(groups, Queue(self.seconds, settings.order, settings.pieces))
         return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
 
+    def _joint_servers(self, groups: Iterable[str]) -> dict[str, Server]:
+        settings = self.settings
+        if settings.timing is not Timing.CLOSED_FORM or settings.pieces > 1:
+            raise UnsupportedError("joint links are for timing closed-form and one piece")
+        for method in settings.methods.values():
+            if method.text != AUTO:
+                raise UnsupportedError(f"joint links are for the method auto, which joint schedules are made by; not {method.text}")
+        if settings.shared:
+            return dict.fromkeys(groups, Queue(lambda one: self._at_once([one])[0], settings.order, 1))
+        return dict.fromkeys(groups, Shared(self._at_once, settings.order, Fraction(1, self.machine.clock_hz)))
+
     def _at_once(self, asked: Sequence[Communication]) -> list[Fraction]:
         """Seconds until each of some collectives ends, all groups of ranks of all of them at once in a joint schedule."""
-        key = "joint", str(self.machine), self.settings.topology.digest, tuple(sorted(self.settings.groups)), tuple(asked)
+        places = tuple(self.settings.places(one.group) for one in asked)
+        key = "joint", str(self.machine), self.settings.network_scaled(asked[0].group).digest, places, tuple(asked)
         if key not in self._known.joint:
             self._known.joint[key] = self._jointly(asked)
         return self._known.joint[key]

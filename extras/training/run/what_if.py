@@ -144,7 +144,8 @@ def alternatives(run: TrainingRun, changes: Sequence[Change], known: Known, prog
     asked, refused = Counter(change.one_of for change in changes), dict[str, list[str]]()
     for change in changes:
         try:
-            found.append(Alternative(change.text, run_settings(change.settings, known, progress).seconds))
+            changed = run_settings(change.settings, known, progress)
+            found.append(Alternative(change.text, changed.seconds, estimate=changed.estimate))
         except (UnsupportedError, UndecidedError) as error:
             if change.one_of is None:
                 found.append(Alternative(change.text, None, str(error)))

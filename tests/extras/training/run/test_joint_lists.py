@@ -1,6 +1,7 @@
 """Lists of collectives of an iteration: all groups of ranks, when they may start, what they wait for; and where ranks are."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,14 @@ def test_ranks_of_all_groups() -> None:
 def test_groups_that_cannot_be(text: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         parse_group(text)
+
+
+@pytest.mark.parametrize("given", [[0, 2.0], [None], [0, [1, 2]], ["0,1", "2,3"], [], [[]], [True, 0]])
+def test_ids_that_are_none(given: Any) -> None:
+    with pytest.raises(InputError, match="expected ids of endpoints, such as"):
+        parse_group(given)
+    assert parse_group([0, 2]) == ((0, 2),)
+    assert parse_group([[0, 2], (1, 3)]) == ((0, 2), (1, 3))
 
 
 def test_what_has_no_list() -> None:
