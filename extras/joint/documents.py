@@ -3,7 +3,8 @@
 from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
-    "joint_part": "name collective: text\nmessage_bytes transfers first_cycle end_cycle: count",
+    "joint_part": "name collective: text\nmessage_bytes transfers first_cycle end_cycle: count\nlate?: [late_member]",
+    "late_member": "member cycle: count",
     "joint_bound": "collectives class: [text]\nvalue: rational",
 }
 DOCUMENTS |= {

@@ -32,6 +32,8 @@ class JointEvidence(Evidence):
             return
         transfers = sum(part.schedule.transfers for part in joint.parts)
         told = f"{counted(len(joint.parts), 'collectives')}, {transfers:,} transfers; all end after {joint.cycles:,} cycles"
+        late = sum(len(part.entry.late) for part in joint.parts)
+        told += f"; {counted(late, 'late members')}" if late else ""
         yield ItemResult(f"{name}: collectives", Status.RECHECKED, told)
         told = f"{counted(len(joint.bounds), 'bounds')}: at least {verdict.least.cycles:,} cycles; sum of weighted ends at least"
         yield ItemResult(f"{name}: bounds", Status.RECHECKED, f"{told} {verdict.least.weighted_ends:,}")

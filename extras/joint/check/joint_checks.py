@@ -155,7 +155,8 @@ def _check_starts(joint: JointSchedule, findings: Findings) -> None:
 
 @rule(
     "joint-late",
-    "a member that is late sends before the cycle from which on it takes part, or the head of a message reaches it before that",
+    "a member that is late sends before the cycle from which on it takes part, or the head of a message to it is there before that;"
+    " messages of others may pass its router",
     "tests/extras/joint/check/test_late.py",
     Subject.JOINT,
 )

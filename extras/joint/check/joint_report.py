@@ -1,8 +1,10 @@
 """Verdicts on joint schedules as documents and in words."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from certree.api.reports.text import one_line
 from certree.extras.joint.check.joint_checks import JointVerdict
 from certree.extras.joint.model.joint_schedule import JointSchedule
 
@@ -49,14 +51,22 @@ def _collectives(joint: JointSchedule) -> list[dict[str, Any]]:
             "transfers": part.schedule.transfers,
             "first_cycle": start + part.first,
             "end_cycle": ends[part.name],
+            **({"late": [{"member": node, "cycle": cycle} for node, cycle in part.entry.late]} if part.entry.late else {}),
         }
         for part in joint.parts
     ]
 
 
+def late_words(late: Sequence[tuple[int, int]]) -> str:
+    """The members that take part later, each with its cycle; nothing where there is none."""
+    words = ", ".join(f"{node} from cycle {cycle:,}" for node, cycle in late[:_SHOWN])
+    more = f" and {len(late) - _SHOWN} more" if len(late) > _SHOWN else ""
+    return f"late: {words}{more}" if late else ""
+
+
 def joint_words(document: dict[str, Any]) -> str:
     """The document for people."""
-    head = f"{'valid' if document['valid'] else 'invalid'}: joint schedule on {document['topology']}"
+    head = f"{'valid' if document['valid'] else 'invalid'}: joint schedule on {one_line(document['topology'])}"
     if not document["valid"]:
         counts = ", ".join(f"{rule} {count}" for rule, count in document["violation_counts"].items())
         return "\n".join(
@@ -72,7 +82,8 @@ def joint_words(document: dict[str, Any]) -> str:
     if "one_after_the_other_cycles" in document:
         lines.append(f"  one after the other  {document['one_after_the_other_cycles']:,} cycles, as stated by the file")
     for one in document["collectives"][:_SHOWN]:
-        lines.append(f"  {one['name']}: cycles {one['first_cycle']:,} to {one['end_cycle']:,}, {one['collective']}")
+        name, late = one_line(one["name"]), late_words([(member["member"], member["cycle"]) for member in one.get("late", [])])
+        lines.append(f"  {name}: cycles {one['first_cycle']:,} to {one['end_cycle']:,}, {one['collective']}{late and '; '}{late}")
     if (more := len(document["collectives"]) - _SHOWN) > 0:
         lines.append(f"  and {more} more")
     return "\n".join(lines)

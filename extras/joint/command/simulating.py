@@ -5,6 +5,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from certree.api.reports.text import one_line
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.extras.joint.model.joint_file import load_joint
@@ -32,7 +33,8 @@ def simulate_joint(context: click.Context, opened: Opened) -> int:
 
 def _words(document: dict[str, Any]) -> str:
     lines = [
-        f"run of all collectives at once on {document['topology']}: {document['cycles']:,} cycles ({document['engine']} engine)",
+        f"run of all collectives at once on {one_line(document['topology'])}: {document['cycles']:,} cycles"
+        f" ({document['engine']} engine)",
         f"  closed form       {document['closed_form_cycles']:,} cycles",
         f"  contention        {document['contention_cycles']:,} cycles; {document['late']:,} rows late",
         f"  data              {'right in every collective' if document['data_ok'] else 'wrong'}",

@@ -18,6 +18,7 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.relays import relayed
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
@@ -57,11 +58,20 @@ def choices_of(network: Topology, machine: Machine, entry: Entry, effort: int, s
     return sorted(found, key=lambda choice: choice.cycles)
 
 
-def with_late(network: Topology, machine: Machine, entry: Entry, choices: Sequence[Choice]) -> Sequence[Choice]:
+def with_late(
+    network: Topology, machine: Machine, entry: Entry, choices: Sequence[Choice], relays: Sequence[str]
+) -> Sequence[Choice]:
     """The choices of a collective with late members, with the best of those in which the others add up first."""
     if not entry.late:
         return choices
-    others = [Choice("members", Jobs.of(schedule)) for schedule in early_first(network, machine, entry)]
+    others = []
+    for relay in relays if can_do_without_others(network, entry) else RELAYS[:1]:
+        part, collective = relayed(network, entry.collective, relay)
+        for schedule in early_first(part, machine, replace(entry, collective=collective)):
+            try:
+                others.append(Choice(relay, Jobs.of(schedule if part is network else moved(schedule, network, entry))))
+            except UnsupportedError:  # links in another unit
+                break
     others.sort(key=lambda choice: begin_of(entry, choice, 0) + choice.cycles)
     return [*choices, *others[:_KEPT]]
 

@@ -21,7 +21,7 @@ from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
-from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives
+from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives, require_entry
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, unknown_name
 from certree.models.fine.rebooking import MAX_SLOTS
@@ -94,8 +94,10 @@ def joint(
         listed = load_collectives(Path(collectives), wanted, on)
         entries = listed.entries
         if listed.launches:
-            launching = _launching(wanted, listed, Path(collectives))
+            launching = launching_of(wanted, listed, str(collectives))
     else:
+        for entry in collectives:
+            require_entry(entry)
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
     made: dict[Hashable, list[Choice]] = {} if known is None else known
     choices: dict[str, Sequence[Choice]] = {}
@@ -105,7 +107,7 @@ def joint(
         if key not in made:
             tell(f"a schedule for {entry.name}")
             made[key] = choices_of(wanted, on, entry, effort, seed, relays)
-        choices[entry.name] = with_late(wanted, on, entry, made[key])
+        choices[entry.name] = with_late(wanted, on, entry, made[key], relays)
     tell("merging")
     best = _best(entries, choices, effort)
     of = Together(wanted, on, entries)
@@ -124,13 +126,14 @@ def joint(
     return found
 
 
-def _launching(network: Topology, listed: CollectiveList, path: Path) -> Launching:
-    """The launches of a file, with an order in which all collectives end; InputError with the circle where they deadlock."""
-    with located(str(path)):
+def launching_of(network: Topology, listed: CollectiveList, where: str) -> Launching:
+    """The launches of a file, which messages call `where`, with an order in which all collectives end; InputError with the circle
+    where they deadlock."""
+    with located(where):
         verdict = check_launches(network, listed.stated, listed.launches, listed.contexts)
     if verdict.order is None:
         repair = f"launch in one order at all ranks, or with contexts = {verdict.enough}"
-        raise InputError(f"{path}: launches may deadlock: {verdict.circle}; {repair}")
+        raise InputError(f"{where}: launches may deadlock: {verdict.circle}; {repair}")
     orders = orders_of(network, listed.stated, listed.launches)
     return Launching(listed.contexts, {rank: tuple(names) for rank, names in orders.items()}, verdict.order)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ MOST = 1 << 10  # collectives
 MOST_WEIGHT = 1 << 20
 MOST_CYCLES = 1 << 40  # before a collective may start
 _DIGITS = 9  # of the id of an endpoint
+_NAMES = "allowed: 1 to 100 printable characters"
 _NOTHING = re.compile(r"0+(\.0+)?\s*([nuµm]?s|m|h)?")  # a time that `parse_duration` does not take
 
 
@@ -50,7 +51,10 @@ class Entry:
 
     def require_members(self, topology: Topology) -> None:
         """InputError unless those that are late are members, each once, and later than the start."""
-        members = set(self.collective.members_of(topology).tolist())
+        self.require_late(self.collective.members_of(topology).tolist())
+
+    def require_late(self, members: Container[int]) -> None:
+        """InputError unless those that are late are among these members, each once, and later than the start."""
         for place, (node, cycle) in enumerate(self.late):
             if node not in members or node in [other for other, _ in self.late[:place]]:
                 raise InputError(f"{self.name}: start of {short(node)}, which is no member, or has one already")
@@ -100,7 +104,8 @@ def read_collectives(data: bytes, where: str, topology: Topology, machine: Machi
 
 def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool = False) -> None:
     """Write a list of collectives as a TOML file, which `ct.joint` and `certree synthesize --workload` take. InputError for another
-    suffix than .toml, and for a file that exists, unless `force`.
+    suffix than .toml, for a file that exists, unless `force`, and for collectives that no such file can have: more than MOST, an
+    alltoallv, and late members that are not in the list of members.
 
     >>> import certree.api as ct
     >>> ct.save_collectives([ct.Entry("sum", ct.collective("all-reduce"), 4096)], "w.toml")
@@ -108,9 +113,14 @@ def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool 
     'sum'
     """
     require_suffix(Path(path), (".toml",), "a list of collectives")
-    blocks = []
-    for entry in in_order(entries):
+    blocks, ordered = [], in_order(entries)
+    if len(ordered) > MOST:
+        raise InputError(f"{path}: {len(ordered)} collectives; allowed: {MOST}")
+    for entry in ordered:
         of = entry.collective
+        if of.demand is not None:
+            raise InputError(f"{entry.name}: {of.name} is not for collectives that run together; use all-to-all")
+        entry.require_late(range(10**_DIGITS) if of.members is None else of.members)
         fields: dict[str, object] = {"name": entry.name, "kind": str(of.kind), "size": entry.size}
         fields |= {"root": of.root} if of.root is not None else {}
         fields |= {"members": list(of.members)} if of.members is not None else {}
@@ -119,7 +129,12 @@ def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool 
         fields |= {"weight": entry.weight} if entry.weight > 1 else {}
         blocks.append(
             "\n".join(
-                ["[[collective]]", *(f"{name} = {json.dumps(value)}" for name, value in fields.items()), *_late_text(entry), ""]
+                [
+                    "[[collective]]",
+                    *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()),
+                    *_late_text(entry),
+                    "",
+                ]
             )
         )
     write_atomically(Path(path), "\n".join(blocks).encode(), force=force)
@@ -161,9 +176,9 @@ def _entry(fields: Fields, number: int, topology: Topology, machine: Machine) ->
     if not 1 <= size <= MAX_SIZE:
         fields.refuse(f"size is {size}; allowed: 1 to {MAX_SIZE} bytes")
     name = fields.text("name", default=f"{kind}-{number}")
-    if not name or len(name) > 100 or not name.isprintable():
-        fields.refuse(f"name is {short(name)}; allowed: 1 to 100 printable characters")
-    after = fields.texts("after", default=[]) if fields.raw("after", None) else ()
+    if not is_name(name):
+        fields.refuse(f"name is {short(name)}; {_NAMES}")
+    after = fields.texts("after", default=[])
     return Entry(name, collective, size, start, after, fields.whole("weight", 1, MOST_WEIGHT, default=1), late)
 
 
@@ -203,7 +218,7 @@ def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     fields of another kind or out of range, and for a circle."""
     waiting: dict[str, Entry] = {}
     for entry in entries:
-        _require(entry)
+        require_entry(entry)
         if entry.name in waiting:
             raise InputError(f"two collectives have the name {short(entry.name)}")
         waiting[entry.name] = entry
@@ -222,10 +237,19 @@ def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(done.values())
 
 
-def _require(entry: Entry) -> None:
-    """InputError for a field that has another type, or is out of range."""
+def is_name(name: str) -> bool:
+    """Whether a collective may have this name, which stands in lines, pictures and paths."""
+    return 0 < len(name) <= 100 and name.isprintable()
+
+
+def require_entry(entry: object) -> None:
+    """InputError for what is no entry, and for a field that has another type, or is out of range."""
+    if not isinstance(entry, Entry):
+        raise InputError(f"{short(entry)}: expected an Entry")
     if not isinstance(entry.name, str) or not isinstance(entry.collective, Collective):
         raise InputError(f"{short(entry)}: expected a name and a collective, such as ct.collective('all-reduce')")
+    if not is_name(entry.name):
+        raise InputError(f"name is {short(entry.name)}; {_NAMES}")
     for what, value, most in (
         ("size", entry.size, MAX_SIZE),
         ("weight", entry.weight, MOST_WEIGHT),
@@ -238,7 +262,7 @@ def _require(entry: Entry) -> None:
         isinstance(one, tuple) and len(one) == 2 and all(type(value) is int for value in one) for one in entry.late
     ):
         raise InputError(f"{entry.name}: late is {short(entry.late)}; expected pairs of a member and a cycle")
-    if not isinstance(entry.after, tuple | list):
+    if not isinstance(entry.after, tuple | list) or not all(isinstance(name, str) for name in entry.after):
         raise InputError(f"{entry.name}: after is {short(entry.after)}; expected names in a list")
 
 

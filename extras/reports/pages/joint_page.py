@@ -10,7 +10,7 @@ import numpy as np
 
 from certree.api.reports.text import counted, one_line, seconds_words, size_words
 from certree.extras.joint.check.joint_checks import JointVerdict, verify_joint
-from certree.extras.joint.check.joint_report import joint_report
+from certree.extras.joint.check.joint_report import joint_report, late_words
 from certree.extras.joint.model.joint_file import as_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.model.joint_uses import link_uses_of
@@ -88,6 +88,7 @@ def _collective(joint: JointSchedule, part: Part) -> dict[str, str]:
     entry, start = part.entry, joint.machine.ni_start_cycles
     waits = [f"after {', '.join(one_line(name) for name in entry.after)}"] if entry.after else []
     waits += [f"not before cycle {entry.start:,}"] if entry.start else []
+    waits += [late_words(entry.late)] if entry.late else []
     return {
         "name": one_line(part.name),
         "what": entry.collective.words,

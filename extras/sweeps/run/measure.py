@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.parsing import parse_entry
+from certree.api.reports.text import counted
 from certree.extras.endpoints.model.endpoint import endpoint_of_document
 from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
@@ -12,6 +13,7 @@ from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.joint_report import joint_report
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import read_collectives
+from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run.joint_run import run_joint
 from certree.extras.sweeps.run.comparing.comparison import Comparison
 from certree.extras.sweeps.run.specification import NO_RUN, SEARCHED
@@ -61,14 +63,30 @@ def measure_workload(arguments: Mapping[str, Any]) -> dict[str, Any]:
     entries = read_collectives(arguments["workload"].encode(), "the workload", topology, machine).entries
     try:
         made = joint(topology, entries, machine=machine, effort=arguments["effort"], seed=arguments["seed"])
-        ran = run_joint(made)
     except UnsupportedError as error:
         return {"status": NOT_APPLICABLE, "message": str(error)}
     report = joint_report(verify_joint(made))
     times = ("time_cycles", "seconds", "time_bound_cycles", "time_over_bound")
     row: dict[str, Any] = {name: report[name] for name in times if name in report}
-    row |= {name: getattr(ran, name) for name in ("contention_cycles", "late", "data_ok", "engine")}
-    row |= {"simulated_cycles": ran.cycles, "simulated_seconds": str(Fraction(ran.cycles, machine.clock_hz))}
+    row |= _run_of(made)
     transfers = sum(part.schedule.transfers for part in made.parts)
     options = f"one_after_the_other_cycles={made.provenance['one_after_the_other_cycles']}"
     return {"status": VALID if report["valid"] else INVALID, "transfers": transfers, "options": options} | row
+
+
+def _run_of(made: JointSchedule) -> dict[str, Any]:
+    """What the run of a joint schedule says; why it fails, or why there is none."""
+    try:
+        ran = run_joint(made)
+    except UnsupportedError as error:
+        return {"simulated_cycles": None, "not_simulated": str(error)}
+    row: dict[str, Any] = {name: getattr(ran, name) for name in ("contention_cycles", "late", "data_ok", "engine")}
+    row |= {"simulated_cycles": ran.cycles, "simulated_seconds": str(Fraction(ran.cycles, made.machine.clock_hz))}
+    if not ran.data_ok:
+        row["run_fault"] = "the run ends with wrong data"
+    elif not ran.holds:
+        row["run_fault"] = (
+            f"the run is not as planned: {counted(ran.late, 'rows')} late, {ran.contention_cycles:,} cycles of contention, and"
+            f" {ran.cycles:,} cycles for a closed form of {ran.closed_form_cycles:,}"
+        )
+    return row

@@ -8,6 +8,7 @@ from typing import Any
 
 from certree.api.runs.simulation import NO_ENDPOINT
 from certree.api.settings import machine_for
+from certree.extras.joint.make.joining import launching_of
 from certree.extras.joint.model.collective_list import read_collectives
 from certree.extras.sweeps.run.endpoint_axes import EndpointChoice
 from certree.extras.sweeps.run.faults import SEEDS, less_links
@@ -163,7 +164,10 @@ class SweepPlan:
         for (name, text), machine, seed in product(asked.workloads.items(), asked.machines, asked.seeds):
             used = machine_from_document(self._machines[drawn.spec, machine], "machine")
             with located("workloads"):
-                entries = read_collectives(text.encode(), name, drawn.topology, used).entries
+                listed = read_collectives(text.encode(), name, drawn.topology, used)
+                if listed.launches:
+                    launching_of(drawn.topology, listed, name)
+                entries = listed.entries
             size, collective = sum(entry.size for entry in entries), f"{WORKLOAD}{name}"
             names = {"network": network, "collective": collective, "size": str(size), "method": JOINT, "machine": machine}
             if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": MODES[0]} | NO_CHOICE.names):

@@ -4,12 +4,15 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+from certree.api.reports.text import one_line
 from certree.extras.joint.model.collective_list import MOST, Entry
 from certree.extras.training.model.queue import Asked
 from certree.extras.training.run.runs import TrainingRun, run_settings
 from certree.extras.training.run.settings import Settings
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective
+
+_LETTERS = 40  # of a layer in the name of a collective
 
 
 def joint_list(run: TrainingRun) -> list[Entry]:
@@ -48,11 +51,11 @@ def _names(settings: Settings, asked: tuple[Asked, ...]) -> list[list[str]]:
     found = []
     for entry in asked:
         group = entry.communication.group
-        name = f"{settings.workload.layers[entry.layer].name} {entry.phase}"
+        name = f"{one_line(settings.workload.layers[entry.layer].name)[:_LETTERS]} {entry.phase}"
         seen[name] += 1
         name += f" {seen[name]}" if seen[name] > 1 else ""
-        places = settings.places(group)
-        found.append([f"{name} {group} {place}" for place in range(len(places))] if len(places) > 1 else [f"{name} {group}"])
+        places, shown = settings.places(group), one_line(group)[: _LETTERS // 2]
+        found.append([f"{name} {shown} {place}" for place in range(len(places))] if len(places) > 1 else [f"{name} {shown}"])
     return found
 
 

@@ -1,10 +1,17 @@
 """Sweeps of lists of collectives that run at once: a joint schedule for each network, next to other cells; bad lists."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import certree.api as ct
+from certree.extras.joint.run.joint_run import run_joint
+from certree.extras.sweeps.run import measure
+from certree.extras.sweeps.run.measure import measure_workload
+from certree.extras.sweeps.run.plan import SweepPlan
+from certree.extras.sweeps.run.specification import read_specification
 from certree.models.common.errors import InputError
 
 TEXT = """
@@ -51,3 +58,33 @@ def test_lists_that_cannot_be(tmp_path: Path) -> None:
         ct.plan_sweep({"networks": ["ring:3"], "workloads": [str(tmp_path / "none.toml")]})
     with pytest.raises(InputError, match="every combination is left out by skip"):
         ct.plan_sweep({"networks": ["ring:3"], "workloads": [written(tmp_path)], "skip": [{"method": "joint"}]})
+
+
+def test_launches_that_deadlock_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    orders = 'launches = {0 = ["sum", "copies"], 1 = ["copies", "sum"]}\n'
+    with pytest.raises(InputError, match=r"workloads: .*w\.toml: launches may deadlock: sum waits for rank 1"):
+        ct.sweep({"networks": ["ring:3"], "workloads": [written(tmp_path, orders + TEXT)]}, tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def _cell(folder: Path, network: str, text: str = TEXT) -> dict[str, Any]:
+    plan = SweepPlan(read_specification({"networks": [network], "workloads": [written(folder, text)]}))
+    return measure_workload(plan.task(plan.cells[0]).arguments)
+
+
+def test_a_run_that_there_is_not(tmp_path: Path) -> None:
+    """Only the run is refused: the schedule and its times are there."""
+    found = _cell(tmp_path, "switch:4,reducing=switches", TEXT.split("[[", maxsplit=1)[0] + "[[" + TEXT.split("[[")[1])
+    assert found["status"] == "valid"
+    assert found["time_bound_cycles"] <= found["time_cycles"]
+    assert found["simulated_cycles"] is None
+    assert found["not_simulated"]
+
+
+@pytest.mark.parametrize(("change", "words"), [({"wrong": "sum: rank 0"}, "wrong data"), ({"late": 2}, "2 rows late, 0 cycles")])
+def test_a_run_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str) -> None:
+    monkeypatch.setattr(measure, "run_joint", lambda made: replace(run_joint(made), **change))
+    found = _cell(tmp_path, "ring:3")
+    assert words in found["run_fault"]
+    monkeypatch.undo()
+    assert "run_fault" not in _cell(tmp_path, "ring:3")

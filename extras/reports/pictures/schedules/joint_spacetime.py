@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.api.reports.text import one_line
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.model.joint_uses import LinkUses, link_uses_of
 from certree.extras.reports.pictures.colours import CHUNKS, GREY, GRID, INK, WRONG, ink_on, of_chunk
@@ -38,7 +39,7 @@ def joint_picture(joint: JointSchedule, title: str | None = None) -> str:
     if not is_small:
         words += f"; {len(pairs):,} channels and {len(uses.row):,} messages on them are too many: shares of the capacity in use"
     sheet.text(-NAMES, y + 6, words, size=10, anchor="start", fill=GREY)
-    heading = title or f"{len(joint.parts)} collectives at once on {joint.topology.name}"
+    heading = title or f"{len(joint.parts)} collectives at once on {one_line(joint.topology.name)}"
     sheet.text(-NAMES, -40, heading, size=15, anchor="start", font_weight="bold", fill=INK)
     return sheet.render()
 
@@ -92,7 +93,7 @@ def _box(sheet: Sheet, joint: JointSchedule, uses: LinkUses, number: int, box: B
     tag, row, entry = int(uses.part[number]), int(uses.row[number]), int(uses.entry[number])
     schedule, colour = joint.parts[tag].schedule, of_chunk(tag)
     sends = f"chunk {int(schedule.chunk[row])}, {int(schedule.src[row])} > {int(schedule.dst[row])}"
-    hint = f"{joint.parts[tag].name}: {sends}, cycles {entry:,} to {entry + int(uses.length[number]):,}"
+    hint = f"{one_line(joint.parts[tag].name)}: {sends}, cycles {entry:,} to {entry + int(uses.length[number]):,}"
     left, top, width, height = box
     sheet.box(left, top, width, height, hint, 1, fill=colour)
     size = min(9.5, height - 2, 1.5 * width / max(2, len(str(tag))))
@@ -133,7 +134,9 @@ def _legend(sheet: Sheet, joint: JointSchedule, y: float) -> float:
     ends, start = joint.ends, joint.machine.ni_start_cycles
     for number, part in enumerate(joint.parts[:MOST_NAMES]):
         sheet.box(-NAMES, y - 6, 14, 12, rounding=2, fill=of_chunk(number))
-        what = f"{number}: {part.name}, {part.entry.collective.words}, cycles {start + part.first:,} to {ends[part.name]:,}"
+        what = (
+            f"{number}: {one_line(part.name)}, {part.entry.collective.words}, cycles {start + part.first:,} to {ends[part.name]:,}"
+        )
         sheet.text(-NAMES + 19, y, what, size=10, anchor="start", fill=INK)
         y += 15
     if (more := len(joint.parts) - MOST_NAMES) > 0:

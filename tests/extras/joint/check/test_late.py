@@ -7,10 +7,13 @@ import pytest
 
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import JointVerdict, verify_joint
+from certree.extras.joint.check.joint_report import joint_report, joint_words
+from certree.extras.joint.make.choices import with_late
 from certree.extras.joint.make.late_ranks import early_first
 from certree.extras.joint.model.collective_list import Entry, load_collectives
 from certree.extras.joint.model.joint_file import joint_document, joint_from_document
 from certree.extras.joint.run.joint_run import run_joint
+from certree.extras.reports.pages.joint_page import joint_page
 from certree.models.common.errors import InputError
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
@@ -113,3 +116,25 @@ def test_where_links_are_shared_all_others_are_booked_late() -> None:
     assert verdict.valid
     assert run_joint(made).holds
     assert made.parts[0].first < 1500
+
+
+def test_members_alone_relay_where_that_is_asked_for() -> None:
+    """What the early ones add up first has no rows at others either; with others as relays it says so."""
+    network, machine = ct.topology("ring:6"), load_machine("multitree")
+    asked = Entry("sum", ct.collective("all-reduce", members=[0, 1, 2, 3]), 1024, late=((3, LATE),))
+    for relay, used in (("members", {0, 1, 2, 3}), ("all", {0, 1, 2, 3, 4, 5})):
+        choices = with_late(network, machine, asked, [], [relay])
+        assert {choice.relay for choice in choices} == {relay}
+        for choice in choices:
+            schedule = choice.jobs.schedule
+            ends = {int(node) for route in schedule.routes for link in route for node in (network.src[link], network.dst[link])}
+            assert ends == used
+            assert schedule.topology is network
+            assert ct.verify(schedule).valid
+
+
+def test_late_members_are_shown(made: ct.JointSchedule) -> None:
+    document = joint_report(verify_joint(made))
+    assert document["collectives"][0]["late"] == [{"member": 3, "cycle": LATE}]
+    assert "all-reduce; late: 3 from cycle 20,000" in joint_words(document)
+    assert "late: 3 from cycle 20,000" in joint_page([made], simulate=False)

@@ -9,8 +9,10 @@ import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import load_collectives
-from certree.extras.joint.model.joint_file import load_joint, save_joint
+from certree.extras.joint.model.joint_file import joint_document, joint_from_document, load_joint, save_joint
 from certree.extras.joint.model.joint_schedule import Launching
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import load_machine
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.extras.joint.small_joint import entries, small, written
 
@@ -143,3 +145,53 @@ def test_a_start_that_is_not_a_time(tmp_path: Path, start: str) -> None:
     path.write_text(f'{ONE}start = "{start}"\n')
     with pytest.raises(ct.InputError, match=r"w\.toml.*time"):
         load_collectives(path, ct.topology("ring:4"), ct.machine("multitree"))
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\nvalid: b", "a\x01", "a\x7f"])
+def test_names_that_cannot_be_shown(tmp_path: Path, name: str) -> None:
+    """They could forge lines of verdicts, and break pictures."""
+    bad = [ct.Entry(name, ct.collective("broadcast", 0), 64)]
+    with pytest.raises(InputError, match="allowed: 1 to 100 printable characters"):
+        ct.joint("ring:3", bad)
+    with pytest.raises(InputError, match="allowed: 1 to 100 printable characters"):
+        ct.save_collectives(bad, tmp_path / "w.toml")
+    document = joint_document(small())
+    document["collectives"][0]["name"] = name
+    with pytest.raises(InputError, match="allowed: 1 to 100 printable characters"):
+        joint_from_document(document, "it")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path, network, machine = tmp_path / "w.toml", ct.topology("ring:3"), load_machine("multitree")
+    given = [ct.Entry('\N{GRINNING FACE} "é\\', ct.collective("broadcast", 0), 64)]
+    ct.save_collectives(given, path)
+    assert load_collectives(path, network, machine).stated[0].name == given[0].name
+    one = given[0]
+    for bad, words in (
+        ([replace(one, name=str(number)) for number in range(1025)], "1025 collectives; allowed: 1024"),
+        ([replace(one, collective=ct.collective("all-reduce", members=[0, 1]), late=((2, 5),))], "start of 2, which is no member"),
+        ([replace(one, late=((0, 0),))], "allowed: 1 to"),
+    ):
+        with pytest.raises(InputError, match=words):
+            ct.save_collectives(bad, path, force=True)
+    assert len(load_collectives(path, network, machine).stated) == 1
+
+
+def test_entries_that_are_none() -> None:
+    of = ct.collective("broadcast", 0)
+    for bad, words in (
+        (1, "expected an Entry"),
+        (ct.Entry("a", None, 64), "expected a name and a collective"),  # type: ignore[arg-type]
+        (ct.Entry("a", of, 64, after=(["x"],)), "expected names in a list"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=words):
+            ct.joint("ring:3", [bad])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("after", ["0", "false", '""', "{}"])
+def test_waits_that_are_no_list(tmp_path: Path, after: str) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'[[collective]]\nkind = "broadcast"\nroot = 0\nsize = 64\nafter = {after}\n')
+    with pytest.raises(InputError, match="after"):
+        load_collectives(path, ct.topology("ring:3"), load_machine("multitree"))
