@@ -62,7 +62,7 @@ def draw(
     "paced", waited; `without_routers` as in `simulate`). Of a network: "network", with removed nodes and links dashed, or "bound",
     the witness of a bound on `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`:
     for times, as in `simulate`. Of a trace of `simulate`, a file: "timeline", what interfaces, links and endpoints did when. Of a
-    joint schedule: "spacetime", with a colour for each collective.
+    joint schedule: "spacetime", with a colour for each collective; of the other options it takes `topology` and `title`.
     `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
 
     Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
@@ -107,7 +107,7 @@ def picture(
         return views.bounds_picture(subject, title, asked)
     source = as_opened(subject) if isinstance(subject, str | Path) else subject
     if isinstance(source, JointSchedule) or is_joint(source):
-        return views.of_joint(as_joint(source), view, title)
+        return views.of_joint(as_joint(source), view, title, asked, None if topology is None else parsing.topology(topology))
     if isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source)):
         schedule = schedule_of(source, topology, asked.collective)
         return views.schedule_picture(schedule, view, title, asked)

@@ -1,7 +1,7 @@
 """Views of schedules, bounds and runs: which picture `draw` makes of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.models.schedule.timing import reduction_cycles, slotted
 from certree.verify.checker import verify_schedule
+from certree.verify.wording import network_text
 
 MOST_MESSAGES = 2_000_000  # of a run whose waits are drawn: each use of a channel is recorded
 
@@ -139,13 +140,19 @@ def schedule_picture(schedule: AnySchedule, view: str | None, title: str | None,
     return VIEWS[view](schedule, name, asked)
 
 
-def of_joint(joint: JointSchedule, view: str | None, title: str | None) -> str:
-    """The picture of a joint schedule: all of its collectives over time."""
+def of_joint(joint: JointSchedule, view: str | None, title: str | None, asked: Asked, topology: Topology | None) -> str:
+    """The picture of a joint schedule: all of its collectives over time. InputError for another network than `topology`, and for
+    options of other views, since it states its collectives itself."""
     from certree.extras.reports.pictures.schedules.joint_spacetime import joint_picture
 
     if view not in (None, "spacetime"):
         names = ", ".join(part.name for part in joint.parts[:8])
         raise InputError(f"view {view!r} is for one collective, as FILE:NAME ({names}); a joint schedule has one: spacetime")
+    if topology is not None and not topology.is_network_of(joint.topology):
+        raise InputError(f"the joint schedule is for {network_text(joint.topology)}, which is not {network_text(topology)}")
+    for one in fields(Asked):
+        if getattr(asked, one.name) != one.default:
+            raise InputError(f"{one.name}: not for a joint schedule, of which there is one picture; name a collective as FILE:NAME")
     return joint_picture(joint, title)
 
 

@@ -113,7 +113,8 @@ def train_command(
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
             without_routers=without_routers, system=system, endpoint=endpoint, machine=machine, iterations=iterations, order=order,
-            pieces=pieces, shared=shared, joint=joint, overlap=overlap, compute=compute, what_if=what_if, progress=tell,
+            pieces=pieces, shared=shared, joint=joint, overlap=overlap, compute=compute, what_if=what_if,
+            listed=collectives is not None, progress=tell,
         )  # fmt: skip
     if collectives is not None:
         save_collectives(joint_list(run), collectives, force=force)

@@ -7,8 +7,10 @@ from dataclasses import replace
 from certree.api.reports.text import one_line
 from certree.extras.joint.model.collective_list import MOST, Entry
 from certree.extras.training.model.queue import Asked
-from certree.extras.training.run.runs import TrainingRun, run_settings
-from certree.extras.training.run.settings import Settings
+from certree.extras.training.model.training import train
+from certree.extras.training.run.runs import TrainingRun
+from certree.extras.training.run.settings import Settings, Timing
+from certree.extras.training.run.timers import Timers
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective
 
@@ -28,11 +30,7 @@ def joint_list(run: TrainingRun) -> list[Entry]:
     ['0.projection forward tensor 0', '0.projection forward tensor 1']
     """
     settings = run.settings
-    free = replace(settings, iterations=1, speeds=replace(settings.speeds, free=True))
-    asked = run_settings(free).training.collectives
-    count = sum(len(settings.places(entry.communication.group)) for entry in asked)
-    if count > MOST:
-        raise InputError(f"{settings.workload.name} has {count} collectives an iteration; allowed: {MOST}; take fewer layers")
+    asked = _asked(settings)
     names = _names(settings, asked)
     entries = []
     for number, entry in enumerate(asked):
@@ -43,6 +41,23 @@ def joint_list(run: TrainingRun) -> list[Entry]:
             collective = _collective(settings, entry, members)
             entries.append(Entry(names[number][place], collective, entry.communication.bytes, start, after))
     return entries
+
+
+def require_list(settings: Settings) -> None:
+    """InputError unless there is a list of the collectives of an iteration; settings may still be without a run."""
+    _asked(replace(settings, workload=settings.workload if settings.overlap else settings.workload.all_at_the_end()))
+
+
+def _asked(settings: Settings) -> tuple[Asked, ...]:
+    """The collectives of an iteration of settings of a run, asked for as if none took any time."""
+    free = replace(settings, timing=Timing.CLOSED_FORM, speeds=replace(settings.speeds, free=True))
+    asked = train(settings.workload, Timers(free).servers(), 1).collectives  # the workload of a run is scaled already
+    if any(entry.communication.demand for entry in asked):
+        raise InputError(f"{settings.workload.name} has an alltoallv, which is not for joint schedules")
+    count = sum(len(settings.places(entry.communication.group)) for entry in asked)
+    if count > MOST:
+        raise InputError(f"{settings.workload.name} has {count} collectives an iteration; allowed: {MOST}; take fewer layers")
+    return asked
 
 
 def _names(settings: Settings, asked: tuple[Asked, ...]) -> list[list[str]]:
@@ -70,7 +85,5 @@ def _met(settings: Settings, other: Asked, names: list[str], members: tuple[int,
 def _collective(settings: Settings, entry: Asked, members: tuple[int, ...] | None) -> Collective:
     """The collective of a group of ranks; one with a root has the first of them."""
     kind = entry.communication.kind
-    if entry.communication.demand:
-        raise InputError(f"{settings.workload.layers[entry.layer].name} has an alltoallv, which is not for joint schedules")
     first = int(settings.topology.endpoints[0]) if members is None else members[0]
     return Collective(kind, first if kind in WITH_ONE_ROOT else None, members).fitted(settings.topology)

@@ -14,6 +14,7 @@ from certree.extras.training.model.placement import Groups, placements
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
+from certree.extras.training.run.joint_lists import require_list
 from certree.extras.training.run.runs import TrainingRun, run_settings
 from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_group, parse_methods
 from certree.extras.training.run.timers import Known
@@ -45,6 +46,7 @@ def train(
     overlap: bool = True,
     compute: str | float | Fraction = 1,
     what_if: Sequence[str] = (),
+    listed: bool = False,
     progress: Tell = silent,
 ) -> TrainingRun:
     """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; in seconds, exact without
@@ -63,11 +65,12 @@ def train(
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
     of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links;
     without it, as if none used a link of another. `joint`: all groups of ranks run at once, by joint schedules (`ct.joint`) in
-    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. Without it the run says in
-    `estimate` whether kinds were under way together that did not start together, whose times are an estimate. `overlap` False: one
-    collective of all gradients behind each iteration. `compute`: the accelerator is as many times as fast. `what_if`: changes,
-    each timed by itself, such as "method=ring", "method=each" or "bandwidth=2" (`certree.extras.training.run.what_if`). Raises
-    InputError and UnsupportedError.
+    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. Without `shared`
+    the run says in `estimate` whether kinds were under way together that did not start together, whose times are an estimate.
+    `overlap` False: one collective of all gradients behind each iteration. `compute`: the accelerator is as many times as fast.
+    `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or "bandwidth=2"
+    (`certree.extras.training.run.what_if`). `listed`: what has no `joint_list` is refused before any work. Raises InputError and
+    UnsupportedError.
 
     >>> import certree.api as ct
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
@@ -99,6 +102,8 @@ def train(
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )
     changes = [change for text in what_if for change in parse_changes(text, settings)]  # an unknown one is an error before any work
+    if listed:
+        require_list(settings)
     known = Known()
     run = run_settings(settings, known, progress)
     return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run

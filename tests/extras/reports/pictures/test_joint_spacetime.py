@@ -51,4 +51,13 @@ def test_views_are_for_one_collective(tmp_path):
     ct.draw(tmp_path / "joint.json", tmp_path / "of-file.svg", title="together")
     ct.draw(small(), tmp_path / "of-object.svg", title="together")
     assert (tmp_path / "of-file.svg").read_text() == (tmp_path / "of-object.svg").read_text()
+    ct.draw(small(), tmp_path / "again.svg", topology="ring:4")
+    for options, words in (
+        ({"topology": "ring:5"}, "the joint schedule is for ring:4.* which is not ring:5"),
+        ({"collective": "all-reduce"}, "collective: not for a joint schedule"),
+        ({"run": "paced"}, "run: not for a joint schedule"),
+    ):
+        with pytest.raises(InputError, match=words):
+            ct.draw(small(), tmp_path / "wrong.svg", **options)
+    assert not (tmp_path / "wrong.svg").exists()
     ct.draw(f"{tmp_path / 'joint.json'}:sum", tmp_path / "load.svg", view="load")

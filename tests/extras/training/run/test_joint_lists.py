@@ -10,6 +10,7 @@ from certree.extras.joint.model.collective_list import load_collectives
 from certree.extras.runtimes.model.chakra import Trace, written_chakra
 from certree.extras.training.model.placement import placements
 from certree.extras.training.model.workload_file import load_workload
+from certree.extras.training.run import running
 from certree.extras.training.run.settings import parse_group
 from certree.models.common.errors import InputError
 from tests.cli.running import assert_bad_input, certree
@@ -42,6 +43,24 @@ def test_a_joint_schedule_of_it(tmp_path: Path) -> None:
     again = certree("train", SMALL, "ring:4", "--method", "ring", "--write-workload", path)
     assert_bad_input(again, "w.toml exists")
     assert_bad_input(certree("train", SMALL, "ring:4", "--write-workload", tmp_path / "w.json"), "must end in .toml")
+
+
+def test_what_has_no_list_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "run_settings", None)
+    many = SMALL.replace("layers=1", "layers=80")
+    for options, words in (
+        ([many], "allowed: 1024; take fewer layers"),
+        ([SMALL, "--group", "tensor=ring:2", "--no-overlap"], "group tensor has a network of its own"),
+    ):
+        refused = certree("train", options[0], "ring:4", *options[1:], "--write-workload", tmp_path / "w.toml")
+        assert_bad_input(refused, words)
+
+
+def test_starts_on_faster_accelerators() -> None:
+    """Computing is scaled once."""
+    slow, fast = (ct.joint_list(ct.train(SMALL, "ring:4", method="ring", compute=factor)) for factor in (1, 2))
+    assert all(2 * one.start - 2 <= other.start <= 2 * one.start for one, other in zip(fast, slow, strict=True))
+    assert slow[-1].start > 1000
 
 
 def test_of_a_trace(tmp_path: Path) -> None:
