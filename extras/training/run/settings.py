@@ -15,7 +15,7 @@ from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
 from certree.extras.training.model.placement import Groups
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
-from certree.models.common.errors import InputError, located, short
+from certree.models.common.errors import InputError, UnsupportedError, located, short
 from certree.models.common.fields import exact_number
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -122,10 +122,11 @@ class Settings:
         return found[0] if isinstance(found, tuple) else None
 
     def places(self, group: str) -> tuple[tuple[int, ...] | None, ...]:
-        """The endpoints of each group of ranks on the whole network; None: all of them. InputError for a network of its own."""
+        """The endpoints of each group of ranks on the whole network; None: all of them. UnsupportedError for a network of its
+        own."""
         found = self.groups.get(group, (None,))
         if isinstance(found, Topology):
-            raise InputError(f"group {group} has a network of its own, {found.name}, and shares no links")
+            raise UnsupportedError(f"group {group} has a network of its own, {found.name}, and shares no links")
         return found
 
     def network_scaled(self, group: str) -> Topology:

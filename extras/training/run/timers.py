@@ -89,6 +89,8 @@ class Timers:
         for method in settings.methods.values():
             if method.text != AUTO:
                 raise UnsupportedError(f"joint links are for the method auto, which joint schedules are made by; not {method.text}")
+        if any(found.demand for found in settings.workload.communications()):
+            raise UnsupportedError(f"{settings.workload.name} has an alltoallv, which is not for joint links")
         if settings.shared:
             return dict.fromkeys(groups, Queue(lambda one: self._at_once([one])[0], settings.order, 1))
         return dict.fromkeys(groups, Shared(self._at_once, settings.order, Fraction(1, self.machine.clock_hz)))

@@ -5,9 +5,12 @@ import re
 from fractions import Fraction
 from itertools import pairwise
 
+import pytest
+
 from certree import api as ct
 from certree.extras.training.model.workload import Communication, Layer, Loop, Part, Workload
 from certree.extras.training.model.workload_file import load_workload, read_workload, workload_document
+from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import assert_bad_input, certree, json_of
 
@@ -136,6 +139,10 @@ def test_collectives_with_demands(tmp_path):
         run = ct.train(workload, "ring:4", method="ring-all-to-all", timing=timing, iterations=1)
         assert run.training.busy("all") * 10**9 == 2 * once
     assert ct.train(workload, "ring:4", method="ring-all-to-all", overlap=False, iterations=1).training.busy("all") * 10**9 == twice
+    with pytest.raises(InputError, match="m has an alltoallv, which is not for joint links"):
+        ct.train(workload, "ring:4", joint=True)
+    with pytest.raises(InputError, match="m has an alltoallv, which is not for joint schedules"):
+        ct.train(workload, "ring:4", listed=True)
     pieces = asked.pieces(3)
     assert sum(piece.bytes for piece in pieces) == asked.bytes
     assert [[sum(piece.demand[i][j] for piece in pieces) for j in range(4)] for i in range(4)] == [list(row) for row in DEMAND]

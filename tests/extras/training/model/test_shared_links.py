@@ -12,7 +12,7 @@ from certree.extras.training.model.queue import Asked, Order, Shared
 from certree.extras.training.model.workload import Communication
 from certree.extras.training.run.reports import training_document, training_words
 from certree.extras.training.run.timers import Timers
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import certree
 
@@ -79,7 +79,7 @@ def test_what_does_not_go_with_joint_links() -> None:
         ct.train(SMALL, "ring:4", joint=True, method="ring")
     run = ct.train(SMALL, "ring:4", what_if=["links=joint"], method="ring", iterations=1)
     assert (run.alternatives[0].reason or "").startswith("joint links are for the method auto")
-    with pytest.raises(InputError, match="group tensor has a network of its own"):
+    with pytest.raises(UnsupportedError, match="group tensor has a network of its own"):  # a reason in what-if
         ct.train(SMALL, "ring:4", groups={"tensor": "ring:2"}, joint=True)
 
 
