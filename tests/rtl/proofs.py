@@ -21,7 +21,10 @@ _PARAMETERS = {
     "lane": ({}, {"IS_COPY_UNIT": 1}),
 }
 #: module -> more cases, with the constants of which it is proved as well
-_CASES = {"receiver": ("mesh-1x3-in-flight", "ring-4-copies", "mesh-2x2-demand"), "lane": ("mesh-2x2-demand",)}
+_CASES = {
+    "receiver": ("mesh-1x3-in-flight", "ring-4-copies", "mesh-2x2-demand"), "lane": ("mesh-2x2-demand",),
+    "scoreboard": ("mesh-1x2-bundle-lockstep", "mesh-2x2-lockstep"),
+}  # fmt: skip
 #: module -> the case with the constants of which it is proved, where it is not that which is given
 _OTHER_CASE = {"cells": "mesh-1x3-in-flight", "lockstep": "mesh-2x2-lockstep"}
 TOP, _TOP_DEPTH = "top", 2  # the whole interface in lockstep, and the depth of its induction

@@ -61,6 +61,7 @@ TOP_EDITS = {
     ),
 }
 PACED = "mesh-2x2-repeating-lockstep"
+COUNTERS, SCOREBOARD = "certree_ni_scoreboard_properties.svh", "certree_ni_scoreboard.sv"
 _WATCHED = 3  # the row that the assertions of the window follow in simulation
 
 
@@ -214,11 +215,11 @@ def test_events_are_those_of_paced_runs(tmp_path: Path) -> None:
     assert not run_model(folder, "slowed.csv", 0, "skew.hex").passed
 
 
-def _run_of(name: str, folder: Path, edit: Callable[[str], str] | None = None) -> tuple[bool, str]:
-    """A run of a case in lockstep, with an edit of the properties of the counters of arrivals."""
+def _run_of(name: str, folder: Path, edit: Callable[[str], str] | None = None, file: str = COUNTERS) -> tuple[bool, str]:
+    """A run of a case in lockstep, with an edit of a file, by default the properties of the counters of arrivals."""
     tables = CASES[name]()
     export(tables, folder)
-    path = folder / "certree_ni_scoreboard_properties.svh"
+    path = folder / file
     if edit is not None:
         assert edit(path.read_text()) != path.read_text()
         path.write_text(edit(path.read_text()))
@@ -228,13 +229,37 @@ def _run_of(name: str, folder: Path, edit: Callable[[str], str] | None = None) -
 
 
 def test_messages_of_one_line_are_under_way_on_two_lanes(tmp_path: Path) -> None:
-    """Counters, events and data are right; what a counter is told to reach is out of turn then, which the property leaves out."""
+    """Counters, events and data are right; which lane is told what is out of turn then, and the property leaves only that out."""
     name = "mesh-1x2-bundle-lockstep"
     passed, text = _run_of(name, tmp_path / "right")
     assert passed, text
     passed, text = _run_of(name, tmp_path / "all", lambda text: re.sub("wire may_overlap = .*;", "wire may_overlap = 1'b0;", text))
     assert not passed
     assert "scoreboard_tells_what_a_counter_reaches" in text
+    passed, text = _run_of(name, tmp_path / "one", _one_taken_off, SCOREBOARD)
+    assert not passed
+    assert "scoreboard_tells_what_a_counter_reaches" in text
+
+
+def _one_taken_off(text: str) -> str:
+    """Of all that is under way to a counter one is taken off what it shows."""
+    return text.replace(
+        "look_sums[look_bank*COUNT_BITS+:COUNT_BITS]) - under_way;",
+        "look_sums[look_bank*COUNT_BITS+:COUNT_BITS]) - (under_way != 0);",
+    )
+
+
+@pytest.mark.skipif(yosys() is None, reason="needs Yosys")
+def test_counters_are_proved_with_messages_of_one_line_on_two_lanes(tmp_path: Path) -> None:
+    assert prove("scoreboard", tmp_path) == ""
+    folder = tmp_path / "one"
+    export(CASES["mesh-1x2-bundle-lockstep"](), folder)
+    path = folder / SCOREBOARD
+    assert _one_taken_off(path.read_text()) != path.read_text()
+    path.write_text(_one_taken_off(path.read_text()))
+    assert "Assert failed in certree_ni_scoreboard: scoreboard_tells_what_a_counter_reaches" in prove(
+        "scoreboard", tmp_path, folder
+    )
 
 
 def test_more_than_two_sums_of_a_lane_wait_for_the_reduction_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

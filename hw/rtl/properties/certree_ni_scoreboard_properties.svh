@@ -41,7 +41,7 @@ always @(posedge clk) begin
   was_loaded <= !rst && !(is_watched && takes_over) && (was_loaded | is_zero);
   was_exceeded <= !rst && (was_exceeded | is_exceeded);
 end
-// In lockstep messages of one line, of two iterations, may be under way on parallel lanes at once: what is told of these is not looked at.
+// In lockstep messages of one line, of two iterations, may be under way on parallel lanes at once: which of them is told what is not looked at.
 logic [7:0] under_way_lanes;
 logic       overlaps;  // from when there are two until there is none
 always_comb begin
@@ -56,11 +56,14 @@ wire may_overlap = certree_ni_pkg::IS_LOCKSTEP != 0 && (overlaps || under_way_la
 localparam int unsigned FLITS = certree_ni_pkg::MESSAGE_FLITS;
 logic [LANES*16-1:0]        age;   // cycles since the header of the message of a lane; 0: none
 logic [LANES*LINE_BITS-1:0] held;
+logic [7:0]                 lanes_of_line;
 logic                       is_kept, is_soon, its_open_bank;
 always_comb begin
+  lanes_of_line = '0;
   is_kept = 1'b1;
   is_soon = 1'b1;
   for (int unsigned l = 0; l < LANES; l++) begin
+    if ((age[l*16+:16] != 0 || begins[l]) && line[l*LINE_BITS+:LINE_BITS] == watched) lanes_of_line = lanes_of_line + 1'b1;
     if ((waits[l] || is_counted[l]) != (age[l*16+:16] != 0) || (waits[l] && is_counted[l])) is_kept = 1'b0;
     if (waits[l] && 32'(age[l*16+:16]) >= LANES) is_soon = 1'b0;
   end
@@ -70,7 +73,8 @@ always @(posedge clk) begin
   else assume (open_bank == its_open_bank || rst);
   its_open_bank <= open_bank ^ takes_over;
   assume (repeats == settled && settled != '1 && 32'(watched) < certree_ni_pkg::ARRIVALS);
-  assume (32'(under_way_lanes) <= (is_sum ? 0 : 1));  // M1: a message of a line follows the one before
+  assume (!is_sum || lanes_of_line == 0);
+  if (certree_ni_pkg::IS_LOCKSTEP == 0) assume (lanes_of_line <= 1);  // M1: a message of a line follows the one before
   assume (!(set_zero && zero_bank == open_bank) || (begins == 0 && waits == 0 && is_counted == 0 && !sum_arrive));
   assume (!(sum_arrive && sum_line == watched) || is_sum);
   for (int unsigned l = 0; l < LANES; l++) begin
@@ -92,6 +96,6 @@ wire [COUNT_BITS-1:0] other_kind = is_sum ? (watched_bank ? g_banks[1].copies[wa
 `endif
 `CERTREE_PROPERTY(scoreboard_counts_each_arrival_once, !was_loaded || was_exceeded || stored == arrived + coming)
 `CERTREE_PROPERTY(scoreboard_counts_copies_in_time, is_in_time)
-`CERTREE_PROPERTY(scoreboard_tells_what_a_counter_reaches, may_overlap || !was_loaded || was_exceeded || (is_told && (look_line != watched || look_bank != watched_bank || look_count == arrived)))
+`CERTREE_PROPERTY(scoreboard_tells_what_a_counter_reaches, !was_loaded || was_exceeded || ((may_overlap || is_told) && (look_line != watched || look_bank != watched_bank || look_count == arrived)))
 `CERTREE_PROPERTY(scoreboard_never_exceeds_unnoticed, !was_loaded || was_exceeded || 32'(arrived) + 32'(coming) <= 32'(repeats))
 `CERTREE_PROPERTY(scoreboard_counts_all, total == all && total_next == all + all_now)
