@@ -2,18 +2,19 @@
 
 CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record
 
-Rows of cases that are not in what is read stay as they were, so that the run can be made in parts.
+Rows of cases that are not in what is read stay as they were, so that the run can be made in parts: each row has its day.
 """
 
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
-from tests.rtl.apart import bound_of, reached_in
 from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES, GRID, LARGE, LOCKSTEP_CASES, LOCKSTEP_SMALL, RANDOM, SMALL, late_clocks, slow_clocks
+from tests.rtl.counters.apart import bound_of, has_bound, reached_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
 _LINE = re.compile(r"(pass|FAIL) +([\w-]+): (.*) \((\d+) CPU s\)")
@@ -22,25 +23,28 @@ _HEAD = """# Co-simulation of the interface
 
 The [reference network interface](../how-to/hardware.md) against the C++ simulator of slotted runs, event by event and cycle by
 cycle: rows fired, first and last flit of each message, arrivals counted, sums written, each node done; then the data in all
-memories. Each case is run twice, the second time with every second interface 7 cycles late, against a golden trace of clocks
-with that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) runs
-all cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
+memories. Each case is run twice, the second time with every second interface 7 cycles late, against a golden trace of clocks with
+that skew. Assertions are on in all runs. A driver in C++ with one Verilator model for each node (`tests/rtl/driver`) runs all
+cases, the testbench in SystemVerilog those marked * as well. Cases named `random` are trees on random networks of 3 to 6
 endpoints, with and without switches, links of different lengths and of one or two lanes. CPU seconds are those of a whole case,
-compilation without optimization and without ccache included, on a shared 2-core machine.
+compilation without optimization and without ccache included, on a shared 2-core machine. Each row is of the interface as it was
+on the day in its last column.
 
     CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record
 """
 _LOCKSTEP = """## A timestep counter
 
-Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator. Each
-case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every second
-clock slower by an eighth (*slow*). *Steps apart* are the most in these runs between the counters of two nodes of which one sends
-to the other, of the bound that `certree model-check symbolic --run paced` proves for any timing; for messages of several sizes
-there is none.
+Interfaces with a timestep counter in place of slots (`certree export --control lockstep`) against paced runs of the simulator.
+Each case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every
+second clock slower by an eighth (*slow*). *Steps apart* says how far the counters of two nodes, of which one sends to the other,
+were apart in these runs at most, as far as the rows that had fired tell: a counter shows no less than the step of its last row,
+and no more than that of its next one. After *of* comes the bound of `certree model-check schedule FILE --run paced`, which holds
+at any timing while both have rows to fire. There is no number where no two such nodes have rows, for messages of several sizes,
+which have no bound, and for fine slots, since the bound numbers their rows otherwise than counters do.
 
-No size of the interface is below that bound, because none is taken from it: there are cells and counters for all iterations of a
-run, a lane has a queue for what its own node fires in a step, and where the reduction unit is slower than a lane the staging area
-holds all that the lane brings in a run (`tests/rtl/test_apart.py`).
+No size of the interface is taken from that bound. There are cells and counters of arrivals for all iterations of a run. The
+stages and the queue of a lane depend on the machine and on the rows of their own node. Where the reduction unit is slower than a
+lane, the staging area holds all that the lane brings in a run.
 """
 _BANKS = """## New tables take over
 
@@ -51,10 +55,10 @@ compares with a paced run of each of the tables.
 """
 _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",
-    "differences", "CPU s",
+    "differences", "CPU s", "run on",
 )  # fmt: skip
-_LOCKSTEP_COLUMNS = (*_COLUMNS[:8], "late start: cycles", "slow: cycles", "steps apart", "differences", "CPU s")
-_PAIR_COLUMNS = ("pair", "nodes", "first", "then", "every second late by", "events", "cycles", "differences", "CPU s")
+_LOCKSTEP_COLUMNS = (*_COLUMNS[:8], "late start: cycles", "slow: cycles", "steps apart", "differences", "CPU s", "run on")
+_PAIR_COLUMNS = ("pair", "nodes", "first", "then", "every second late by", "events", "cycles", "differences", "CPU s", "run on")
 
 
 def row(line: str) -> list[str] | None:
@@ -71,17 +75,17 @@ def row(line: str) -> list[str] | None:
     differences, is_small = sum(int(run[1]) for run in runs), found[2] in SMALL or found[2] in LOCKSTEP_SMALL
     (events, _, cycles, _), (_, _, late_cycles, late), *slow = runs[-3:] if found[2] in LOCKSTEP_CASES else runs[-2:]
     last = f"{int(slow[0][2]):,}" if slow else late
-    shown = (*facts, f"{int(events):,}", f"{int(cycles):,}", f"{int(late_cycles):,}", last, differences, found[4])
+    shown = (*facts, f"{int(events):,}", f"{int(cycles):,}", f"{int(late_cycles):,}", last, differences, found[4], _today())
     return [found[2] + "*" * is_small, *map(str, shown)]
 
 
 def _with_apart(cells: list[str]) -> list[str]:
     """The row of a case in lockstep with how far counters are apart, which golden traces tell."""
     tables = CASES[cells[0].rstrip("*")]()
-    if tables.has_sizes:
-        return [*cells[:10], "-", *cells[-2:]]
+    if not has_bound(tables):
+        return [*cells[:10], "-", *cells[-3:]]
     reached = max(reached_in(tables, clocks) for clocks in (None, late_clocks(tables), slow_clocks(tables)))
-    return [*cells[:10], f"{reached} of {bound_of(tables)}", *cells[-2:]]
+    return [*cells[:10], f"{reached} of {bound_of(tables)}", *cells[-3:]]
 
 
 def pair_row(line: str) -> list[str] | None:
@@ -94,7 +98,11 @@ def pair_row(line: str) -> list[str] | None:
         raise ValueError(line)
     pair, (events, differences, cycles, _) = PAIRS[found[2]](), runs[0]
     facts = (len(pair.before.topology.endpoints), pair.before.collective.kind.value, pair.after.collective.kind.value, pair.skew)
-    return [*map(str, (found[2], *facts, f"{int(events):,}", f"{int(cycles):,}", differences, found[4]))]
+    return [*map(str, (found[2], *facts, f"{int(events):,}", f"{int(cycles):,}", differences, found[4], _today()))]
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _kept() -> list[list[str]]:
@@ -116,7 +124,7 @@ def main() -> int:
     )
     counters = [_with_apart(cells) for cells in counters]
     left = ", ".join(sorted({*CASES, *PAIRS} - found.keys()))
-    total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-1]) for entry in rows)
+    total = sum(int(entry[6].replace(",", "")) for entry in rows), sum(int(entry[-2]) for entry in rows)
     foot = f"{len(rows)} cases, {total[0]:,} events in runs without skew, no difference; {total[1]:,} CPU seconds."
     foot += f" Not in this record: {left}." if left else ""
     parts = [_HEAD, *_table(_COLUMNS, rows), "", foot, "", _LOCKSTEP, *_table(_LOCKSTEP_COLUMNS, counters), ""]

@@ -10,11 +10,16 @@ from certree.models.machine.clocks import Clocks
 from certree.models.tables.tables import Tables
 
 
-def bound_of(tables: Tables) -> int:
-    """The most steps by which counters of nodes can be apart of which one sends to the other, while both have rows, at any timing.
+def has_bound(tables: Tables) -> bool:
+    """Whether `bound_of` is about the steps that counters show, of some two nodes.
 
-    Not for messages of several sizes, of which there is no model.
+    There is no model of messages of several sizes. That of fine slots numbers rows by their order (`in_order`); counters do not.
     """
+    return not tables.has_sizes and not tables.fine_slots and bound_of(tables) > 0
+
+
+def bound_of(tables: Tables) -> int:
+    """The most steps by which counters of nodes can be apart, of which one sends to the other and both have rows, at any timing."""
     ordered = in_order(tables)
     return steps_apart(Program.of(ordered, ordered.period or 1, ordered.repeats), pairs_of(tables))
 
@@ -28,8 +33,11 @@ def pairs_of(tables: Tables) -> list[tuple[int, int]]:
 
 
 def reached_in(tables: Tables, clocks: Clocks | None = None) -> int:
-    """The most steps by which they are apart in a run: what a counter can show at most, the step of its next row, less what another
-    one shows at least, the step of its last row. O(pairs · events · log events)."""
+    """No fewer steps than they are apart in a run: what a counter can show at most, the step of its next row, less what another
+    one shows at least, the step of its last row. O(pairs · events · log events).
+
+    It can be more: a counter goes on to the step of its next row with time, which is not looked at.
+    """
     ordered, fired = in_order(tables), defaultdict[int, list[tuple[int, int]]](list)
     first = {node: int((ordered.node < node).sum()) for node in ordered.topology.endpoints.tolist()}  # of its rows, by node
     for line in golden_trace(tables, clocks).decode().splitlines()[1:]:
