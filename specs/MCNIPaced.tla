@@ -117,6 +117,32 @@ TwiceTable == <<
   <<>> >>
 TwiceArrivals == <<{<<0, 0, 1>>}, {<<0, 0, 2>>}, {<<0, 0, 1>>}>>
 
+\* Node 0 sends a sum to node 1, whose first row does not wait for it, and whose second row does.
+WaitsLaterTable == <<
+  <<PeerRow("REDUCE", 0, 1, {}, 0)>>, <<PeerRow("REDUCE", 0, 0, {}, 2), PeerRow("GATHER", 0, Nil, {0}, 4)>> >>
+WaitsLaterArrivals == <<{<<"REDUCE", 0, 1>>, <<"GATHER", 0, 1>>}, {<<"REDUCE", 0, 0>>}>>
+
+\* Nodes 1 and 2 send copies to node 0 in one slot: which of them stays there depends on the order.
+TwoCopiesTable == <<
+  <<>>, <<PeerRow("GATHER", 0, Nil, {0, 2}, 3)>>, <<PeerRow("GATHER", 0, Nil, {0}, 3), PeerRow("REDUCE", 0, 0, {}, 4)>> >>
+TwoCopiesArrivals == <<{<<"GATHER", 0, 1>>, <<"GATHER", 0, 2>>, <<"REDUCE", 0, 2>>}, {}, {<<"GATHER", 0, 1>>}>>
+
+\* Node 2 waits for three messages, and either of two of one slot may be the third.
+SameSlotTable == <<
+  <<SharedRow("REDUCE", 0, {1}, 1), SharedRow("REDUCE", 0, {2}, 3), SharedRow("GATHER", 0, {2}, 3)>>,
+  <<SharedRow("REDUCE", 1, {2}, 0), SharedRow("REDUCE", 0, {0, 2}, 1)>>, <<SharedRow("REDUCE", 3, {0}, 1)>> >>
+SameSlotArrivals == <<{<<0, 0, 2>>}, {<<0, 0, 1>>}, {<<0, 0, 4>>}>>
+
+\* Iterations overlap: the copy of the first one leaves node 0 in slot 4, when node 2 has sent its sums of both.
+TwoIterationsTable == << <<PeerRow("REDUCE", 0, 1, {}, 2), PeerRow("GATHER", 0, Nil, {2}, 4)>>, <<>>, <<PeerRow("REDUCE", 0, 0, {}, 0)>> >>
+TwoIterationsArrivals == <<{<<"REDUCE", 0, 2>>}, {<<"REDUCE", 0, 0>>}, {<<"GATHER", 0, 0>>}>>
+
+\* A right table: node 0 waits for the sum of node 1 before it adds to it, and for what comes back before it passes that on.
+FirstOfTwoTable == <<
+  <<SharedRow("REDUCE", 1, {2}, 1), SharedRow("GATHER", 2, {1}, 3)>>, <<SharedRow("REDUCE", 0, {0}, 0)>>,
+  <<SharedRow("GATHER", 1, {0}, 2)>> >>
+FirstOfTwoArrivals == <<{<<0, 0, 2>>}, {<<0, 0, 1>>}, {<<0, 0, 1>>}>>
+
 \* As constants: tables by node, from 0 on.
 FromZero(list) == [n \in 0..Len(list) - 1 |-> list[n + 1]]
 AllLinks == [link \in {<<a, b>> : a, b \in Nodes} |-> 1]
@@ -131,6 +157,16 @@ MCEitherTable == FromZero(EitherTable)
 MCEitherArrivals == FromZero(EitherArrivals)
 MCTwiceTable == FromZero(TwiceTable)
 MCTwiceArrivals == FromZero(TwiceArrivals)
+MCWaitsLaterTable == FromZero(WaitsLaterTable)
+MCWaitsLaterArrivals == FromZero(WaitsLaterArrivals)
+MCTwoCopiesTable == FromZero(TwoCopiesTable)
+MCTwoCopiesArrivals == FromZero(TwoCopiesArrivals)
+MCSameSlotTable == FromZero(SameSlotTable)
+MCSameSlotArrivals == FromZero(SameSlotArrivals)
+MCTwoIterationsTable == FromZero(TwoIterationsTable)
+MCTwoIterationsArrivals == FromZero(TwoIterationsArrivals)
+MCFirstOfTwoTable == FromZero(FirstOfTwoTable)
+MCFirstOfTwoArrivals == FromZero(FirstOfTwoArrivals)
 
 \* One chunk, five nodes: node 3 sends node 4 a sum and gets it back as a copy; nodes 2 and 3 get a copy by one row, and pass it on.
 BothWays ==
