@@ -29,10 +29,23 @@ class Box:
     unit: int
 
 
-def is_family_of_boxes(name: str) -> bool:
-    """Whether a family takes a number of boxes and a fabric, as `h100[:B[@FABRIC]]`."""
-    families = load_families()
-    return name in families and families.explain(name).startswith(f"{name}[:B[@FABRIC]]")
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes that a name of a network states: their `family`, how many, and the name without modifiers."""
+
+    family: str
+    count: int
+    head: str
+
+    @classmethod
+    def named(cls, name: str) -> "Boxes | None":
+        """Those of a name such as `h100:4@switch,without-link=0-8`; None where its family has no `[:B[@FABRIC]]`."""
+        head = name.split(",", maxsplit=1)[0]
+        family, _, arguments = head.partition(":")
+        families = load_families()
+        if family not in families or not families.explain(family).startswith(f"{family}[:B[@FABRIC]]"):
+            return None
+        return cls(family, int(arguments.partition("@")[0] or 1), head)
 
 
 def boxes_of(family: str, arguments: str, box: Box) -> Topology:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from certree.extras.clusters.families.fabric import is_family_of_boxes
+from certree.extras.clusters.families.fabric import Boxes
 from certree.models.common.errors import TopologyError
 from certree.models.network.families import load_families
 from certree.models.network.spec import MODIFIERS, Columns, links_named
@@ -28,10 +28,10 @@ def link_latency(topology: Topology, columns: Columns, value: str) -> None:
 @MODIFIERS.register("fabric-latency")
 def fabric_latency(topology: Topology, columns: Columns, value: str) -> None:
     """fabric-latency=C keeps data on every link outside of boxes such as h100:4 for C cycles."""
-    family, _, arguments = topology.name.split(",")[0].partition(":")
-    if not is_family_of_boxes(family) or arguments.partition("@")[0] in ("", "1"):
+    boxes = Boxes.named(topology.name)
+    if boxes is None or boxes.count == 1:
         raise TopologyError(f"{topology.name}: fabric-latency={value!r}: expected several boxes, such as h100:4; see link-latency")
-    inside = int(arguments.partition("@")[0]) * len(load_families()[family]("").kind)
+    inside = boxes.count * len(load_families()[boxes.family]("").kind)
     fabric = np.maximum(columns["src"], columns["dst"]) >= inside
     columns["latency"][fabric] = _cycles(topology, f"fabric-latency={value!r}", value)
 

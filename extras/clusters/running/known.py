@@ -8,7 +8,7 @@ in each channel.
 from collections.abc import Callable
 from dataclasses import replace
 
-from certree.extras.clusters.families.fabric import is_family_of_boxes
+from certree.extras.clusters.families.fabric import Boxes
 from certree.extras.clusters.running.channels import RING, TREE, Channels, through_boxes, trees_through_boxes
 from certree.extras.clusters.running.lowering import running_schedule
 from certree.models.common.errors import UnsupportedError
@@ -64,10 +64,9 @@ def _chains(topology: Topology) -> tuple[list[tuple[int, ...]], int]:
 def boxes(topology: Topology) -> int:
     """How many boxes a network has, by its name or the option of an import, or else 1. UnsupportedError where some GPUs are not
     there. O(links)."""
-    head, *options = topology.name.split(",")
-    family, _, arguments = head.partition(":")
-    if is_family_of_boxes(family):
-        if len(load_families()[family](arguments).endpoints) != len(topology.endpoints):
-            raise UnsupportedError(f"{topology.name}: some GPUs of {head} are not there; give NCCL's graphs or log")
-        return int(arguments.partition("@")[0] or 1)
-    return int(next((one.removeprefix("boxes=") for one in options if one.startswith("boxes=")), 1))
+    named = Boxes.named(topology.name)
+    if named is None:
+        return int(next((one.removeprefix("boxes=") for one in topology.name.split(",") if one.startswith("boxes=")), 1))
+    if len(load_families()[named.family]("").endpoints) * named.count != len(topology.endpoints):
+        raise UnsupportedError(f"{topology.name}: some GPUs of {named.head} are not there; give NCCL's graphs or log")
+    return named.count

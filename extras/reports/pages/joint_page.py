@@ -16,6 +16,7 @@ from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.model.joint_uses import link_uses_of
 from certree.extras.joint.run.joint_run import run_joint
 from certree.extras.reports.pages.facts import Rows, machine_words, network_words
+from certree.extras.reports.pages.subjects import MOST_MESSAGES
 from certree.extras.reports.pages.templates import asset, environment
 from certree.extras.reports.pages.timing import data_url
 from certree.extras.reports.pictures.schedules.joint_spacetime import joint_picture
@@ -23,7 +24,6 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import Topology
 
 UNNAMED = "JOINT.json"
-MOST_MESSAGES = 4_000_000  # of a run that a page simulates
 _CHANNELS, _PARTS = 16, 256  # rows of tables
 
 

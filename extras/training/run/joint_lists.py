@@ -10,9 +10,8 @@ from certree.extras.training.model.queue import Asked
 from certree.extras.training.model.training import train
 from certree.extras.training.run.runs import TrainingRun
 from certree.extras.training.run.settings import Settings, Timing
-from certree.extras.training.run.timers import Timers
+from certree.extras.training.run.timers import Timers, collective_among
 from certree.models.common.errors import InputError
-from certree.models.schedule.collective import WITH_ONE_ROOT, Collective
 
 _LETTERS = 40  # of a layer in the name of a collective
 
@@ -38,7 +37,7 @@ def joint_list(run: TrainingRun) -> list[Entry]:
         places = settings.places(entry.communication.group)
         for place, members in enumerate(places):
             after = tuple(name for other in entry.after for name in _met(settings, asked[other], names[other], members))
-            collective = _collective(settings, entry, members)
+            collective = collective_among(settings.topology, entry.communication.kind, members).fitted(settings.topology)
             entries.append(Entry(names[number][place], collective, entry.communication.bytes, start, after))
     return entries
 
@@ -80,10 +79,3 @@ def _met(settings: Settings, other: Asked, names: list[str], members: tuple[int,
     return [
         name for name, its in zip(names, places, strict=True) if its is None or members is None or not set(its).isdisjoint(members)
     ]
-
-
-def _collective(settings: Settings, entry: Asked, members: tuple[int, ...] | None) -> Collective:
-    """The collective of a group of ranks; one with a root has the first of them."""
-    kind = entry.communication.kind
-    first = int(settings.topology.endpoints[0]) if members is None else members[0]
-    return Collective(kind, first if kind in WITH_ONE_ROOT else None, members).fitted(settings.topology)

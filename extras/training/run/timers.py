@@ -44,6 +44,12 @@ class Known:
     parts: dict[Hashable, Any] = field(default_factory=dict)  # schedules that joint schedules are made of
 
 
+def collective_among(topology: Topology, kind: CollectiveKind, members: tuple[int, ...] | None) -> Collective:
+    """The collective among some endpoints, or all; one with a root has the first of them."""
+    first = int(topology.endpoints[0]) if members is None else members[0]
+    return Collective(kind, first if kind in WITH_ONE_ROOT else None, members)
+
+
 class WrongDataError(CertreeError):
     """A simulated collective ended with wrong data."""
 
@@ -111,9 +117,7 @@ class Timers:
             places = settings.places(one.group)
             names.append([f"{number} {place}" for place in range(len(places))])
             for name, members in zip(names[-1], places, strict=True):
-                first = int(topology.endpoints[0]) if members is None else members[0]
-                collective = Collective(one.kind, first if one.kind in WITH_ONE_ROOT else None, members)
-                entries.append(JointEntry(name, collective, one.bytes))
+                entries.append(JointEntry(name, collective_among(topology, one.kind, members), one.bytes))
         self._tell(f"{len(entries)} collectives at once on {one_line(topology.name)}")
         ends = joint(topology, entries, machine=self.machine, relay=MEMBERS, known=self._known.parts).ends
         return [Fraction(max(ends[name] for name in its), self.machine.clock_hz) for its in names]
@@ -171,9 +175,8 @@ class Timers:
     def _collective(self, asked: Communication) -> Collective:
         """The collective among the endpoints of its group; one with a root has the first of them."""
         topology, members = self._networks[asked.group], self.settings.members(asked.group)
-        first = int(topology.endpoints[0]) if members is None else members[0]
         demand = demand_of_bytes(asked.demand, topology, self.machine.flit_bytes) if asked.demand else None
-        return Collective(asked.kind, first if asked.kind in WITH_ONE_ROOT else None, members, demand)
+        return replace(collective_among(topology, asked.kind, members), demand=demand)
 
     def _bytes(self, asked: Communication) -> int:
         """Those of the message: of a demand whole granules."""

@@ -275,10 +275,11 @@ def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
     machine = machine_from_document(arguments["machine"], "machine")
     method, size = load_methods()[arguments["method"]], arguments["size"]
     run = arguments["run"]
-    form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
     if arguments["goal"]:
         name, skew, drift = arguments["goal"]
         form = provided("goals")(name, size, machine, skew, drift).form
+    else:
+        form = None if run == "slotted" or collective.demand is not None else form_of(run, len(topology.endpoints), size, machine)
     names = ("chunks", "steps", "options", "effort", "seed")
     monitor, wanted = Monitor(bar=arguments["bar"]), arguments["order"]
     order = None if wanted is None else wanted_from_document(wanted, collective.ranks_of(topology))

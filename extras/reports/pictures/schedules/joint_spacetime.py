@@ -3,23 +3,28 @@
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree.api.reports.text import one_line
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.model.joint_uses import LinkUses, link_uses_of
-from certree.extras.reports.pictures.colours import CHUNKS, GREY, GRID, INK, WRONG, ink_on, of_chunk
+from certree.extras.reports.pictures.colours import CHUNKS, GREY, GRID, INK, WRONG, of_chunk
+from certree.extras.reports.pictures.schedules.rows import (
+    MOST_COLUMNS,
+    MOST_HINTS,
+    MOST_ROWS,
+    NAMES,
+    Box,
+    ChannelRows,
+    Int64,
+    node_groups,
+    number_in,
+)
 from certree.extras.reports.pictures.schedules.uses import lanes_of
 from certree.extras.reports.pictures.svg import Sheet
 
-MOST_ROWS, MOST_BOXES = 256, 40_000  # channels of their own, and messages on them
-MOST_GROUPS, MOST_COLUMNS = 64, 240  # rows and columns of shares
-MOST_HINTS = 4000  # boxes that say under the pointer what they are
-MOST_LANES = 8  # of a channel that are drawn
+MOST_BOXES = 40_000  # messages on channels of their own
 MOST_NAMES = 24  # collectives in the legend
-WIDTH, NAMES = 960.0, 70.0
-Int64 = NDArray[np.int64]
-Box = tuple[float, float, float, float]
+WIDTH = 960.0
 
 
 def joint_picture(joint: JointSchedule, title: str | None = None) -> str:
@@ -55,26 +60,18 @@ def _axis(sheet: Sheet, last: int, bottom: float) -> None:
 
 def _boxes(sheet: Sheet, joint: JointSchedule, uses: LinkUses, pairs: Int64, last: int) -> float:
     """A row for each channel, a box for each message on it; returns where they end."""
-    topology, scale = joint.topology, WIDTH / last
-    height = 15.0 if len(pairs) <= 64 else 11.0 if len(pairs) <= 128 else 8.0
-    lane, fits = lanes_of(uses.pair, uses.entry, uses.length, topology.pair_capacity)
-    line = np.searchsorted(pairs, uses.pair)
-    most = np.ones(len(pairs), np.int64)
-    np.maximum.at(most, line, lane + 1)
-    lanes = np.minimum(most, MOST_LANES)
-    tops = np.concatenate(([0.0], np.cumsum(height * lanes + 3)))
-    _axis(sheet, last, float(tops[-1]))
-    for top, below, pair in zip(tops.tolist(), tops[1:].tolist(), pairs.tolist(), strict=False):
-        sheet.path([(0, top), (WIDTH, top)], stroke=GRID, stroke_width=0.8)
-        name = f"{topology.pair_src[pair]} > {topology.pair_dst[pair]}"
-        sheet.text(-8, (top + below) / 2, name, size=min(10.0, height), anchor="end", fill=INK)
+    scale = WIDTH / last
+    lane, fits = lanes_of(uses.pair, uses.entry, uses.length, joint.topology.pair_capacity)
+    lines = ChannelRows(joint.topology, pairs, uses.pair, lane)
+    _axis(sheet, last, lines.bottom)
+    lines.draw(sheet, WIDTH)
     places = zip(
         (scale * uses.entry + 0.3).tolist(),
-        (tops[line] + 1.5 + height * (lane % lanes[line])).tolist(),
+        lines.box_tops.tolist(),
         np.maximum(0.6, scale * uses.length - 0.6).tolist(),
         strict=True,
     )
-    boxes: list[Box] = [(left, top, width, height - 1) for left, top, width in places]
+    boxes: list[Box] = [(left, top, width, lines.height - 1) for left, top, width in places]
     if len(boxes) <= MOST_HINTS:
         for number, box in enumerate(boxes):
             _box(sheet, joint, uses, number, box)
@@ -85,7 +82,7 @@ def _boxes(sheet: Sheet, joint: JointSchedule, uses: LinkUses, pairs: Int64, las
         for colour, same in sorted(groups.items()):
             sheet.boxes(same, fill=of_chunk(colour))
     sheet.boxes([boxes[place] for place in np.flatnonzero(~fits).tolist()], fill="none", stroke=WRONG, stroke_width=2.2)
-    return float(tops[-1])
+    return lines.bottom
 
 
 def _box(sheet: Sheet, joint: JointSchedule, uses: LinkUses, number: int, box: Box) -> None:
@@ -94,30 +91,22 @@ def _box(sheet: Sheet, joint: JointSchedule, uses: LinkUses, number: int, box: B
     schedule, colour = joint.parts[tag].schedule, of_chunk(tag)
     sends = f"chunk {int(schedule.chunk[row])}, {int(schedule.src[row])} > {int(schedule.dst[row])}"
     hint = f"{one_line(joint.parts[tag].name)}: {sends}, cycles {entry:,} to {entry + int(uses.length[number]):,}"
-    left, top, width, height = box
-    sheet.box(left, top, width, height, hint, 1, fill=colour)
-    size = min(9.5, height - 2, 1.5 * width / max(2, len(str(tag))))
-    if size >= 5.5:
-        sheet.text(left + width / 2, top + height / 2, str(tag), size=size, fill=ink_on(colour))
+    sheet.box(*box, hint, 1, fill=colour)
+    number_in(sheet, box, tag, colour)
 
 
 def _shares(sheet: Sheet, joint: JointSchedule, uses: LinkUses, last: int) -> float:
     """A row for each node, or group of nodes: of each collective the share of the capacity out of it, one on the other; returns
     where they end."""
-    topology, height = joint.topology, 13.0
-    nodes = np.unique(topology.pair_src)
-    size = -(-len(nodes) // MOST_GROUPS)
-    group = np.searchsorted(nodes, topology.pair_src) // size
-    rows, columns, parts = int(group.max()) + 1, min(last, MOST_COLUMNS), len(joint.parts)
-    capacity = np.bincount(group, weights=topology.pair_capacity, minlength=rows)
+    height, (names, group, capacity) = 13.0, node_groups(joint.topology)
+    rows, columns, parts = len(names), min(last, MOST_COLUMNS), len(joint.parts)
     line, edges = group[uses.pair] * parts + uses.part, np.arange(columns + 1) * last // columns
     filled = np.array([np.bincount(line, np.clip(edge - uses.entry, 0, uses.length), rows * parts) for edge in edges])
     busy = np.diff(filled, axis=0).reshape(columns, rows, parts) / (capacity[:, None] * np.diff(edges)[:, None, None])
     bottoms = np.cumsum(busy, axis=2)
     _axis(sheet, last, height * rows)
-    for number in range(rows):
-        first, end = nodes[number * size], nodes[min((number + 1) * size, len(nodes)) - 1]
-        sheet.text(-8, height * (number + 0.5), str(first) if first == end else f"{first}-{end}", size=9, anchor="end", fill=INK)
+    for number, name in enumerate(names):
+        sheet.text(-8, height * (number + 0.5), name, size=9, anchor="end", fill=INK)
         sheet.path([(0, height * (number + 1)), (WIDTH, height * (number + 1))], stroke=GRID, stroke_width=0.5)
     groups: dict[int, list[Box]] = defaultdict(list)
     for column, row, tag in np.argwhere(busy > 0).tolist():

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.reports.pictures.colours import GREY, INK, ink_on, shade
-from certree.extras.reports.pictures.schedules.spacetime import MOST_GROUPS, Axis, Box, column_width, scale_bar
+from certree.extras.reports.pictures.schedules.rows import MOST_GROUPS, Box
+from certree.extras.reports.pictures.schedules.spacetime import Axis, column_width, scale_bar
 from certree.extras.reports.pictures.schedules.uses import Int64, Shown, shown_of
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import UnsupportedError

@@ -5,18 +5,23 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.reports.pictures.colours import CHUNKS, GREY, GRID, INK, PALE, WRONG, ink_on, lightened, of_chunk, shade
+from certree.extras.reports.pictures.colours import CHUNKS, GREY, GRID, INK, PALE, WRONG, lightened, of_chunk, shade
+from certree.extras.reports.pictures.schedules.rows import (
+    MOST_COLUMNS,
+    MOST_HINTS,
+    MOST_ROWS,
+    NAMES,
+    Box,
+    ChannelRows,
+    node_groups,
+    number_in,
+)
 from certree.extras.reports.pictures.schedules.uses import Shown, Uses, shown_of, uses_of
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
 
-MOST_ROWS = 256  # channels of their own; of more, those out of one node, or of a group of nodes, share a row
-MOST_GROUPS, MOST_COLUMNS = 64, 240  # rows and columns of shares
-MOST_HINTS = 4000  # boxes that say under the pointer what they are
-MOST_LANES = 8  # of a channel that are drawn; of a wider one several transfers share a lane
-NAMES, BAND = 70.0, 11.0  # room for names; height of the bar of an iteration
-Box = tuple[float, float, float, float]
+BAND = 11.0  # height of the bar of an iteration
 
 
 def spacetime_picture(schedule: Schedule, title: str, unit: str = "") -> str:
@@ -111,27 +116,18 @@ class Axis:
 
 def _boxes(axis: Axis, schedule: Schedule, uses: Uses, pairs: NDArray[np.int64]) -> float:
     """A row for each channel, a box for each use; returns where they end."""
-    sheet, topology, shown = axis.sheet, schedule.topology, axis.shown
-    height = 15.0 if len(pairs) <= 64 else 11.0 if len(pairs) <= 128 else 8.0
-    line = np.searchsorted(pairs, uses.pair)
-    most = np.ones(len(pairs), np.int64)
-    np.maximum.at(most, line, uses.lane + 1)
-    lanes = np.minimum(most, MOST_LANES)
-    tops = np.concatenate(([0.0], np.cumsum(height * lanes + 3)))
-    axis.grid(float(tops[-1]))
-    for top, below, pair in zip(tops.tolist(), tops[1:].tolist(), pairs.tolist(), strict=False):
-        sheet.path([(0, top), (axis.scale * shown.columns, top)], stroke=GRID, stroke_width=0.8)
-        name = f"{topology.pair_src[pair]} > {topology.pair_dst[pair]}"
-        sheet.text(-8, (top + below) / 2, name, size=min(10.0, height), anchor="end", fill=INK)
+    sheet, shown = axis.sheet, axis.shown
+    lines = ChannelRows(schedule.topology, pairs, uses.pair, uses.lane)
+    axis.grid(lines.bottom)
+    lines.draw(sheet, axis.scale * shown.columns)
     period = schedule.period or 0
     hinted = len(uses.row) * shown.iterations <= MOST_HINTS
     groups: dict[tuple[int, int], list[Box]] = defaultdict(list)
     wrong: list[Box] = []
-    top = tops[line] + 1.5 + height * (uses.lane % lanes[line])
     for index, row in enumerate(uses.row.tolist()):
         for iteration in range(shown.iterations):
             left = axis.scale * float(uses.round[index] + iteration * period)
-            box = (left + 0.6, float(top[index]), axis.scale * float(uses.length[index]) - 1.2, height - 1)
+            box = (left + 0.6, float(lines.box_tops[index]), axis.scale * float(uses.length[index]) - 1.2, lines.height - 1)
             if hinted:
                 _box(sheet, schedule, row, box, iteration)
             else:
@@ -141,8 +137,8 @@ def _boxes(axis: Axis, schedule: Schedule, uses: Uses, pairs: NDArray[np.int64])
     for (colour, op), boxes in sorted(groups.items()):
         sheet.boxes(boxes, **_style(colour, Op(op)))
     sheet.boxes(wrong, fill="none", stroke=WRONG, stroke_width=2.2)
-    _legend(sheet, float(tops[-1]) + 20, schedule, crowded=bool(wrong))
-    return float(tops[-1]) + 46
+    _legend(sheet, lines.bottom + 20, schedule, crowded=bool(wrong))
+    return lines.bottom + 46
 
 
 def _style(chunk: int, op: Op) -> dict[str, str | float]:
@@ -157,9 +153,7 @@ def _box(sheet: Sheet, schedule: Schedule, row: int, box: Box, iteration: int) -
     when = f"step {step}" if schedule.repeats == 1 else f"step {step + iteration * (schedule.period or 0)}, iteration {iteration}"
     hint = f"{when}: {op.name.lower()} of chunk {chunk}, {int(schedule.src[row])} > {int(schedule.dst[row])}"
     sheet.box(left, top, width, height, hint, 1.5, **_style(chunk, op))
-    size = min(9.5, height - 2, 1.5 * width / max(2, len(str(chunk))))
-    if size >= 5.5:
-        sheet.text(left + width / 2, top + height / 2, str(chunk), size=size, fill=ink_on(str(_style(chunk, op)["fill"])))
+    number_in(sheet, box, chunk, str(_style(chunk, op)["fill"]))
 
 
 def _legend(sheet: Sheet, y: float, schedule: Schedule, *, crowded: bool) -> None:
@@ -218,15 +212,7 @@ def _shares(axis: Axis, schedule: Schedule, uses: Uses) -> float:
 
 def shares(schedule: Schedule, uses: Uses, shown: Shown, columns: int) -> tuple[list[str], NDArray[np.float64]]:
     """(names, shares of shape (names, columns)) of nodes with channels out, in at most MOST_GROUPS groups of consecutive ids."""
-    topology = schedule.topology
-    nodes = np.unique(topology.pair_src)
-    size = -(-len(nodes) // MOST_GROUPS)
-    names = [
-        str(nodes[low]) if size == 1 else f"{nodes[low]}-{nodes[min(low + size, len(nodes)) - 1]}"
-        for low in range(0, len(nodes), size)
-    ]
-    group = np.searchsorted(nodes, topology.pair_src) // size
-    capacity = np.bincount(group, weights=topology.pair_capacity, minlength=len(names))
+    names, group, capacity = node_groups(schedule.topology)
     busy = np.zeros((len(names), columns))
     if (uses.length != 1).any():
         edges = np.arange(columns + 1) * shown.columns / columns

@@ -9,7 +9,8 @@ import pytest
 from certree.extras.reports.pictures.colours import CHUNKS, WRONG, ink_on, lightened, shade
 from certree.extras.reports.pictures.schedules.load import load_picture
 from certree.extras.reports.pictures.schedules.reductions import reductions_picture
-from certree.extras.reports.pictures.schedules.spacetime import MOST_ROWS, shares, spacetime_picture
+from certree.extras.reports.pictures.schedules.rows import MOST_ROWS
+from certree.extras.reports.pictures.schedules.spacetime import shares, spacetime_picture
 from certree.extras.reports.pictures.schedules.trees import roots_of, trees_picture
 from certree.extras.reports.pictures.schedules.uses import load_of, shown_of, uses_of
 from certree.extras.reports.pictures.schedules.violation import violation_picture
