@@ -152,7 +152,7 @@ $(TYPED): $(INSTALLED)
 
 # Regenerates requirements.lock from pyproject.toml (needs pip-tools).
 lock:
-	$(BIN)/pip-compile -q --extra dev --extra docs --extra cluster --extra jax --extra parquet --extra rtl --build-deps-for wheel --strip-extras \
+	$(BIN)/pip-compile -q --extra plots --extra smt --extra dev --extra docs --extra cluster --extra jax --extra parquet --extra rtl --build-deps-for wheel --strip-extras \
 	  --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock pyproject.toml
 
 clean:

@@ -8,6 +8,7 @@ from certree.api.reports.text import one_line
 from certree.api.workers import Workers
 from certree.extras.papers.target import Compared, Target, compared, load_target, table_csv, table_markdown
 from certree.extras.reports.make.figure import Plot
+from certree.extras.reports.make.plotting import can_plot
 from certree.extras.workers.batch import run_tasks
 from certree.extras.workers.store import Store
 from certree.models.common.errors import InputError
@@ -99,7 +100,7 @@ def _write(output: Path, found: Reproduced, changes: Sequence[str]) -> None:
         "cells.json": canonical_json([entry.document() for entry in found.cells]),
         "target.toml": banner + found.target.source,
     }
-    if found.plot is not None:
+    if found.plot is not None and can_plot():
         files |= {f"plot{suffix}": found.plotted(suffix) for suffix in (".svg", ".png")}
     for name, data in files.items():
         write_atomically(output / name, data, force=True)

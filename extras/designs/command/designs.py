@@ -16,6 +16,7 @@ from certree.extras.designs.model.network_costs import NETWORK_COSTS
 from certree.extras.designs.model.rows import without_result
 from certree.extras.designs.model.specification import COST, DEFAULT_COSTS, DRAWS, ENDPOINTS, MOST_DRAWS
 from certree.extras.designs.run.running import PAGE, designs
+from certree.extras.reports.make.plotting import NO_PLOTS, can_plot
 from certree.models.common.errors import InputError
 
 SPECIFICATION = ".toml"
@@ -84,6 +85,8 @@ def designs_command(
                 note("interrupted")
                 return INTERRUPTED
             raise
+    if not can_plot():
+        note(NO_PLOTS)
     note(f"all cells took {found.cpu_seconds:.1f} CPU s; wrote {output / PAGE}")
     _tell(found, as_json=as_json)
     return found.exit_code

@@ -18,6 +18,7 @@ from certree.extras.designs.model.specification import read_designs
 from certree.extras.designs.model.structure import structure_of
 from certree.extras.designs.run.plan import DesignsPlan
 from certree.extras.designs.run.training_cell import from_grid
+from certree.extras.reports.make.plotting import can_plot
 from certree.extras.sweeps.run.cells import Seldom, run_cells
 from certree.extras.sweeps.run.measure import FAILED, MISSING
 from certree.extras.workers.store import Store, claim
@@ -145,9 +146,11 @@ def write_tables(found: ComparedDesigns) -> None:
 
 def write_folder(found: ComparedDesigns) -> None:
     """The tables, the page and then the pictures, which take longer."""
+    write_tables(found)
+    if not can_plot():
+        return
     from certree.extras.designs.make.drawing import figure_files  # matplotlib is slow to load
 
-    write_tables(found)
     for name, charts in figures(found.charts()).items():
         for suffix, data in figure_files(charts, list(found.structures)).items():
             write_atomically(found.folder / f"{name}{suffix}", data, force=True)

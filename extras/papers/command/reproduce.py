@@ -10,6 +10,7 @@ from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, next_step, note, say
 from certree.extras.papers.reproduction import reproduce
 from certree.extras.papers.target import load_target, targets
+from certree.extras.reports.make.plotting import NO_PLOTS, can_plot
 
 
 @click.command("reproduce")
@@ -55,7 +56,7 @@ def reproduce_command(
     if found.tasks:
         note(f"{found.tasks} cells took {found.cpu_seconds:.1f} CPU s")
     if output is not None:
-        note(f"wrote {output}")
+        note(f"wrote {output}" if found.plot is None or can_plot() else f"wrote {output}; {NO_PLOTS}")
     if as_json:
         cells = [entry.document() for entry in found.cells]
         emit({"target": found.target.name, "title": found.target.heading, "cells": cells, "remarks": found.target.remarks})

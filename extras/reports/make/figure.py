@@ -1,6 +1,8 @@
 """Contents of plots: panels of series."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,8 @@ class Plot:
     y_label: str
     x_scale: str = "linear"
     y_scale: str = "linear"
+
+
+def bound_words(cells: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the bound that cells of `compare` are measured by."""
+    return "time bound" + " (any shares)" * any("time_bound_cycles_any_shares" in cell for cell in cells)

@@ -6,7 +6,13 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any
 
-import matplotlib as mpl
+from certree.extras.reports.make.plotting import NEEDED
+from certree.models.common.errors import ToolMissingError
+
+try:
+    import matplotlib as mpl
+except ModuleNotFoundError:
+    raise ToolMissingError(NEEDED) from None
 
 mpl.use("Agg")  # before pyplot: no display is needed
 import matplotlib.pyplot as plt
@@ -15,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from certree.api.reports.text import size_words
 from certree.extras.costs.model.fitting.fit import Fit
 from certree.extras.costs.model.fitting.measurements import BENCHMARKS
-from certree.extras.reports.make.figure import Panel, Plot
+from certree.extras.reports.make.figure import Panel, Plot, bound_words
 
 #: colours that tell apart on white, in print and for colour-blind eyes (Okabe and Ito), then line styles
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -99,11 +105,6 @@ def _bound(cell: dict[str, Any]) -> Any:
 def _over(cell: dict[str, Any]) -> float:
     """The time over that bound."""
     return float(Fraction(cell.get("time_over_bound_any_shares", cell["time_over_bound"])))
-
-
-def bound_words(cells: Sequence[dict[str, Any]]) -> str:
-    """The name of that bound."""
-    return "time bound" + " (any shares)" * any("time_bound_cycles_any_shares" in cell for cell in cells)
 
 
 def _differs(cell: dict[str, Any]) -> bool:

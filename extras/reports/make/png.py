@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
-import matplotlib as mpl
 import resvg_py
 
-from certree.models.common.errors import UnsupportedError
+from certree.extras.reports.make.plotting import NEEDED
+from certree.models.common.errors import ToolMissingError, UnsupportedError
+
+try:
+    import matplotlib as mpl
+except ModuleNotFoundError:
+    raise ToolMissingError(NEEDED) from None
 
 ZOOM, WIDEST = 2.0, 12_000.0  # pixels of a unit of the picture; pixels across
 _FONTS = [str(Path(mpl.get_data_path()) / "fonts" / "ttf" / f"DejaVuSans{style}.ttf") for style in ("", "-Bold")]

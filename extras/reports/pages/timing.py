@@ -7,6 +7,8 @@ from typing import Any
 from certree.api.reports.schedule_report import closed_form
 from certree.api.reports.text import size_words
 from certree.api.reports.time_bounds import ANY_SHARES, TIME_BOUND, over_bounds, time_bound
+from certree.extras.reports.make.figure import bound_words
+from certree.extras.reports.make.plotting import can_plot
 from certree.models.common.errors import InputError, UndecidedError
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -80,8 +82,6 @@ def time_table(cells: list[Cell]) -> dict[str, Any]:
             over = f"{cycles / bound:,.2f} ×" if cycles and bound else ""
             line.append({"cycles": "-" if cycles is None else f"{cycles:,}", "over": over})
         rows.append({"method": name, "cells": line})
-    from certree.extras.reports.make.plots import bound_words
-
     return {
         "bound": bound_words(cells),
         "sizes": [size_words(size) for size in sizes],
@@ -91,9 +91,9 @@ def time_table(cells: list[Cell]) -> dict[str, Any]:
 
 
 def time_plot(cells: list[Cell], title: str) -> str | None:
-    """The plot as a data URL; None without times."""
+    """The plot as a data URL; None without times, and without matplotlib."""
     timed = [cell for cell in cells if cell.get("time_cycles")]
-    if not timed:
+    if not timed or not can_plot():
         return None
     from certree.extras.reports.make.plots import comparison_plot
 

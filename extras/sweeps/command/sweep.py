@@ -10,6 +10,7 @@ from certree.api.workers import Workers
 from certree.cli.words.parameters import option_json, options_workers
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import emit, note, say
+from certree.extras.reports.make.plotting import NO_PLOTS, can_plot
 from certree.extras.sweeps.run.cells import duration_words
 from certree.extras.sweeps.run.measure import FAILED, INVALID
 from certree.extras.sweeps.run.plan import SweepPlan
@@ -96,6 +97,8 @@ def _tell(found: Swept, *, as_json: bool) -> None:
     note(f"{counted(found.ran, 'cells')} run; all of them took {found.cpu_seconds:.1f} CPU s")
     if not found.has_parquet:
         note("no table.parquet: pip install 'certree[parquet]'")
+    if not can_plot():
+        note(NO_PLOTS)
     note(f"wrote {found.folder}")
     if as_json:
         emit({"title": found.title(), **_rounded(found.plan), "folder": str(found.folder), "cells": list(found.rows())})

@@ -8,6 +8,7 @@ from typing import Any
 
 from certree.api.settings import silent
 from certree.api.workers import Workers
+from certree.extras.reports.make.plotting import can_plot
 from certree.extras.sweeps.run.cells import run_cells
 from certree.extras.sweeps.run.estimate import estimated_seconds
 from certree.extras.sweeps.run.measure import FAILED, INVALID, MISSING
@@ -154,12 +155,17 @@ def _rows(plan: SweepPlan, store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _write(plan: SweepPlan, store: Store) -> bool:
+    write_csv(_rows(plan, store), store.folder / TABLE)
+    if can_plot():
+        _write_plots(plan, store)
+    return write_parquet(_rows(plan, store), store.folder / PARQUET)
+
+
+def _write_plots(plan: SweepPlan, store: Store) -> None:
     from certree.extras.reports.make.plots import figure_plot
     from certree.extras.sweeps.run.results.figures import figures
 
-    write_csv(_rows(plan, store), store.folder / TABLE)
     plots = store.folder / PLOTS
     plots.mkdir(exist_ok=True)
     for axis, (title, plot) in figures(_rows(plan, store)).items():
         write_atomically(plots / f"{axis}.svg", figure_plot(plot, f"{plan.specification.title}: {title}", ".svg"), force=True)
-    return write_parquet(_rows(plan, store), store.folder / PARQUET)

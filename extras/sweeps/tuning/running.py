@@ -12,6 +12,7 @@ from certree.api.reports.schedule_report import members_of
 from certree.api.reports.text import rounded_of, size_words
 from certree.api.settings import machine_for, silent
 from certree.api.workers import Workers
+from certree.extras.reports.make.plotting import NO_PLOTS, can_plot
 from certree.extras.sweeps.tuning.curve import Found, Point, Range, entries, ranges, separate, spread
 from certree.extras.sweeps.tuning.point import point
 from certree.extras.workers.batch import run_tasks
@@ -125,7 +126,10 @@ def tune(
     tuned = Tuned(topology, asked, used, folder, table)
     named = {"format": "certree-tune-report", "version": 1, **table}
     write_atomically(folder / TABLE, canonical_json(named), force=True)
-    write_atomically(folder / CURVE, tuned.plotted(".svg"), force=True)
+    if can_plot():
+        write_atomically(folder / CURVE, tuned.plotted(".svg"), force=True)
+    else:
+        tell(NO_PLOTS)
     return tuned
 
 

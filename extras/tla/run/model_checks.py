@@ -20,7 +20,7 @@ from certree.extras.tla.run.trace_kinds import Asked, added_kind
 from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import framed
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, ToolMissingError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -79,7 +79,10 @@ def model_check(
     if routers and (schedule is None or trace is not None):
         raise InputError("routers: it is about the messages of a schedule, without a trace")
     if symbolic:
-        from certree.extras.tla.check.symbolic.invariant import check_invariant
+        try:
+            from certree.extras.tla.check.symbolic.invariant import check_invariant
+        except ModuleNotFoundError as error:
+            raise ToolMissingError(f"symbolic proofs need {error.name}: pip install 'certree[smt]'") from None
 
         return check_invariant(progress, run or RUNS[0])
     if schedule is not None:
