@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core models/native synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core models/native synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
 
-.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke proofs specs models symbolic verify-all veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke proofs specs models symbolic verify-all veripb bench bench-smoke bench-history core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m tools.demo
 
@@ -96,6 +96,14 @@ bench: setup
 
 bench-smoke: setup
 	$(BIN)/python -m tests.bench.run --smoke
+
+# Times of everyday calls, kept in build/benchmarks from run to run; it fails where one takes 10 % more than in the run before, and
+# draws all runs in build/benchmarks/*.svg.
+bench-history: setup
+	@mkdir -p build/benchmarks
+	$(BIN)/pytest -q tests/bench/history.py --benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-timer=time.process_time \
+	  $(if $(wildcard build/benchmarks/*/*.json),--benchmark-compare --benchmark-compare-fail=min:10%) --benchmark-columns=min,median,rounds
+	$(BIN)/pytest-benchmark --storage=build/benchmarks compare --columns=min --group-by=name --histogram=build/benchmarks/history >/dev/null
 
 # Refutations by formula, of all-reduces and of an all-to-all with little scratch, checked by VeriPB (a Rust program, built once; not
 # in CI).
