@@ -11,13 +11,13 @@ from certree.verify.order.races import Race, race_of
 
 
 def with_proof(source: Tables | SimulatedSchedule, options: Options) -> Options:
-    """The options of a run; of a paced one with `at_any_timing`, where the data of the program are right at any timing. Time and
-    memory as `race_of_run`."""
+    """The options of a run; of a paced one with `at_any_timing`, where data are right at any timing. Costs as `race_of_run`."""
     return replace(options, at_any_timing=race_of_run(source, options) is None) if options.mode == "paced" else options
 
 
 def race_of_run(source: Tables | SimulatedSchedule, options: Options) -> Race | None:
-    """What only slots keep in order in the program that runs: in packets that of `framed`. Errors as that; time and memory as
-    `race_of`."""
+    """What only slots keep in order in the program that runs: in packets that of `framed`; with endpoints, which keep the order of
+    uses of a cell, between iterations alone. Errors as `framed`; time and memory as `race_of`."""
     program = framed(source, options.framing)
-    return race_of_tables(program) if isinstance(program, Tables) else race_of(program.schedule)
+    race = race_of_tables(program) if isinstance(program, Tables) else race_of(program.schedule)
+    return race if options.endpoint is None or race is None or race.second is None else None

@@ -72,7 +72,7 @@ def test_what_cannot_run_is_a_cell_with_the_reason(tmp_path):
 
 
 def test_tables_next_to_messages():
-    """The joint machine: times of both, the orders of systems, and no run where a chunk's place is used twice."""
+    """The joint machine: times of both, the orders of systems, and a run where a chunk's place is used twice."""
     cells = cells_of("ace-fig9-joint", "--smoke")
     time = {name: Fraction(cells[f"ace-torus:4x4x1 {name}, tables", "1 MiB"]["ours"]) for name in ("baseline", "ace", "ideal")}
     assert time["baseline"] > time["ace"] >= time["ideal"]
@@ -82,9 +82,8 @@ def test_tables_next_to_messages():
     (task,) = (
         task for task in load_target("ace-fig9-joint").experiment.tasks() if task.label == "ace, tables on ace-torus:4x2x2, 1 MiB"
     )
-    refused = run_line(task.arguments)
-    assert refused["cycles"] is None
-    assert "only slots keep the two apart" in refused["reason"]
+    again = run_line(task.arguments)
+    assert again["bound_cycles"] < again["cycles"] < 1000 * time["baseline"]
 
 
 def test_delays_are_of_messages(tmp_path):

@@ -44,8 +44,7 @@ def run_joint(
     padded to whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes that one's chunks
     where these are faster.
 
-    Errors as `simulate`; NotPacedError, an UnsupportedError, where phases use a chunk's place again, as all-reduces in several
-    dimensions one after the other do: tables keep these apart by slots only.
+    Errors as `simulate`.
     """
     tables = lower(schedule, size, joint_machine(endpoint))
     if not without_routers:

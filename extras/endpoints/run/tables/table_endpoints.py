@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, endpoint_bound, moved_bytes, moved_of_message
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System, require_one_clock
 from certree.extras.endpoints.model.named_system import Cut
+from certree.extras.endpoints.run.tables.earlier_uses import earlier_uses
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
 from certree.hw import _core
 from certree.hw.core_calls import narrowed
@@ -43,7 +44,8 @@ class TableEndpoints(EndpointModel):
     `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
     a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is. `cut`: the iterations that tables
     are cut into before they run (`run/tables/iterations.py`), None: as they are; `text`: the system as it was named; `runs`:
-    iterations and period of the tables that ran, and `bound_cycles` their lower bound.
+    iterations and period of the tables that ran, and `bound_cycles` their lower bound; `keeps_cells`: whether messages of theirs
+    may wait for earlier uses of their cells (`earlier_uses`).
     """
 
     endpoint: Endpoint
@@ -57,6 +59,7 @@ class TableEndpoints(EndpointModel):
     text: str | None = None
     runs: tuple[int, int] = (1, 0)
     bound_cycles: int = 0
+    keeps_cells: bool = False
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -86,12 +89,16 @@ class TableEndpoints(EndpointModel):
             rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
             self._require_room(rooms[0], sizes[0], _overlap(rows))
         payload = source.sizes(rows.sent["chunk"]) * source.machine.flit_bytes
+        reads, writes = earlier_uses(source)
+        self.keeps_cells = bool(len(reads))
         columns: dict[str, NDArray[Any]] = {
             "message_bytes": narrowed("message_bytes", payload),
             "load_bytes": load.astype(np.uint64),
             "result_bytes": result.astype(np.uint64),
             "rooms": np.array(rooms, np.uint64),
             "sizes": np.array(sizes, np.uint64),
+            "earlier_reads": narrowed("earlier_reads", reads),
+            "earlier_writes": narrowed("earlier_writes", writes),
         }
         return _core.NodeEndpoints(scalars, columns)
 
@@ -112,6 +119,8 @@ class TableEndpoints(EndpointModel):
         counts = {"memory_bytes": found["memory_bytes"], "bound_cycles": self.bound_cycles}
         if self.cut is not None:
             counts |= zip(("iterations", "period"), self.runs, strict=True)
+        if self.keeps_cells:
+            counts["held"] = found["held"]
         if self.computing:
             counts["computing_bytes"] = found["computing_bytes"]
         if self.system.runs is Runs.ENGINE:

@@ -13,10 +13,14 @@ namespace certree {
 namespace {
 
 endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapping& columns) {
-  return {column<std::uint32_t>(columns, "message_bytes"), column<std::uint64_t>(columns, "load_bytes"),
-          column<std::uint64_t>(columns, "result_bytes"),  column<std::uint64_t>(columns, "rooms"),
-          column<std::uint64_t>(columns, "sizes"),         flag(scalars, "traced"),
-          scalar<std::uint32_t>(scalars, "state_machines")};
+  const auto reads = column<std::uint32_t>(columns, "earlier_reads"), writes = column<std::uint32_t>(columns, "earlier_writes");
+  if (reads.size() != writes.size()) throw std::invalid_argument("endpoints: earlier uses of cells");
+  std::vector<endpoint::Uses> needs;
+  for (std::size_t index = 0; index < reads.size(); ++index) needs.push_back({reads[index], writes[index]});
+  return {column<std::uint32_t>(columns, "message_bytes"),  column<std::uint64_t>(columns, "load_bytes"),
+          column<std::uint64_t>(columns, "result_bytes"),   column<std::uint64_t>(columns, "rooms"),
+          column<std::uint64_t>(columns, "sizes"),          flag(scalars, "traced"),
+          scalar<std::uint32_t>(scalars, "state_machines"), std::move(needs)};
 }
 
 Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
@@ -29,6 +33,7 @@ Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) 
   result["to_interface_cycles"] = counted.to_interface_cycles;
   result["to_accelerator_cycles"] = counted.to_accelerator_cycles;
   result["adder_cycles"] = counted.adder_cycles;
+  result["held"] = counted.held;
   result["alu_cycles"] = counted.alu_cycles;
   result["sram_peak"] = counted.sram_peak;
   result["results_peak"] = counted.results_peak;

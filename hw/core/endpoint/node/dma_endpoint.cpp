@@ -2,19 +2,54 @@
 
 namespace certree::endpoint {
 
-DmaEndpoint::DmaEndpoint(const Parameters& parameters, const RunColumns& columns)
+DmaEndpoint::DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program)
     : columns_(columns),
+      program_(program),
       memory_(parameters),
       to_interface_(parameters.interface),
       to_accelerator_(parameters.interface),
-      adder_(parameters.adder) {}
+      adder_(parameters.adder),
+      order_(columns.needs) {}
 
 certree::Endpoint::Done DmaEndpoint::advance() {
   const Event event = events_.top();
   events_.pop();
-  if (event.trip.stage == event.trip.route.size()) return end(event.trip, event.when);
-  pass_stage(event.trip, event.when);
-  return {};
+  if (event.trip.stage < event.trip.route.size()) {
+    pass_stage(event.trip, event.when);
+    return {};
+  }
+  const Done done = end(event.trip, event.when);
+  if (const auto found = keeping_.find(done.message.value); done.step == Step::kUsable && found != keeping_.end()) {
+    const Place place = found->second;
+    keeping_.erase(found);
+    order_.note_written(place.cell, place.iteration);
+    release(place.cell, place.iteration, event.when);
+  }
+  return done;
+}
+
+void DmaEndpoint::note_fired(const Firing& firing, Cycle now) {
+  fired(firing, now);
+  const std::uint64_t cell = program_.cell_of(program_.row_cell[firing.row.value], firing.iteration);
+  order_.note_read(cell, firing.iteration);
+  release(cell, firing.iteration, now);
+}
+
+void DmaEndpoint::copy(MessageId id, const certree::Message& message, Cycle now) {
+  order_.admits(message) ? admit(id, message, true, now) : order_.hold(message, {id, true});
+}
+
+void DmaEndpoint::accept(MessageId id, const certree::Message& message, Cycle complete) {
+  order_.admits(message) ? admit(id, message, false, complete) : order_.hold(message, {id, false});
+}
+
+void DmaEndpoint::admit(MessageId id, const certree::Message& message, bool is_local, Cycle now) {
+  if (!columns_.needs.empty()) keeping_[id.value] = {message.cell, message.iteration};
+  is_local ? move_within(id, message, now) : take_in(id, message, now);
+}
+
+void DmaEndpoint::release(std::uint64_t cell, std::uint32_t iteration, Cycle now) {
+  for (const auto& [message, held] : order_.released(cell, iteration)) admit(held.id, message, held.is_local, now);
 }
 
 void DmaEndpoint::start(const Trip& trip, Cycle now) {

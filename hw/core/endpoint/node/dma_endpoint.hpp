@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/program.hpp"
+#include "endpoint/node/place_order.hpp"
 #include "endpoint/units/dma.hpp"
 #include "endpoint/units/parameters.hpp"
 #include "endpoint/units/shared_memory.hpp"
@@ -19,23 +20,28 @@ struct RunColumns {
   std::vector<std::uint64_t> rooms, sizes;              // of the partitions of an engine, and of an iteration there
   bool traced = false;                                  // whether engines note what iterations do
   std::uint32_t state_machines = 0;                     // of an engine: iterations at work at a time
+  std::vector<Uses> needs;                              // of each message; empty where each may be taken as it comes
 };
 
 // Requests for a bus are served in the order in which they are made; of one cycle, arrivals first. O(log(trips in progress)) for
 // each stage of a trip.
 class DmaEndpoint : public certree::Endpoint {
  public:
-  DmaEndpoint(const Parameters& parameters, const RunColumns& columns);
+  DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program);
   DmaEndpoint(const DmaEndpoint&) = delete;
   DmaEndpoint& operator=(const DmaEndpoint&) = delete;
 
   Cycle next() const final { return events_.empty() ? kNever : events_.top().when; }
   Done advance() final;
+  void note_fired(const Firing& firing, Cycle now) final;
+  void copy(MessageId id, const certree::Message& message, Cycle now) final;
+  void accept(MessageId id, const certree::Message& message, Cycle complete) final;
 
   SharedMemory& memory() { return memory_; }
   const Bus& to_interface() const { return to_interface_; }
   const Bus& to_accelerator() const { return to_accelerator_; }
   const Server& adder() const { return adder_; }
+  std::uint64_t held() const { return order_.count(); }  // messages that waited for an earlier use of their cell
 
  protected:
   // What is done at the end of a trip.
@@ -52,12 +58,21 @@ class DmaEndpoint : public certree::Endpoint {
   // The same at a time that is known already.
   void finish(Purpose purpose, std::uint32_t subject, Cycle when);
   virtual Done end(const Trip& trip, Cycle now) = 0;
+  // What `note_fired`, `copy` and `accept` have: messages as soon as they may be taken.
+  virtual void fired(const Firing& firing, Cycle now) = 0;
+  virtual void move_within(MessageId id, const certree::Message& message, Cycle now) = 0;
+  virtual void take_in(MessageId id, const certree::Message& message, Cycle now) = 0;
 
   std::uint64_t bytes_of(const certree::Message& message) const { return columns_.message_bytes[message.index]; }
 
   const RunColumns& columns_;
+  const Program& program_;
 
  private:
+  struct Place {
+    std::uint64_t cell;
+    std::uint32_t iteration;
+  };
   struct Event {
     Cycle when;
     std::uint64_t number;  // events of one cycle happen in the order in which they were scheduled
@@ -65,12 +80,16 @@ class DmaEndpoint : public certree::Endpoint {
     bool operator>(const Event& than) const { return when != than.when ? when > than.when : number > than.number; }
   };
   void pass_stage(Trip trip, Cycle now);
+  void admit(MessageId id, const certree::Message& message, bool is_local, Cycle now);
+  void release(std::uint64_t cell, std::uint32_t iteration, Cycle now);
 
   SharedMemory memory_;
   Bus to_interface_, to_accelerator_;
   Server adder_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t scheduled_ = 0;
+  PlaceOrder order_;
+  std::unordered_map<std::uint32_t, Place> keeping_;  // where messages that are being taken will be, in runs that keep an order
 };
 
 }  // namespace certree::endpoint

@@ -11,8 +11,7 @@ constexpr std::uint32_t kWork = 0, kResults = 1;  // partitions
 }  // namespace
 
 EngineEndpoint::EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node)
-    : DmaEndpoint(parameters, columns),
-      program_(program),
+    : DmaEndpoint(parameters, columns, program),
       node_(node),
       machines_(columns.state_machines),
       rows_(program.row_begin[node + 1] - program.row_begin[node]),
@@ -32,7 +31,7 @@ void EngineEndpoint::load(Cycle now) {
   }
 }
 
-void EngineEndpoint::note_fired(const Firing& firing, Cycle now) {
+void EngineEndpoint::fired(const Firing& firing, Cycle now) {
   --work_[firing.iteration - gone_on_].rows_left;
   go_on(now);
 }
@@ -53,16 +52,16 @@ void EngineEndpoint::fetch(MessageId id, const certree::Message& message, Cycle 
   finish(Purpose::kFetch, id.value, {std::max(out.first.value, least)});
 }
 
-void EngineEndpoint::copy(MessageId id, const certree::Message& message, Cycle now) {
+void EngineEndpoint::move_within(MessageId id, const certree::Message& message, Cycle now) {
   const Span out = crossbar_.read(now, bytes_of(message));
   take({id, out.first, out.last, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce}, out.last);
 }
 
-void EngineEndpoint::accept(MessageId id, const certree::Message& message, Cycle complete) {
+void EngineEndpoint::take_in(MessageId id, const certree::Message& message, Cycle now) {
   const Arrival arrival{
-      id, message.head, complete, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce};
+      id, message.head, message.complete, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce};
   if (is_at_work(message.iteration)) {
-    take(arrival, complete);
+    take(arrival, now);
     return;
   }
   waiting_[message.iteration].push_back(arrival);

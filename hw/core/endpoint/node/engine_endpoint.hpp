@@ -30,10 +30,7 @@ class EngineEndpoint final : public DmaEndpoint {
   EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node);
 
   bool lets_fire(const Firing& firing) const override { return is_at_work(firing.iteration); }
-  void note_fired(const Firing& firing, Cycle now) override;
   void fetch(MessageId id, const certree::Message& message, Cycle now) override;
-  void copy(MessageId id, const certree::Message& message, Cycle now) override;
-  void accept(MessageId id, const certree::Message& message, Cycle complete) override;
   std::uint64_t returns() const override { return program_.repeats; }
 
   const std::vector<IterationRecord>& steps() const { return steps_; }
@@ -68,13 +65,15 @@ class EngineEndpoint final : public DmaEndpoint {
   bool is_at_work(std::uint32_t iteration) const {
     return gone_on_ <= iteration && iteration < begun_ && iteration < gone_on_ + machines_ && work_[iteration - gone_on_].is_loaded;
   }
+  void fired(const Firing& firing, Cycle now) override;
+  void move_within(MessageId id, const certree::Message& message, Cycle now) override;
+  void take_in(MessageId id, const certree::Message& message, Cycle now) override;
   void load(Cycle now);
   void take(const Arrival& arrival, Cycle now);
   void take_waiting(std::uint32_t iteration, Cycle now);
   void go_on(Cycle now);
   Done end(const Trip& trip, Cycle now) override;
 
-  const Program& program_;
   std::uint32_t node_;
   std::uint64_t machines_;
   std::uint64_t rows_, arrivals_;  // of an iteration

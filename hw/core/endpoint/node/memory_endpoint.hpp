@@ -8,25 +8,25 @@ namespace certree::endpoint {
 // Everything is in memory from the start and in the end: rows fire as without an endpoint.
 class MemoryEndpoint final : public DmaEndpoint {
  public:
-  MemoryEndpoint(const Parameters& parameters, const RunColumns& columns)
-      : DmaEndpoint(parameters, columns), is_ideal_(parameters.system == System::kIdeal) {}
+  MemoryEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program)
+      : DmaEndpoint(parameters, columns, program), is_ideal_(parameters.system == System::kIdeal) {}
 
   bool lets_fire(const Firing&) const override { return true; }
-  void note_fired(const Firing&, Cycle) override {}
   void fetch(MessageId id, const certree::Message& message, Cycle now) override {
     start({Purpose::kFetch, is_ideal_ ? Route{} : Route{routes::kSend}, bytes_of(message), id.value}, now);
-  }
-  void copy(MessageId id, const certree::Message& message, Cycle now) override {
-    const bool adds = message.op == RowOp::kReduce;
-    keep(id, message, adds ? Route{routes::kAdd} : Route{routes::kCopy}, now);
-  }
-  void accept(MessageId id, const certree::Message& message, Cycle complete) override {
-    const bool adds = message.op == RowOp::kReduce;
-    keep(id, message, adds ? Route{routes::kReceiveAndAdd} : Route{routes::kReceive}, complete);
   }
   std::uint64_t returns() const override { return 0; }
 
  private:
+  void fired(const Firing&, Cycle) override {}
+  void move_within(MessageId id, const certree::Message& message, Cycle now) override {
+    const bool adds = message.op == RowOp::kReduce;
+    keep(id, message, adds ? Route{routes::kAdd} : Route{routes::kCopy}, now);
+  }
+  void take_in(MessageId id, const certree::Message& message, Cycle now) override {
+    const bool adds = message.op == RowOp::kReduce;
+    keep(id, message, adds ? Route{routes::kReceiveAndAdd} : Route{routes::kReceive}, now);
+  }
   void keep(MessageId id, const certree::Message& message, Route route, Cycle now) {
     start({Purpose::kKeep, is_ideal_ ? Route{routes::kIdealReceive} : route, bytes_of(message), id.value}, now);
   }

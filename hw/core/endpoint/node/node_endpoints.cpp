@@ -8,6 +8,9 @@ namespace certree::endpoint {
 std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
   if (!buses_.empty()) throw std::invalid_argument("endpoints: they have run");
   const bool is_engine = parameters_.system == System::kEngine;
+  if (!columns_.needs.empty() && columns_.needs.size() != program.message_arrival.size()) {
+    throw std::invalid_argument("endpoints: earlier uses of cells");
+  }
   if (columns_.message_bytes.size() != program.message_arrival.size()) throw std::invalid_argument("endpoints: message_bytes");
   if (is_engine && (columns_.load_bytes.size() != program.nodes || columns_.result_bytes.size() != program.nodes ||
                     columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
@@ -23,7 +26,7 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
       engines_.push_back(engine.get());
       buses_.push_back(std::move(engine));
     } else {
-      buses_.push_back(std::make_unique<MemoryEndpoint>(parameters_, columns_));
+      buses_.push_back(std::make_unique<MemoryEndpoint>(parameters_, columns_, program));
     }
     started[node] = buses_.back().get();
   }
@@ -40,6 +43,7 @@ NodeCounters NodeEndpoints::counters(Cycle now) {
     sum.to_interface_cycles += node->to_interface().busy_cycles(now);
     sum.to_accelerator_cycles += node->to_accelerator().busy_cycles(now);
     sum.adder_cycles += node->adder().busy_cycles();
+    sum.held += node->held();
   }
   for (const EngineEndpoint* engine : engines_) {
     sum.alu_cycles += engine->crossbar().alus().busy_cycles();

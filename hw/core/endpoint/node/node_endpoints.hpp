@@ -12,7 +12,7 @@ namespace certree::endpoint {
 // Sums over all nodes, and the most at any node.
 struct NodeCounters {
   std::uint64_t memory_cycles = 0, memory_bytes = 0, computing_bytes = 0, to_interface_cycles = 0, to_accelerator_cycles = 0,
-                adder_cycles = 0;
+                adder_cycles = 0, held = 0;
   std::uint64_t alu_cycles = 0, sram_peak = 0, results_peak = 0, waited = 0, waiting_peak = 0, forwarded = 0;
 };
 
