@@ -45,14 +45,15 @@ def checked_engines(asked: Asked) -> list[ModelResult]:
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
-    model = endpoint_of_runs(system)
+    model = endpoint_of_runs(system, asked.endpoint_params or "ace")
     named = NamedSystem(system, model.endpoint, model.system)
     return [check_joint_trace(asked.trace, in_iterations(tables, model, "paced"), named, asked.time_limit)]
 
 
 _OF_ENGINES = Takes(
-    frozenset({"size", "machine"}),
+    frozenset({"size", "machine", "endpoint_params"}),
     (1, 2),
-    "a trace of engines takes the tables or schedule that ran, and the system where it is not ace, and --size and --params",
+    "a trace of engines takes the tables or schedule that ran, and the system where it is not ace, and --size, --params and "
+    "--endpoint-params",
 )
 TRACE_KINDS.append(TraceKind(is_joint_trace, _OF_ENGINES, checked_engines))

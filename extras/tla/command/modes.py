@@ -36,6 +36,7 @@ TRACED: tuple[Decorator, ...] = (
     click.option("--drift", help="Drifts of the traced run, as given to simulate."),
     click.option("--window", type=COUNT, help="Window of the traced aggregate; by default that of the trace."),
     click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default that of the trace."),
+    click.option("--endpoint-params", metavar="NAME|FILE", help="Endpoints of the traced tables; by default ace."),
 )
 
 

@@ -43,6 +43,7 @@ def model_check(
     drift: str | None = None,
     window: int | None = None,
     aggregators: int | None = None,
+    endpoint_params: str | None = None,
     flow: str = "message",
     routers: bool = False,
     symbolic: bool = False,
@@ -55,9 +56,9 @@ def model_check(
     `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
     whether that run is a behaviour of the specification. `run`: "slotted", or "paced", where the tables must be right whatever the
     times of messages and counters. A trace of `simulate` needs the `schedule` that ran, and `run`, `skew` and `drift` as they were
-    given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the
-    network or schedule file that ran (optional for `endpoints`); `window` and `aggregators` are by default those of the trace. A
-    trace of flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
+    given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the network or schedule file that ran (optional for
+    `endpoints`); `window` and `aggregators` are by default those of the trace, `endpoint_params` those of ACE. A trace of
+    flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
     `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
     `symbolic`: instead, prove with z3 that tables are correct at any size, slotted or, with `run`, paced at any timing. `full`:
     include the large models, and allow an hour for a schedule instead of five minutes. `progress` receives each listed model when
@@ -105,7 +106,7 @@ def model_check(
         on = machine_for(topology, machine)
         return [check_injected_flits(load_flit_trace(Path(trace)), topology, on, Path(trace), time_limit=limit)]
     if (kind := added_kind(Path(trace))) is not None and len(named) in kind.takes.names:
-        return kind.check(Asked(Path(trace), named, size, machine, window, aggregators, limit, tell))
+        return kind.check(Asked(Path(trace), named, size, machine, window, aggregators, limit, tell, endpoint_params))
     raise InputError(
         f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
     )

@@ -31,6 +31,7 @@ class Asked:
     aggregators: int | None
     time_limit: float
     tell: Tell
+    endpoint_params: str | None = None
 
 
 @dataclass(frozen=True)

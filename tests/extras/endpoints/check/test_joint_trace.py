@@ -9,6 +9,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
+from certree.extras.endpoints.model.endpoint import ENDPOINTS
 from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
@@ -94,9 +95,15 @@ def test_changed_traces_are_not(change: Callable[[Entries], None], words: str, t
 
 
 def test_an_sram_without_room_loads_nothing(tmp_path: Path) -> None:
-    found = checked(RING, tmp_path, system="ace:sram=1KiB")
-    assert not found.as_expected
-    assert "load of chunk 0" in found.message
+    """Endpoints of another file than those that ran."""
+    schedule, trace, params = tmp_path / "s.json", tmp_path / "t.jsonl", tmp_path / "small.toml"
+    certree("synthesize", "ring:3", "--method", "ring", "--size", "12KiB", "-o", schedule)
+    ct.simulate(schedule, run="paced", endpoint="ace", trace=trace)
+    params.write_text(ENDPOINTS.read("ace").decode().replace("sram_bytes = 4_194_304", "sram_bytes = 1024"))
+    done = certree("model-check", "trace", trace, schedule, "--endpoint-params", params)
+    assert (done.code, "load of chunk 0" in done.out) == (1, True), done
+    missing = certree("model-check", "trace", trace, schedule, "--endpoint-params", tmp_path / "none.toml")
+    assert_bad_input(missing, "none.toml")
 
 
 def test_what_is_no_trace_of_these_tables(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`bound --endpoint`: what it prints, that it is the bound of runs in equal shares, and bad input."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import certree.api as ct
 from certree.extras.endpoints.check.endpoint_bound import moved_of_message
 from certree.extras.endpoints.command.endpoint_bounds import bound_with_endpoint
+from certree.extras.endpoints.model.endpoint import ENDPOINTS
 from certree.extras.endpoints.run.tables.table_endpoints import bound_of
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
@@ -66,6 +68,15 @@ def test_one_clock() -> None:
     slow = replace(MULTITREE, clock_hz=10**9 // 2)
     with pytest.raises(UnsupportedError, match="count cycles of 1000000000 Hz, and machine multitree of 500000000: give them one"):
         bound_with_endpoint("ring:4", size=4096, machine=slow)
+
+
+def test_endpoints_of_a_file(tmp_path: Path) -> None:
+    """A memory of 9 GB/s decides where links did."""
+    asked, file = ("bound", "ring:4", "--size", "1MiB", "--endpoint", "baseline"), tmp_path / "slow.toml"
+    file.write_text(ENDPOINTS.read("ace").decode().replace('"900e9"', '"9e9"'))
+    assert json_of(*asked, "--json")["endpoint"]["unit"] == "links"
+    assert json_of(*asked, "--endpoint-params", file, "--json")["endpoint"]["unit"] == "memory bus"
+    assert_bad_input(certree(*asked, "--endpoint-params", tmp_path / "none.toml"), "none.toml")
 
 
 def test_bad_input() -> None:
