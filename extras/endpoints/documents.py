@@ -6,7 +6,8 @@ PARTS |= {
     "payload": "bytes start: count",
     "system": """
         system: text
-        cycles chunks chunk_bytes padded_bytes messages phases deepest_port interrupts memory_bytes link_bytes: count
+        cycles chunks chunk_bytes messages memory_bytes: count
+        padded_bytes phases deepest_port interrupts link_bytes: count?
         ends: [count]
         seconds: rational
         joules: rational?
@@ -16,6 +17,9 @@ PARTS |= {
         occupancy: {rational}
         delays: {rational}
         stall: [text]
+        program: text
+        engine?: text
+        counts?: {count}
         joint?: joint_run
         """,
     "joint_run": "cycles: count?\nreason? engine?: text\nchunks? bound_cycles?: count\ndata_ok?: bool",
@@ -23,5 +27,11 @@ PARTS |= {
 PARTS["endpoint_bound"] = "system unit: text\ncycles: count\nterms: {count}\nclass left_out words: [text]"
 DOCUMENTS["bound"] += "\nendpoint?: endpoint_bound"
 DOCUMENTS |= {
-    "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
+    "endpoints": """
+        topology collective endpoint: text
+        method no_tables: text?
+        ways: count
+        payloads: [payload]
+        systems: [system]
+        """,
 }

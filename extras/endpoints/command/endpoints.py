@@ -14,7 +14,7 @@ from certree.cli.words.terminal import note, show
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
-from certree.extras.endpoints.run.endpoint_runs import RULES, endpoints, parse_payload
+from certree.extras.endpoints.run.endpoint_runs import PROGRAMS, RULES, endpoints, parse_payload
 from certree.hw.engines.runs import Run
 from certree.models.schedule.collective import Collective
 
@@ -39,7 +39,10 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
 @click.option("--bounded", is_flag=True, help="Limit a collective to its share of the memory bandwidth.")
 @click.option("--without", "left_out", type=click.Choice(RULES), multiple=True,
               help="Disable a deadlock-avoidance rule (repeatable). Without all three: the published ACE design.")  # fmt: skip
-@click.option("--joint", is_flag=True, help="Also run tables in the joint machine, through routers, or say why there are none.")
+@click.option("--program", type=click.Choice(PROGRAMS), default="auto", show_default=True,
+              help="tables: on the machine of simulate, through routers; messages: with ways, ports and phases, without routers; "
+                   "auto: tables where there are any.")  # fmt: skip
+@click.option("--joint", is_flag=True, help="Run messages, and tables next to them, or say why there are none.")
 @click.option("--trace", type=click.Path(path_type=Path), help="For one system: write a line of JSON per step of an endpoint.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
@@ -56,14 +59,16 @@ def endpoints_command(
     lifo: bool,
     bounded: bool,
     left_out: Sequence[str],
+    program: str,
     joint: bool,
     trace: Path | None,
     force: bool,
     as_json: bool,
 ) -> int:
-    """Simulate a collective including endpoint costs, chunk by chunk and message by message: memory and interface buses, an
-    accelerator that adds, or ACE's engine with its SRAM, state machines, ALUs and ports. SCHEDULE: each chunk goes through one
-    iteration of it.
+    """Simulate a collective including endpoint costs, chunk by chunk: memory and interface buses, an accelerator that adds, or
+    ACE's engine with its SRAM, state machines, ALUs and ports. SCHEDULE: each chunk goes through one iteration of it.
+
+    Tables run, paced, through the routers of simulate, where all systems have tables; otherwise messages, with the reason.
 
     Exit code 1 when a rank has a wrong result, or on a deadlock, with a list of who waits for what.
     """
@@ -72,7 +77,7 @@ def endpoints_command(
         runs = endpoints(
             source, collective, method=method, options=options, payloads=payloads, systems=names, endpoint=endpoint, chunk=chunk,
             ways=ways, lifo=lifo, bounded=bounded, without=left_out, trace=trace, force=force, joint=joint,
-            progress=now_and_then(tell), tell=note,
+            program=program, progress=now_and_then(tell), tell=note,
         )  # fmt: skip
     document = {
         "topology": runs.schedule.topology.name,
@@ -81,6 +86,7 @@ def endpoints_command(
         "payloads": [{"bytes": payload.size, "start": payload.start} for payload in runs.payloads],
         "ways": runs.choices.ways,
         "endpoint": endpoint.name,
+        "no_tables": runs.no_tables,
         "systems": [endpoint_report(result) | _joint_report(runs.joint.get(result.system)) for result in runs.results],
     }
     show(document, endpoint_words, as_json=as_json, then=("model-check", "trace", trace, source) if trace else ())
@@ -124,7 +130,15 @@ def endpoint_report(result: EndpointResult) -> dict[str, Any]:
         "delays": {name: str(value) for name, value in result.delays.items()},
         "joules": str(result.joules),
         "stall": list(result.stall),
+        "program": "messages" if result.tables is None else "tables",
+        **({} if result.tables is None else _of_run(result.tables)),
     }
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    """What a run of tables says of itself and its engine."""
+    assert run.endpoint is not None
+    return {"engine": str(run.engine), "counts": dict(run.endpoint.counts)}
 
 
 def endpoint_words(report: dict[str, Any]) -> str:
@@ -134,9 +148,34 @@ def endpoint_words(report: dict[str, Any]) -> str:
     )
     where = f"{sizes} on {one_line(report['topology'])} by {one_line(report['method'])}"
     lines = [f"{report['collective']} of {where}, endpoints {one_line(report['endpoint'])}"]
+    if report["no_tables"] is not None:
+        lines.append(f"  messages, without routers, not tables: {report['no_tables']}")
     for run in report["systems"]:
-        lines += _system_lines(run, many=len(report["payloads"]) > 1)
+        lines += _table_lines(run) if run["program"] == "tables" else _system_lines(run, many=len(report["payloads"]) > 1)
     return "\n".join(lines)
+
+
+def _table_lines(run: dict[str, Any]) -> list[str]:
+    """A run of tables, in words."""
+    if run["stall"]:
+        return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
+    busy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
+    counts, chunk = run["counts"], size_words(run["chunk_bytes"])
+    lines = [
+        f"  {run['system']}: {run['cycles']:,} cycles; {run['chunks']} chunks of {chunk}, {run['messages']:,} messages of tables "
+        f"({run['engine']} engine); {run['cycles'] / max(1, counts['bound_cycles']):.3f} times the time bound",
+        "    busy: " + ", ".join(f"{name.replace('_', ' ')} {share}" for name, share in busy.items()),
+    ]
+    if "sram_peak" in counts:
+        lines.append(
+            f"    engine: SRAM at most {size_words(counts['sram_peak'])} of chunks at work, "
+            f"{size_words(counts['results_peak'])} of results, at most {counts['waiting_peak']} messages waiting at ports; "
+            f"{float(Fraction(run['joules'])) * 1000:.3f} mJ"
+        )
+    right = "right at every rank"
+    if not run["data_ok"]:
+        right = f"WRONG, first at rank {run['wrong']['rank']}, chunk {run['wrong']['chunk']}"
+    return [*lines, f"    data: {right}"]
 
 
 def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:

@@ -13,6 +13,7 @@ from certree.extras.endpoints.run.endpoint_program import Choices, EndpointProgr
 from certree.extras.endpoints.run.endpoint_trace_writer import trace_lines
 from certree.hw import _core
 from certree.hw.core_calls import run_to_end
+from certree.hw.engines.runs import Run
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import canonical_json, check_writable, write_atomically
 from certree.models.schedule.schedule import Schedule
@@ -35,7 +36,10 @@ class EndpointResult:
 
     `occupancy`: shares of the run, averaged over all nodes (`busiest_link`: of one link). `delays`: cycles, as in ACE's Fig. 11:
     averages over transfers of a bus, additions, chunks and messages. `bus_congestion`: bus queuing and transfer together, of
-    the two buses and over all transfers of a chunk at a node. `joules`: of all engines at their full power."""
+    the two buses and over all transfers of a chunk at a node. `joules`: of all engines at their full power.
+
+    `tables`: the run on the joint machine where tables ran (`run/tables/joint_results.py`). These have no delays, partitions of
+    phases and ports: None or empty. `conserved` then says that the run ended, `wrong` has the chunk among all iterations."""
 
     system: str
     cycles: int
@@ -47,18 +51,19 @@ class EndpointResult:
     stall: tuple[str, ...]
     chunks: int
     chunk_bytes: int
-    padded_bytes: int
+    padded_bytes: int | None
     messages: int
-    phases: int
+    phases: int | None
     partitions: tuple[int, ...]
     partition_peaks: tuple[int, ...]
-    deepest_port: int
-    interrupts: int
+    deepest_port: int | None
+    interrupts: int | None
     memory_bytes: int
-    link_bytes: int
+    link_bytes: int | None
     occupancy: dict[str, Fraction]
     delays: dict[str, Fraction]
     joules: Fraction
+    tables: Run | None = None
 
 
 def run_endpoints(

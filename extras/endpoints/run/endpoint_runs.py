@@ -16,6 +16,7 @@ from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
 from certree.extras.endpoints.run.tables.joint_machine import run_joint
+from certree.extras.endpoints.run.tables.joint_results import results_of_tables, too_long
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.shown import Shown
@@ -29,13 +30,17 @@ from certree.synth.method import Request, load_methods
 HIERARCHICAL = {CollectiveKind.ALL_REDUCE: "hierarchical", CollectiveKind.ALL_TO_ALL: "hierarchical-all-to-all"}
 #: deadlock-avoidance rules of engines
 RULES = ("in-order", "spare", "apart")
+#: what runs: tables on the joint machine, or the messages of chunks
+PROGRAMS = ("auto", "tables", "messages")
 DEFAULT_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, repr=False)
 class EndpointRuns(Shown):
-    """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each. `joint`:
-    where it was asked for, by system the run of tables in the joint machine, or why there is none."""
+    """A collective run by the endpoints of each system: the schedule and its method, payloads, choices, and a result each.
+
+    `no_tables`: why messages ran where tables could have. `joint`: where it was asked for next to messages, by system the run of
+    tables in the joint machine, or why there is none."""
 
     schedule: Schedule
     method: str
@@ -44,6 +49,7 @@ class EndpointRuns(Shown):
     endpoint: Endpoint
     results: tuple[EndpointResult, ...]
     joint: Mapping[str, Run | str] = field(default_factory=dict)
+    no_tables: str | None = None
 
     def title(self) -> str:
         """The collective, the network and the method."""
@@ -78,10 +84,11 @@ def endpoints(
     trace: str | Path | None = None,
     force: bool = False,
     joint: bool = False,
+    program: str = "auto",
     progress: Callable[[int], None] | None = None,
     tell: Tell = silent,
 ) -> EndpointRuns:
-    """Run a collective by the endpoints of a network, chunk by chunk and message by message; times in cycles.
+    """Run a collective by the endpoints of a network, chunk by chunk; times in cycles.
 
     `source`: a network, for which `method` (by default a hierarchical algorithm of ACE's Table 5) makes a schedule, or a schedule;
     each chunk goes through one iteration of it. `payloads`: bytes at every node, one collective each; "4MiB@5000" is asked for in
@@ -89,18 +96,27 @@ def endpoints(
     the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
     that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
     bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
-    `joint`: also run tables of the schedule in the one machine of `simulate`, in chunks of the same bytes (`run_joint`).
+    `program`: "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
+    "messages" have ways, ports, phases, delays and several payloads, and links alone; "auto": tables where all systems have them,
+    where that takes seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
+    `joint`: messages, and tables next to them.
 
     Raises InputError, and UnsupportedError for what the endpoints cannot run.
 
     >>> import certree.api as ct
     >>> ct.endpoints("ace-torus:2x2x2", payloads=["64KiB"], systems=["ace"])
-    <EndpointRuns all-reduce on ace-torus:2x2x2 by hierarchical, endpoints ace: ace 4,543 cycles>
+    <EndpointRuns all-reduce on ace-torus:2x2x2 by hierarchical, endpoints ace: ace 4,230 cycles>
     """
     machine = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
     chosen = [machine.system(name) for name in systems or [system.name for system in machine.systems]]
+    if chunk is not None:
+        chosen = [replace(system, chunk_bytes=parsing.size(chunk), bounds=None) for system in chosen]
     if trace is not None and len(chosen) > 1:
         raise InputError(f"a trace is of one system; name it: {chosen[0].name}")
+    if program not in PROGRAMS or (joint and program == "tables"):
+        raise InputError(
+            f"program {program!r}; allowed: {', '.join(PROGRAMS)}, and with joint not tables, which are then next to messages"
+        )
     unknown = sorted(set(without) - set(RULES))
     if unknown:
         raise InputError(f"unknown rule {unknown[0]!r}; known: {', '.join(RULES)}")
@@ -111,23 +127,40 @@ def endpoints(
     asked = asked or [Payload(_recorded_bytes(made.schedule, tell), 0)]
     left_out = {rule.replace("-", "_"): False for rule in without}
     choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
+    no_tables = None
+    if program != "messages" and not joint:
+        of_messages = {"ways": ways, "lifo": lifo, "bounded": bounded, "without": without, "the trace of chunks": trace}
+        try:
+            _require_tables(asked, [name for name, value in of_messages.items() if value])
+            if program == "auto" and (words := too_long(made.schedule, machine, asked[0].size)) is not None:
+                raise UnsupportedError(words)
+            done = results_of_tables(made.schedule, machine, chosen, asked[0].size, progress)
+            return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)
+        except UnsupportedError as error:
+            if program == "tables":
+                raise UnsupportedError(f"no run of tables: {error}") from None
+            no_tables = str(error)
     results = []
     for system in chosen:
-        runs = system if chunk is None else replace(system, chunk_bytes=parsing.size(chunk), bounds=None)
         target = None if trace is None else Path(trace)
-        results.append(run_system(made.schedule, machine, runs, asked, choices, progress, target, force))
-    runs_of_tables = {system.name: _joint(made.schedule, machine, system, asked, chunk) for system in chosen if joint}
-    return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables)
+        results.append(run_system(made.schedule, machine, system, asked, choices, progress, target, force))
+    runs_of_tables = {system.name: _joint(made.schedule, machine, system, asked) for system in chosen if joint}
+    return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables, no_tables)
 
 
-def _joint(
-    schedule: Schedule, endpoint: Endpoint, system: System, payloads: Sequence[Payload], chunk: int | str | None
-) -> Run | str:
-    """The run of tables, or why there is none."""
+def _require_tables(payloads: Sequence[Payload], of_messages: Sequence[str]) -> None:
+    """UnsupportedError for what is asked of messages alone."""
     if len(payloads) > 1 or payloads[0].start:
-        return "tables are of one collective that begins in cycle 0"
+        raise UnsupportedError("tables are of one collective that begins in cycle 0")
+    if of_messages:
+        raise UnsupportedError(f"{of_messages[0]} is for messages alone")
+
+
+def _joint(schedule: Schedule, endpoint: Endpoint, system: System, payloads: Sequence[Payload]) -> Run | str:
+    """The run of tables, or why there is none."""
     try:
-        return run_joint(schedule, endpoint, system, payloads[0].size, chunk=None if chunk is None else parsing.size(chunk))
+        _require_tables(payloads, ())
+        return run_joint(schedule, endpoint, system, payloads[0].size)
     except (UnsupportedError, InvalidScheduleError) as error:
         return str(error)
 

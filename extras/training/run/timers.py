@@ -247,7 +247,7 @@ class Timers:
         runs = endpoints(
             self._networks[first.group], Collective(first.kind), method=method.method if method else None,
             options=method.options if method else None, payloads=payloads, systems=[settings.system], endpoint=endpoint,
-            lifo=settings.order == "lifo",
+            lifo=settings.order == "lifo", program="messages",
         )  # fmt: skip
         if not runs.correct:
             raise WrongDataError(f"{runs.title()}: the simulation ends with wrong data, or in a deadlock")

@@ -26,7 +26,7 @@ def earlier_uses(tables: Tables) -> tuple[Int64, Int64]:
         return nothing, nothing
     order, sent = messages_of_tables(tables)
     lands = Moves.of(tables).landing(tables)[order]
-    written = tables.cells(sent["dst"], sent["chunk"], tables.dst_buffer[sent["row"]])
+    written = tables.transfer_keys()[order]
     reads, writes = _reads_before(tables, written, lands), _writes_before(written, lands, sent["op"] == Op.COPY)
     return (reads, writes) if reads.any() or writes.any() else (nothing, nothing)
 

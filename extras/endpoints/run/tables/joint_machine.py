@@ -1,5 +1,6 @@
 """The machine that parameters of endpoints describe, for runs of tables, and collectives that run there."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -38,7 +39,14 @@ def joint_machine(endpoint: Endpoint) -> Machine:
 
 
 def run_joint(
-    schedule: Schedule, endpoint: Endpoint, system: System, size: int, *, without_routers: bool = False, chunk: int | None = None
+    schedule: Schedule,
+    endpoint: Endpoint,
+    system: System,
+    size: int,
+    *,
+    without_routers: bool = False,
+    chunk: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Run:
     """A collective of that size by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`, which are
     padded to whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes that one's chunks
@@ -55,6 +63,6 @@ def run_joint(
     runs = []
     for one in sorted(sizes):
         model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(size, one), pads=True))
-        options = Options("paced", without_routers=without_routers, endpoint=model)
+        options = Options("paced", without_routers=without_routers, endpoint=model, progress=progress)
         runs.append(run_with_endpoints(tables, with_proof(tables, options)))
     return min(runs, key=lambda run: run.cycles)

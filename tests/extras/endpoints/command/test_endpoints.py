@@ -3,10 +3,12 @@
 import json
 from fractions import Fraction
 
+import pytest
+
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of
 
-SMALL = ("endpoints", "ace-torus:2x2x2", "--size", "256KiB")
+SMALL = ("endpoints", "ace-torus:2x2x2", "--size", "256KiB", "--program", "messages")
 
 
 def test_all_systems_of_a_network():
@@ -32,8 +34,31 @@ def test_an_all_to_all_and_a_schedule_file(tmp_path):
     document = json_of(*SMALL, "--collective", "all-to-all", "--system", "ace")
     assert (document["method"], document["ways"], document["systems"][0]["phases"]) == ("hierarchical-all-to-all", 1, 3)
     file = schedule_file(tmp_path, "ace-torus:2x2x2", "packing", size="64KiB")
-    document = json_of("endpoints", file, "--size", "256KiB", "--system", "ace")
-    assert document["systems"][0]["data_ok"]
+    for program in ("messages", "tables"):
+        document = json_of("endpoints", file, "--size", "256KiB", "--system", "ace", "--program", program)
+        assert (document["systems"][0]["data_ok"], document["systems"][0]["program"]) == (True, program)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (("--size", "64KiB", "--lifo"), "lifo is for messages alone"),
+        (("--size", "64KiB", "--ways", "1"), "ways is for messages alone"),
+        (("--size", "64KiB@7"), "tables are of one collective that begins in cycle 0"),
+        (("--size", "64KiB", "--size", "64KiB"), "tables are of one collective that begins in cycle 0"),
+        (("--size", "32MiB"), "flits on links take long in tables, which run unasked up to 8,388,608"),
+    ],
+)
+def test_messages_where_tables_do_not_run(more, reason):
+    """The reason is told; tables that are asked for are refused, but for long runs."""
+    asked = ("endpoints", "ace-torus:2x2x1", "--system", "ideal", *more)
+    document = json_of(*asked)
+    assert reason in document["no_tables"]
+    assert [run["program"] for run in document["systems"]] == ["messages"]
+    if "32MiB" not in more:
+        assert f"not tables: {reason}" in certree(*asked).out
+        assert_bad_input(certree(*asked, "--program", "tables"), f"no run of tables: {reason}")
+    assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "with joint not tables")
 
 
 def test_two_collectives_the_latest_first():
@@ -82,7 +107,13 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
 def test_tables_next_to_messages():
     """Of one collective the run of tables, or one line on why there is none; nothing unless it is asked for."""
     asked = ("endpoints", "ace-torus:4x2x1", "--size", "64KiB", "--system", "ace", "--system", "ideal", "--json")
-    plain, both = json_of(*asked), json_of(*asked, "--joint")
+    plain, both, default = json_of(*asked, "--program", "messages"), json_of(*asked, "--joint"), json_of(*asked)
+    assert [run["cycles"] for run in default["systems"]] == [run["joint"]["cycles"] for run in both["systems"]]
+    assert [(run["program"], run["data_ok"], run["deepest_port"]) for run in default["systems"]] == [("tables", True, None)] * 2
+    assert default["no_tables"] is plain["no_tables"] is both["no_tables"] is None
+    words = certree(*asked[:-1]).out
+    assert f"  ace: {default['systems'][0]['cycles']:,} cycles; 1 chunks of 64 KiB, " in words
+    assert words.count("data: right at every rank") == 2
     assert all("joint" not in system for system in plain["systems"])
     engine, ideal = (system["joint"] for system in both["systems"])
     assert engine["data_ok"]

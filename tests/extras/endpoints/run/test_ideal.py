@@ -33,7 +33,9 @@ def test_ideal_is_never_slower_than_ace(data: st.DataObject) -> None:
     own = network in PLATFORMS
     method = data.draw(st.sampled_from([name for name in METHODS[collective] if own or not name.startswith("hierarchical")]))
     size = int(2 ** data.draw(st.floats(10, 20)))
-    ace, ideal = ct.endpoints(network, collective, method=method, payloads=[size], systems=["ace", "ideal"]).results
+    ace, ideal = ct.endpoints(
+        network, collective, method=method, payloads=[size], systems=["ace", "ideal"], program="messages"
+    ).results
     assert ace.data_ok
     assert ideal.data_ok
     assert ideal.cycles <= ace.cycles
@@ -43,7 +45,7 @@ def test_ideal_is_never_slower_than_ace(data: st.DataObject) -> None:
 @pytest.mark.parametrize("collective", ["all-reduce", "all-to-all"])
 def test_ideal_bounds_ace_where_larger_chunks_did_not(network: str, collective: str) -> None:
     for size in ("64KiB", "200KB", "1MiB"):
-        ace, ideal = ct.endpoints(network, collective, payloads=[size], systems=["ace", "ideal"]).results
+        ace, ideal = ct.endpoints(network, collective, payloads=[size], systems=["ace", "ideal"], program="messages").results
         assert ideal.cycles <= ace.cycles
 
 

@@ -1,0 +1,75 @@
+"""Runs of tables on the joint machine as results of `endpoints`, or why there are none."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from certree.api.api_errors import InvalidScheduleError
+from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.run.endpoint_run import EndpointResult
+from certree.extras.endpoints.run.tables.joint_machine import joint_machine, run_joint
+from certree.hw.engines.runs import Run
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.paths import far_hops
+from certree.models.schedule.schedule import Schedule
+
+#: flits times links, up to which tables run where nobody asked for them: some seconds for each system
+MOST_HOPS = 1 << 23
+
+
+def results_of_tables(
+    schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], size: int, progress: Callable[[int], None] | None
+) -> tuple[EndpointResult, ...]:
+    """The results of all systems. UnsupportedError where one of them has no run of tables."""
+    found = []
+    for system in systems:
+        try:
+            run = run_joint(schedule, endpoint, system, size, progress=progress)
+        except InvalidScheduleError as error:
+            raise UnsupportedError(str(error)) from None
+        found.append(_result(run, schedule, endpoint, system, size))
+    return tuple(found)
+
+
+def too_long(schedule: Schedule, endpoint: Endpoint, size: int) -> str | None:
+    """Why a run of tables would take long, None where it would not. Errors as `lower`; O(rows log rows)."""
+    tables = lower(schedule, size, joint_machine(endpoint))
+    flits = tables.chunk_bytes // tables.machine.flit_bytes
+    hops = len(far_hops(tables.schedule)[0]) * flits * tables.repeats
+    if hops <= MOST_HOPS:
+        return None
+    return f"{hops:,} flits on links take long in tables, which run unasked up to {MOST_HOPS:,}"
+
+
+def _result(run: Run, schedule: Schedule, endpoint: Endpoint, system: System, size: int) -> EndpointResult:
+    used, clock = run.endpoint, endpoint.interface.clock_hertz
+    assert used is not None
+    seconds, chunks = run.cycles / clock, used.counts["iterations"]
+    is_engine, nodes = system.runs is Runs.ENGINE, len(schedule.topology.endpoints)
+    links = {} if run.max_link_utilization is None else {"busiest_link": run.max_link_utilization}
+    watts = endpoint.watts if is_engine else Fraction(0)
+    return EndpointResult(
+        system=system.name,
+        cycles=run.cycles,
+        ends=(run.cycles,),
+        seconds=seconds,
+        data_ok=run.data_ok,
+        wrong=None if run.wrong is None else (run.wrong[0], run.wrong[1], 0),
+        conserved=not run.deadlock,
+        stall=run.deadlock,
+        chunks=chunks,
+        chunk_bytes=-(-size // chunks),
+        padded_bytes=None,
+        messages=run.messages,
+        phases=None,
+        partitions=(),
+        partition_peaks=(),
+        deepest_port=None,
+        interrupts=chunks * nodes if is_engine else None,
+        memory_bytes=used.counts["memory_bytes"],
+        link_bytes=None,
+        occupancy=dict(used.occupancy) | links,
+        delays={},
+        joules=watts * seconds * nodes,
+        tables=run,
+    )
