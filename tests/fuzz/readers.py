@@ -25,6 +25,8 @@ from certree.extras.aggregation.model.aggregation_traces import load_aggregation
 from certree.extras.costs.model.cost_model import load_parameters
 from certree.extras.costs.model.fitting.measurements import read_measurements
 from certree.extras.endpoints.model.endpoint_traces import load_endpoint_trace
+from certree.extras.endpoints.model.whole_trace import load_whole_trace
+from certree.extras.reports.pictures.trace_timeline import timeline_picture
 from certree.extras.sweeps.run.specification import read_specification
 from certree.extras.tla.check.traces.interfaces import load_trace
 from certree.extras.training.model.workload_file import load_workload
@@ -187,9 +189,12 @@ def _traces(folder: Path) -> Iterator[Subject]:
     ct.endpoints("ring:3", payloads=["4KiB"], systems=["ace"], method="ring", chunk="4KiB", trace=folder / "endpoints")
     ct.inject("mesh:2x2", ct.Traffic(flits=3, cycles=40, warmup=0), trace_flits=folder / "flits")
     ct.aggregate("switch:4,reducing=switches", size="1KiB", trace=folder / "aggregation")
-    readers = (("trace", load_trace), ("endpoints", load_endpoint_trace), ("flits", load_flit_trace))
+    ring = ct.synthesize("ring:3", method="ring", size="192B")
+    ct.simulate(ring, run="paced", endpoint="ace", trace=folder / "whole", trace_flits=folder / "whole")
+    readers = (("trace", load_trace), ("endpoints", load_endpoint_trace), ("flits", load_flit_trace), ("whole", load_whole_trace))
     for name, read in (*readers, ("aggregation", load_aggregation_trace)):
         yield Subject(f"trace.{name}", "", (folder / name).read_bytes(), read)
+    yield Subject("trace.timeline", "", (folder / "whole").read_bytes(), lambda path: timeline_picture(path, None))
 
 
 def _showing(path: Path) -> int:

@@ -89,7 +89,7 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Write one JSON line per message, or, to a name ending in .json, a trace for ui.perfetto.dev.")  # fmt: skip
 @click.option("--trace-flits", type=click.Path(path_type=Path),
-              help="On routers: write a line for every step of flits and credits.")  # fmt: skip
+              help="On routers: write a line for every step of flits and credits; may be the file of --trace.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the traces.")
 @click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
 @click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",

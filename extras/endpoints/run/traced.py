@@ -1,5 +1,6 @@
 """Traces of `endpoints`, and of `simulate --endpoint` with an engine, in `model-check trace`."""
 
+import tempfile
 from pathlib import Path
 
 from certree.api.artefacts import holds_schedule
@@ -7,17 +8,23 @@ from certree.api.inputs import size_or_default
 from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
+from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.extras.endpoints.model.named_system import NamedSystem
+from certree.extras.endpoints.model.whole_trace import WholeTrace, is_whole_trace, load_whole_trace
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
 from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.traces.interfaces import check_trace
+from certree.extras.tla.check.traces.router_trace_check import check_schedule_flits
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
-from certree.models.common.errors import UnsupportedError
+from certree.hw.engines.table_framing import framed
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import Opened
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables.tables import Tables
+from certree.models.traces.flits import load_flit_trace
 
 
 def checked_endpoints(asked: Asked) -> list[ModelResult]:
@@ -50,6 +57,39 @@ def checked_engines(asked: Asked) -> list[ModelResult]:
     return [check_joint_trace(asked.trace, in_iterations(tables, model, "paced"), named, asked.time_limit)]
 
 
+def checked_whole(asked: Asked) -> list[ModelResult]:
+    """A trace of a whole run: its routers, and its engines where the run had some, or its interfaces where it had no endpoints."""
+    whole, source = load_whole_trace(asked.trace), asked.names[0]
+    tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
+    if not isinstance(tables, Tables):
+        raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
+    with tempfile.TemporaryDirectory(prefix="certree-") as folder:
+        messages, flits = Path(folder) / "messages", Path(folder) / "flits"
+        messages.write_text(whole.messages)
+        flits.write_text(whole.flits)
+        return _of_whole(asked, whole, tables, messages, flits)
+
+
+def _of_whole(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path, flits: Path) -> list[ModelResult]:
+    """The results on its two traces; what is wrong with a line names the file, and the line among those of its kind."""
+    try:
+        if whole.endpoint is None:
+            if not whole.equal_clocks:
+                raise UnsupportedError(f"{asked.trace}: clocks that differ are not in the file; trace messages and flits apart")
+            of_messages = [check_trace(framed(tables, whole.framing), messages, whole.run, asked.time_limit)]
+        else:
+            model = endpoint_of_runs(whole.endpoint, asked.endpoint_params or "ace")
+            tables = in_iterations(tables, model, whole.run)
+            named = NamedSystem(whole.endpoint, model.endpoint, model.system)
+            is_engine = model.system.runs is Runs.ENGINE
+            of_messages = [check_joint_trace(messages, tables, named, asked.time_limit)] if is_engine else []
+        routers = check_schedule_flits(load_flit_trace(flits), tables, whole.framing, asked.trace, time_limit=asked.time_limit)
+    except InputError as error:
+        words = str(error).replace(str(messages), f"{asked.trace}, messages").replace(str(flits), f"{asked.trace}, routers")
+        raise InputError(words) from None
+    return [*of_messages, routers]
+
+
 _OF_ENGINES = Takes(
     frozenset({"size", "machine", "endpoint_params"}),
     (1, 2),
@@ -57,3 +97,9 @@ _OF_ENGINES = Takes(
     "--endpoint-params",
 )
 TRACE_KINDS.append(TraceKind(is_joint_trace, _OF_ENGINES, checked_engines))
+_OF_WHOLE = Takes(
+    _OF_ENGINES.options,
+    (1,),
+    "a trace of a whole run takes the tables or schedule that ran, --size, --params and --endpoint-params",
+)
+TRACE_KINDS.append(TraceKind(is_whole_trace, _OF_WHOLE, checked_whole))

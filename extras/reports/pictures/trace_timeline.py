@@ -1,10 +1,11 @@
 """Timeline of a run from its trace: by node what its endpoint fetches and takes in, its iterations, and its messages on the way."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from certree.extras.endpoints.model.whole_trace import is_whole_trace
 from certree.extras.reports.pictures.colours import GREY, GRID, INK, lightened, of_chunk
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import UnsupportedError
@@ -16,11 +17,12 @@ MAX_SPANS, MAX_NODES, MOST_LANES = 20_000, 64, 8
 MAX_CYCLE = 2**63 - 1
 WIDTH, ROW, NAMES = 1200.0, 11.0, 130.0
 #: tracks of a node, in order: of iterations at engines, and of messages by where they are
-TRACKS = ("iterations", "fetched", "on the way", "taken in")
+TRACKS = ("iterations", "fetched", "on the way", "taken in", "in its router")
 #: what an iteration did before an event, and how light it is drawn
 _BEFORE = {"loaded": "loading", "gone on": "at work", "returned": "returning"}
 _LIGHT = {"loading": 0.7, "returning": 0.4}
 _STARTS = (b'{"endpoint":', b'{"node":')
+_ROUTER = 4
 
 
 @dataclass(frozen=True, order=True)
@@ -36,17 +38,18 @@ class Span:
 
 
 def begins_like_trace(opened: Opened) -> bool:
-    """Whether a file begins as a trace of `simulate` does, with a line of JSON for a message or an iteration."""
-    return opened.start.startswith(_STARTS)
+    """Whether a file begins as a trace of `simulate` does, with a line of JSON for a message, an iteration or a whole run."""
+    return opened.start.startswith(_STARTS) or is_whole_trace(opened.path)
 
 
 def timeline_picture(trace: Path, title: str | None) -> str:
-    """SVG: tracks of each node over the cycles of the run, a colour for each iteration; what overlaps on a track is stacked.
+    """SVG: tracks of each node over the cycles of the run, a colour for each iteration; what overlaps on a track is stacked. Of a
+    whole run also packets in routers, from their first flit out to a link until the last.
 
     InputError for lines that no trace of `simulate` has. UnsupportedError for more than MAX_NODES nodes or MAX_SPANS spans.
     O(spans log spans).
     """
-    spans = sorted(_spans(trace_lines(trace, "simulate")))
+    spans = sorted(_spans(trace_lines(trace, "simulate"), is_whole_trace(trace)))
     nodes, last = sorted({span.node for span in spans}), max((span.end for span in spans), default=1)
     if len(spans) > MAX_SPANS or len(nodes) > MAX_NODES:
         raise UnsupportedError(f"a timeline of {len(spans)} spans at {len(nodes)} nodes; allowed: {MAX_SPANS} and {MAX_NODES}")
@@ -62,11 +65,12 @@ def timeline_picture(trace: Path, title: str | None) -> str:
         sheet.path([(0, top), (WIDTH, top)], stroke=GRID, stroke_width=1)
         sheet.text(-8, top + height / 2, f"node {node}: {TRACKS[track]}", size=9, anchor="end", fill=INK)
         for span, lane in zip(own, lanes, strict=True):
-            colour, left = of_chunk(span.iteration), scale * span.begin
+            colour, left = GREY if track == _ROUTER else of_chunk(span.iteration), scale * span.begin
             width = max(0.6, scale * (span.end - span.begin))
-            fill = lightened(colour, 0.25 * track or _LIGHT.get(span.words, 0))
+            fill = lightened(colour, 0.2 * track or _LIGHT.get(span.words, 0))
             place = top + ROW * min(lane, MOST_LANES - 1) + 1
-            hint = f"{span.words}, iteration {span.iteration}: cycles {span.begin:,} to {span.end:,}"
+            whose = "" if track == _ROUTER else f", iteration {span.iteration}"
+            hint = f"{span.words}{whose}: cycles {span.begin:,} to {span.end:,}"
             sheet.box(left, place, width, ROW - 2, hint, 1, fill=fill, stroke=colour, stroke_width=0.5)
         top += height + 2
     sheet.text(-NAMES, -40, title or f"{trace.name}: {last:,} cycles", size=14, anchor="start", font_weight="bold", fill=INK)
@@ -76,10 +80,14 @@ def timeline_picture(trace: Path, title: str | None) -> str:
     return sheet.render()
 
 
-def _spans(lines: Iterable[tuple[int, Fields]]) -> Iterator[Span]:
-    """The spans of a trace; those of runs without endpoints have no fetch."""
+def _spans(lines: Iterator[tuple[int, Fields]], is_whole: bool) -> Iterator[Span]:
+    """The spans of a trace; those of runs without endpoints have no fetch. `is_whole`: with steps of routers."""
     begun: dict[tuple[int, int], int] = {}
+    routers = _Routers(next(lines)[1]) if is_whole else None
     for _, fields in lines:
+        if routers is not None and "channel" in fields:
+            yield from routers.step(fields)
+            continue
         iteration = fields.whole("iteration")
         if "endpoint" in fields:
             node, event, cycle = fields.whole("endpoint"), fields.text("event"), _cycle(fields, "cycle")
@@ -97,6 +105,40 @@ def _spans(lines: Iterable[tuple[int, Fields]]) -> Iterator[Span]:
         yield Span(node, 2, first, max(first, whole), iteration, words)
         if usable > whole:
             yield Span(target, 3, whole, usable, iteration, f"row {fields.whole('row')} of node {node}")
+
+
+class _Routers:
+    """Packets in routers, from the lines of their flits."""
+
+    def __init__(self, first: Fields) -> None:
+        given = first.table.get("routers")
+        if not isinstance(given, dict):
+            first.refuse("routers is no object")
+        routers = Fields(given, first.where)
+        self._channels, self._packets = _numbers(routers, "channels", 2), _numbers(routers, "packets", 3)
+        self._begun: dict[tuple[int, int], int] = {}
+
+    def step(self, fields: Fields) -> Iterator[Span]:
+        """The span that a step ends: of a packet whose last flit goes out to the next router."""
+        channel, cycle = fields.whole("channel", 0, len(self._channels) - 1), _cycle(fields, "cycle")
+        if fields.table.get("event") != "send":
+            return
+        node, to = self._channels[channel]
+        packet, flit = fields.whole("packet", 0, len(self._packets) - 1), fields.whole("flit")
+        begin = self._begun.setdefault((packet, channel), cycle)
+        source, target, flits = self._packets[packet]
+        if flit == flits - 1 and node >= 0:
+            words = f"packet {packet} from node {source} to node {target}, out to {f'node {to}' if to >= 0 else 'its interface'}"
+            yield Span(node, _ROUTER, begin, cycle + 1, 0, words)
+
+
+def _numbers(fields: Fields, name: str, length: int) -> list[list[int]]:
+    """Entries that are lists of as many whole numbers; InputError for others."""
+    found: list[list[int]] = list(fields.entries(name))
+    for place, entry in enumerate(found):
+        if not (isinstance(entry, list) and len(entry) == length and all(type(one) is int for one in entry)):
+            fields.refuse(f"{name} {place} is not a list of {length} whole numbers")
+    return found
 
 
 def _cycle(fields: Fields, name: str) -> int:
