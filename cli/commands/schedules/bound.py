@@ -35,13 +35,9 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 @option_collective(members=True, relay=True)
 @click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
-@click.option(
-    "--order", metavar="ORDER", help="Also bound schedules that add all chunks in this order, as in `synthesize --order`."
-)
+@click.option("--order", metavar="ORDER", help="Also bound schedules that add in this order, named as in `synthesize --order`.")
 @click.option("--endpoint", metavar="SYSTEM", help="With --size: also bound runs with these endpoints, as `simulate` has them.")
-@click.option(
-    "--endpoint-params", metavar="NAME|FILE", default="ace", show_default=True, help="Endpoints: a preset or a TOML file."
-)
+@click.option("--endpoint-params", metavar="NAME|FILE", default="ace", show_default=True, help="A preset or a TOML file.")
 @option_json()
 def bound_command(
     topology: Topology,
