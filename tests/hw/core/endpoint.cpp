@@ -82,6 +82,13 @@ TEST(a_bus_takes_overheads_latency_bytes_and_a_gap) {
   CHECK(bus.bytes() == 1280 && bus.busy_cycles() == 40);
 }
 
+TEST(pieces_of_a_transfer_have_no_gap_between_them) {
+  Bus bus({{64, 1}, 50, 20, 10});
+  CHECK(bus.transfer({100}, 640, false) == Cycle{100 + 20 + 10 + 50 + 20});
+  CHECK(bus.transfer({100}, 640) == Cycle{100 + 20 + 10 + 10 + 50 + 20});
+  CHECK(bus.busy_cycles() == 30);  // a gap behind the last one
+}
+
 TEST(the_routes_of_dmas_pass_memory_and_bus_in_order) {
   CHECK(Route(routes::kLoad).front() == Stage::kMemory && Route(routes::kLoad).back() == Stage::kToInterface);
   CHECK(Route(routes::kWriteBack).front() == Stage::kToAccelerator && Route(routes::kWriteBack).back() == Stage::kMemory);

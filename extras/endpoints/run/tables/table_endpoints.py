@@ -12,6 +12,7 @@ from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, 
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System, require_one_clock
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.tables.earlier_uses import earlier_uses
+from certree.extras.endpoints.run.tables.pieces import last_pieces
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
 from certree.hw import _core
 from certree.hw.core_calls import narrowed
@@ -99,6 +100,7 @@ class TableEndpoints(EndpointModel):
             "sizes": np.array(sizes, np.uint64),
             "earlier_reads": narrowed("earlier_reads", reads),
             "earlier_writes": narrowed("earlier_writes", writes),
+            "ends": last_pieces(rows.sent, payload, self.system.message_bytes),
         }
         return _core.NodeEndpoints(scalars, columns)
 

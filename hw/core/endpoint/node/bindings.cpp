@@ -17,10 +17,15 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
   if (reads.size() != writes.size()) throw std::invalid_argument("endpoints: earlier uses of cells");
   std::vector<endpoint::Uses> needs;
   for (std::size_t index = 0; index < reads.size(); ++index) needs.push_back({reads[index], writes[index]});
-  return {column<std::uint32_t>(columns, "message_bytes"),  column<std::uint64_t>(columns, "load_bytes"),
-          column<std::uint64_t>(columns, "result_bytes"),   column<std::uint64_t>(columns, "rooms"),
-          column<std::uint64_t>(columns, "sizes"),          flag(scalars, "traced"),
-          scalar<std::uint32_t>(scalars, "state_machines"), std::move(needs)};
+  return {column<std::uint32_t>(columns, "message_bytes"),
+          column<std::uint64_t>(columns, "load_bytes"),
+          column<std::uint64_t>(columns, "result_bytes"),
+          column<std::uint64_t>(columns, "rooms"),
+          column<std::uint64_t>(columns, "sizes"),
+          flag(scalars, "traced"),
+          scalar<std::uint32_t>(scalars, "state_machines"),
+          std::move(needs),
+          column<std::uint32_t>(columns, "ends")};
 }
 
 Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {

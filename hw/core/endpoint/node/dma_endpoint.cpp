@@ -68,16 +68,16 @@ void DmaEndpoint::pass_stage(Trip trip, Cycle now) {
   Cycle end = now;
   switch (trip.route[trip.stage++]) {
     case Stage::kMemory:
-      end = memory_.transfer(now, trip.bytes);
+      end = memory_.transfer(now, trip.bytes, trip.ends);
       break;
     case Stage::kMemoryTwice:
-      end = memory_.transfer(now, 2 * trip.bytes);
+      end = memory_.transfer(now, 2 * trip.bytes, trip.ends);
       break;
     case Stage::kToInterface:
-      end = to_interface_.transfer(now, trip.bytes);
+      end = to_interface_.transfer(now, trip.bytes, trip.ends);
       break;
     case Stage::kToAccelerator:
-      end = to_accelerator_.transfer(now, trip.bytes);
+      end = to_accelerator_.transfer(now, trip.bytes, trip.ends);
       break;
     case Stage::kAdder:
       end = adder_.reserve(now, trip.bytes).last;

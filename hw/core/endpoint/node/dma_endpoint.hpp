@@ -21,6 +21,7 @@ struct RunColumns {
   bool traced = false;                                  // whether engines note what iterations do
   std::uint32_t state_machines = 0;                     // of an engine: iterations at work at a time
   std::vector<Uses> needs;                              // of each message; empty where each may be taken as it comes
+  std::vector<std::uint32_t> ends;                      // of each message: whether it is the last piece of a transfer of the DMAs
 };
 
 // Requests for a bus are served in the order in which they are made; of one cycle, arrivals first. O(log(trips in progress)) for
@@ -53,6 +54,7 @@ class DmaEndpoint : public certree::Endpoint {
     std::uint64_t bytes;
     std::uint32_t subject;
     std::size_t stage = 0;
+    bool ends = true;  // a transfer, of which others may be pieces
   };
   void start(const Trip& trip, Cycle now);
   // The same at a time that is known already.
@@ -64,6 +66,10 @@ class DmaEndpoint : public certree::Endpoint {
   virtual void take_in(MessageId id, const certree::Message& message, Cycle now) = 0;
 
   std::uint64_t bytes_of(const certree::Message& message) const { return columns_.message_bytes[message.index]; }
+  // A message, by a route.
+  Trip trip_of(Purpose purpose, Route route, MessageId id, const certree::Message& message) const {
+    return {purpose, route, bytes_of(message), id.value, 0, columns_.ends[message.index] != 0};
+  }
 
   const RunColumns& columns_;
   const Program& program_;

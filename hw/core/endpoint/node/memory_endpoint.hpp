@@ -13,7 +13,7 @@ class MemoryEndpoint final : public DmaEndpoint {
 
   bool lets_fire(const Firing&) const override { return true; }
   void fetch(MessageId id, const certree::Message& message, Cycle now) override {
-    start({Purpose::kFetch, is_ideal_ ? Route{} : Route{routes::kSend}, bytes_of(message), id.value}, now);
+    start(trip_of(Purpose::kFetch, is_ideal_ ? Route{} : Route{routes::kSend}, id, message), now);
   }
   std::uint64_t returns() const override { return 0; }
 
@@ -28,7 +28,7 @@ class MemoryEndpoint final : public DmaEndpoint {
     keep(id, message, adds ? Route{routes::kReceiveAndAdd} : Route{routes::kReceive}, now);
   }
   void keep(MessageId id, const certree::Message& message, Route route, Cycle now) {
-    start({Purpose::kKeep, is_ideal_ ? Route{routes::kIdealReceive} : route, bytes_of(message), id.value}, now);
+    start(trip_of(Purpose::kKeep, is_ideal_ ? Route{routes::kIdealReceive} : route, id, message), now);
   }
   Done end(const Trip& trip, Cycle) override {
     return {trip.purpose == Purpose::kFetch ? Step::kFetched : Step::kUsable, {trip.subject}};

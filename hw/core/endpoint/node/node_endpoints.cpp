@@ -12,6 +12,7 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
     throw std::invalid_argument("endpoints: earlier uses of cells");
   }
   if (columns_.message_bytes.size() != program.message_arrival.size()) throw std::invalid_argument("endpoints: message_bytes");
+  if (columns_.ends.size() != program.message_arrival.size()) throw std::invalid_argument("endpoints: ends of transfers");
   if (is_engine && (columns_.load_bytes.size() != program.nodes || columns_.result_bytes.size() != program.nodes ||
                     columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
     throw std::invalid_argument("endpoints: columns of an engine");

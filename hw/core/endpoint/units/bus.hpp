@@ -28,9 +28,10 @@ class Bus {
  public:
   explicit Bus(const BusParameters& parameters) : parameters_(parameters), server_(parameters.rate) {}
 
-  // A transfer is asked for in cycle `now`; when all of it has come out at the other end. O(1).
-  Cycle transfer(Cycle now, std::uint64_t bytes) {
-    const Span span = server_.reserve(now + parameters_.overhead, bytes, parameters_.gap);
+  // A transfer is asked for in cycle `now`; when all of it has come out at the other end. One that does not `end` leaves no gap to
+  // the next: it is a piece of a longer one. O(1).
+  Cycle transfer(Cycle now, std::uint64_t bytes, bool ends = true) {
+    const Span span = server_.reserve(now + parameters_.overhead, bytes, ends ? parameters_.gap : 0);
     const Cycle end = span.last + (parameters_.latency + parameters_.overhead);
     queued_.add(span.first - now - parameters_.overhead);
     moved_.add(end - now - (span.first - now - parameters_.overhead));

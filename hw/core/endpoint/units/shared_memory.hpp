@@ -16,9 +16,9 @@ class SharedMemory {
   explicit SharedMemory(const Parameters& parameters)
       : bus_(parameters.memory), overhead_(parameters.memory.overhead), computing_(parameters.computing) {}
 
-  Cycle transfer(Cycle now, std::uint64_t bytes) {
+  Cycle transfer(Cycle now, std::uint64_t bytes, bool ends = true) {
     settle(now + overhead_);
-    return bus_.transfer(now, bytes);
+    return bus_.transfer(now, bytes, ends);
   }
 
   // What computing has asked for by then.
