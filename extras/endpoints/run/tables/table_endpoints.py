@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certree.extras.endpoints.check.endpoint_bound import EndpointBound, Moved, endpoint_bound, moved_bytes, moved_of_message
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System, require_one_clock
 from certree.extras.endpoints.model.named_system import Cut
+from certree.extras.endpoints.run.endpoint_program import MAX_UNITS
 from certree.extras.endpoints.run.tables.earlier_uses import earlier_uses
 from certree.extras.endpoints.run.tables.pieces import last_pieces
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
@@ -87,6 +88,7 @@ class TableEndpoints(EndpointModel):
         self.bound_cycles = bound_of(source, self.endpoint, self.system).cycles
         self.runs, rooms, sizes = (source.repeats, source.period or 0), [0, 0], [0, 0]
         if self.system.runs is Runs.ENGINE:
+            self._refuse_too_many_units(len(source.topology.endpoints))
             rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
             self._require_room(rooms[0], sizes[0], _overlap(rows))
         payload = source.sizes(rows.sent["chunk"]) * source.machine.flit_bytes
@@ -152,6 +154,12 @@ class TableEndpoints(EndpointModel):
                     "the SRAM larger"
                 )
         return rooms, sizes
+
+    def _refuse_too_many_units(self, nodes: int) -> None:
+        """UnsupportedError for engines that take too much memory here."""
+        for count, what in ((self.endpoint.engine.alus, "ALUs"), (self.endpoint.engine.banks, "banks")):
+            if nodes * count > MAX_UNITS:
+                raise UnsupportedError(f"{count} {what} are too many here: {nodes * count} in all; allowed: {MAX_UNITS}")
 
     def _require_room(self, room: int, size: int, overlap: int) -> None:
         """UnsupportedError where the next row in order could be one of an iteration that has no place."""
