@@ -11,6 +11,7 @@ In this order:
 - `endpoints`: what collectives cost where they start and end: buses, accelerators, engines
 - `flits`: flits of the MultiTree paper as bits, and sizes of tables
 - `groups`: collectives of some endpoints, whose data others relay
+- `levels`: collectives level by level, for hundreds of endpoints
 - `joint`: several collectives at once, in one schedule
 - `orders`: schedules whose chunks are all added in one order, and bounds on them
 - `improvement`: a faster schedule from a valid one

@@ -208,6 +208,7 @@ class Tier(StrEnum):
     PUBLISHED = "where published algorithms are tried"
     FINE = "at any size of message: it makes fine slots, message by message"
     SMALL = "likewise, on direct networks up to FINE_BYTES (`takes_fine_slots`)"
+    MANY = "there, where more than MANY endpoints take part"
     ORDERS = "where an order of additions is asked for"
     SOME = "there, and where only some of few endpoints take part"
     GROUPS = "where only some endpoints take part"
@@ -215,8 +216,8 @@ class Tier(StrEnum):
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
-#: see Tier.SMALL
-FINE_BYTES = 1 << 20
+#: see Tier.SMALL and Tier.MANY
+FINE_BYTES, MANY = 1 << 20, 64
 
 
 def takes_fine_slots(request: Request) -> bool:

@@ -22,7 +22,6 @@ from certree.synth.ranks.layout import Layout, layout_of
 MOST_CHUNKS = 1 << 12
 MOST_ROWS = 1 << 17  # transfers of a program; larger ones are left out
 LONG = 1 << 20  # of a run: all neighbours
-MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
 PIECES = (1, 2, 4)  # into which a message is cut where all endpoints are one group
 DETOUR = 3  # hops
 FEW_MISSING = 4
@@ -58,10 +57,6 @@ def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
 
     Sums of one piece go out while those of the next one come in.
     """
-    if len(request.members) > MOST_ENDPOINTS:
-        raise UnsupportedError(
-            f"everyone sends to everyone among up to {MOST_ENDPOINTS} endpoints; here are {len(request.members)}"
-        )
     layout = Layout((len(request.members),), request.members)
     counts = [count for count in PIECES if count == 1 or count * len(request.members) ** 2 <= MOST_PAIRS]
     yield from programs(request, layout, [(Piece((0,), int(scattered)),) * count for count in counts])
@@ -210,10 +205,13 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
     """A program for each way to cut the message into pieces, and for each way to find routes; UnsupportedError where all have more
     than MOST_ROWS transfers."""
     collective, turns, found = request.collective, has_rings(request.topology, layout), False
-    of_a_chunk = (len(layout.nodes) - 1) * (collective.reduces + collective.gathers)  # transfers, at least
+    count, sizes = len(layout.nodes), layout.sizes
     for pieces in choices:
         levels = Levels(layout.sizes, layout.nodes, pieces, collective.reduces, collective.gathers, turns)
         chunks = levels.chunks_of_a_piece * len(pieces)
+        order, scattered = pieces[0].order, pieces[0].scattered
+        exchanged = count // prod(sizes[one] for one in order[:scattered]) * sum(sizes[one] - 1 for one in order[scattered:])
+        of_a_chunk = max((count - 1) * (collective.reduces + collective.gathers), exchanged)  # transfers, at least
         if chunks > MOST_CHUNKS or chunks * of_a_chunk > MOST_ROWS:
             continue
         found = True

@@ -12,7 +12,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.candidate_prices import BOOKED, BUDGET, LEAST_PART, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.fine.paced import best_paced, may_be_paced
-from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
+from certree.synth.method import MANY, METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
 from certree.synth.price import Price
 from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
@@ -43,8 +43,8 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     the next best is picked. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side. Tier.FINE makes fine slots;
-    Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only, and Tier.SOME likewise where only some endpoints
-    take part. Where that is tried the candidates
+    Tier.SMALL the same, on direct networks for messages up to FINE_BYTES only, Tier.MANY likewise, and Tier.SOME where only some
+    endpoints take part. Where that is tried the candidates
     with slots of one length come last once more, in fine slots: each transfer as early as in a paced run. Beyond
     PAIRWISE_ENDPOINTS only sparse methods are tried. A candidate is not built whose price (`synth.candidate_prices`) is more than
     what is left of the budget of work, or whose lower bound is too high; the output names these. It stops after a schedule within
@@ -243,6 +243,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return not is_searched
         case Tier.SMALL:
             return takes_fine_slots(request)
+        case Tier.MANY:
+            return takes_fine_slots(request) and len(request.members) > MANY
         case Tier.ORDERS:
             return request.order is not None
         case Tier.SOME:

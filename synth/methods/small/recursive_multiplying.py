@@ -6,13 +6,12 @@ Source: Ruefenacht, Bull and Booth, "Generalisation of recursive doubling for Al
 
 from collections.abc import Iterator
 
-from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.fine_schedule import in_fine_slots
 from certree.synth.fine.levels import Piece
 from certree.synth.fine.program import Program
-from certree.synth.fine.shots import MOST_ENDPOINTS, programs
+from certree.synth.fine.shots import programs
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.layout import FACTORS, Layout, layout_of
 
@@ -42,8 +41,6 @@ def _programs(request: Request, factors: tuple[int, ...] | None) -> Iterator[tup
     nodes = len(request.members)
     choices = [factors] if factors else dict.fromkeys(_factors(nodes, radix) for radix in RADICES)
     for sizes in choices:
-        if max(sizes) > MOST_ENDPOINTS:
-            raise UnsupportedError(f"recursive-multiplying has groups of up to {MOST_ENDPOINTS}; here is one of {max(sizes)}")
         layout = layout_of(request.topology, sizes) if len(sizes) > 1 or factors else Layout(sizes, request.members)
         yield from programs(request, layout, [(Piece(tuple(range(len(sizes))), 0),)])
 

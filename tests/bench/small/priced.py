@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -60,7 +61,7 @@ def _label(label: str) -> _Named:
     return name, dict(option.split("=", 1) for option in options)
 
 
-def cell(network: str, collective: str, size: int, *, rivals: bool) -> dict[str, Any]:
+def cell(network: str, collective: str, size: int, rivals: bool) -> dict[str, Any]:
     """One row."""
     load_methods()
     request = ask(network, collective, size, root=0 if collective == "broadcast" else None)
@@ -84,11 +85,25 @@ def cell(network: str, collective: str, size: int, *, rivals: bool) -> dict[str,
     return row
 
 
-def _into(queue: Any, asked: tuple[str, str, int], rivals: bool) -> None:
+def _into(queue: Any, function: Callable[..., dict[str, Any]], arguments: tuple[Any, ...]) -> None:
     try:
-        queue.put(cell(*asked, rivals=rivals))
-    except UnsupportedError as error:
-        queue.put({"error": str(error)})
+        queue.put(function(*arguments))
+    except (UnsupportedError, UndecidedError) as error:
+        queue.put({"error": str(error)[:80]})
+
+
+def in_own_process(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """What the function returns in a process of its own, or the `error`, which also says that it took more than CELL_SECONDS."""
+    queue: Any = multiprocessing.Queue()
+    worker = multiprocessing.Process(target=_into, args=(queue, function, arguments))
+    worker.start()
+    end = time.monotonic() + CELL_SECONDS
+    while queue.empty() and worker.is_alive() and time.monotonic() < end:
+        worker.join(0.1)
+    found = {"error": f"no answer within {CELL_SECONDS:.0f} s"} if queue.empty() else queue.get()
+    worker.kill()
+    worker.join()
+    return dict(found)
 
 
 def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES) -> None:
@@ -98,21 +113,13 @@ def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SI
     for network in networks:
         for collective in COLLECTIVES:
             for size in sizes:
-                queue: Any = multiprocessing.Queue()
-                worker = multiprocessing.Process(target=_into, args=(queue, (network, collective, size), rivals))
-                worker.start()
-                end = time.monotonic() + CELL_SECONDS
-                while queue.empty() and worker.is_alive() and time.monotonic() < end:
-                    worker.join(0.1)
-                row = {"error": f"no answer within {CELL_SECONDS:.0f} s"} if queue.empty() else queue.get()
-                worker.kill()
-                worker.join()
+                row = in_own_process(cell, network, collective, size, rivals)
                 print(f"| `{network}` | {collective} | {size} | " + _words(row), flush=True)
 
 
 def _words(row: dict[str, Any]) -> str:
     if "error" in row:
-        return f"{row['error'][:80]} |"
+        return f"{row['error']} |"
     times = (row["seconds"] - 1) / row["alone"] if row["alone"] > 0 else 0
     rival = "" if row["best"] is None else f"{row['best'][1]} {row['best'][0] / row['cycles']:.3f}"
     cells = (

@@ -170,7 +170,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
     middle = make("auto", "torus:3x4", message_bytes=1 << 17).provenance["auto"]["considered"]
     assert {name.split(":")[0] for name in middle} == TIERS[Tier.ALWAYS] | TIERS[Tier.FINE] | TIERS[Tier.SMALL]
     small = make("auto", "torus:3x4", message_bytes=1 << 10).provenance["auto"]["considered"]
-    others = TIERS[Tier.NAMED] | TIERS[Tier.DEMANDS] | TIERS[Tier.ORDERS] | TIERS[Tier.SOME] | TIERS[Tier.GROUPS]
+    others = TIERS[Tier.NAMED] | TIERS[Tier.DEMANDS] | TIERS[Tier.ORDERS] | TIERS[Tier.SOME] | TIERS[Tier.GROUPS] | TIERS[Tier.MANY]
     assert {name.split(":")[0] for name in small} == set(METHODS) - others
     assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
 
@@ -302,7 +302,7 @@ def test_another_form_of_run_is_compared_instead() -> None:
     found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
     assert FAR + made.total_steps == min(found.values()) == found[told["why"].split(": ")[0]]
     assert f"fewest cycles by steps ({FAR + made.total_steps})" in told["why"]
-    others = TIERS[Tier.NAMED] | TIERS[Tier.DEMANDS] | TIERS[Tier.ORDERS] | TIERS[Tier.SOME] | TIERS[Tier.GROUPS]
+    others = TIERS[Tier.NAMED] | TIERS[Tier.DEMANDS] | TIERS[Tier.ORDERS] | TIERS[Tier.SOME] | TIERS[Tier.GROUPS] | TIERS[Tier.MANY]
     assert {name.split(":")[0] for name in told["considered"]} == set(METHODS) - others
 
 

@@ -1,0 +1,1 @@
+"""Orders of levels, estimates of what they take, and their programs."""

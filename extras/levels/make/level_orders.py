@@ -1,0 +1,189 @@
+"""Orders of levels: how consecutive endpoints form groups, groups of groups and so on, and about how long each order takes.
+
+On a level of stride t and size s each endpoint meets the s - 1 others whose numbers differ from its own by multiples of t, within
+blocks of t·s. Boxes of 8 GPUs are a level of stride 1 and size 8, their rails one of stride 8; routers, groups and leaves likewise.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.columns import flat
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine.list_jobs import Costs
+from certree.models.network.topology import Topology
+from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine.levels import Piece
+from certree.synth.fine.ways import default_ways
+from certree.synth.method import Request
+
+GROUPS = (64, 32, 16, 8, 4)  # the most endpoints of a group: the largest for which few enough pairs are looked at
+MOST_PAIRS = 1 << 19  # of endpoints of a group, for effort 1
+MOST_LEVELS = 6
+PIECES = (1, 2, 3, 4, 6, 8)  # into which a message is cut, each with its own shares
+
+#: of a level, its stride and its size
+_Level = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class LevelOrder:
+    """Levels from the nearest endpoints to the farthest; along the first `scattered` there are shares, along the others whole
+    sums are exchanged. `turned`: pieces take the levels behind the first one in turn."""
+
+    sizes: tuple[int, ...]
+    scattered: int
+    pieces: int
+    turned: bool = False
+
+    def parts(self) -> tuple[Piece, ...]:
+        """The pieces of a message."""
+        inner, outer = (0,), tuple(range(1, len(self.sizes)))
+        turns = [number % len(outer) if self.turned else 0 for number in range(self.pieces)]
+        return tuple(Piece((*inner, *outer[turn:], *outer[:turn]), self.scattered) for turn in turns)
+
+    @property
+    def chunks_of_a_piece(self) -> int:
+        """The fewest that can be shared out in each piece."""
+        return lcm(*[prod(self.sizes[one] for one in part.order[: self.scattered]) for part in self.parts()])
+
+    def __str__(self) -> str:
+        """Such as "levels 8x4x4, 2 in shares, 1 piece(s)"."""
+        words = f"levels {'x'.join(map(str, self.sizes))}, {self.scattered} in shares, {self.pieces} piece(s)"
+        return words + " in turn" * self.turned
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """A message from everyone to everyone of its group on a level: `load` between each two joined nodes, `most` of these on a lane,
+    and `links` of the longest route."""
+
+    load: NDArray[np.int64]
+    most: Fraction
+    links: int
+
+
+class Meetings:
+    """What meets on which level of a network. O(pairs · hops) for each level that is asked for."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self._found: dict[_Level, Meeting | None] = {}
+
+    def on(self, level: _Level) -> Meeting | None:
+        """That of a level; None where two of a group have no route between them."""
+        if level not in self._found:
+            self._found[level] = None
+            with suppress(UnsupportedError):
+                self._found[level] = self._meeting(*level)
+        return self._found[level]
+
+    def along(self, sizes: tuple[int, ...]) -> dict[_Level, Meeting] | None:
+        """Those of all levels of an order; None where there is none of one of them."""
+        levels = [(prod(sizes[:number]), size) for number, size in enumerate(sizes)]
+        found = {level: meeting for level in levels if (meeting := self.on(level)) is not None}
+        return found if len(found) == len(levels) else None
+
+    def _meeting(self, stride: int, size: int) -> Meeting:
+        topology, nodes = self.topology, self.topology.endpoints
+        place, ahead = (side.ravel() for side in np.indices((len(nodes), size - 1)))
+        digit = place // stride % size
+        other = place + ((digit + ahead + 1) % size - digit) * stride
+        link, begin = flat(default_ways(topology)(nodes[place], nodes[other]))
+        load = np.bincount(topology.pair_of_link[link], minlength=len(topology.pair_capacity))
+        return Meeting(load, fullest(topology, load), int(np.diff(begin).max()))
+
+
+def fullest(topology: Topology, load: NDArray[np.int64]) -> Fraction:
+    """The most messages on a lane. O(links) for each width of links."""
+    lanes = topology.pair_capacity
+    return max(Fraction(int(load[lanes == width].max()), width) for width in np.unique(lanes).tolist())
+
+
+def level_orders(request: Request) -> list[LevelOrder]:
+    """All orders of the endpoints' levels, those first that are likely to be fast. UnsupportedError where their number has no
+    divisors that leave groups small enough, or routes join no groups. O(MOST_PAIRS · hops + orders · levels)."""
+    meetings, most = Meetings(request.topology), _most_in_a_group(request)
+    shapes = {sizes: found for sizes in _sizes(len(request.members), most) if (found := meetings.along(sizes)) is not None}
+    if not shapes:
+        raise UnsupportedError(f"levels: {len(request.members)} endpoints do not form groups of up to {most} that routes join")
+    both = request.collective.reduces and request.collective.gathers
+    found = []
+    for shape, along in shapes.items():
+        for scattered in range(len(shape) + 1) if both else (len(shape),):
+            for pieces in PIECES:
+                orders = [LevelOrder(shape, scattered, pieces)]
+                if len(shape) > 2 and pieces % (len(shape) - 1) == 0:
+                    orders.append(LevelOrder(shape, scattered, pieces, turned=True))
+                found += [(_estimate(request, along, order), number, order) for number, order in enumerate(orders)]
+    return [order for _, _, order in sorted(found, key=lambda one: (one[0], one[2].sizes, one[2].scattered, one[2].pieces, one[1]))]
+
+
+def transfers_of(request: Request, order: LevelOrder) -> int:
+    """Rows of an order's program, but for local copies."""
+    rows = 0
+    for part in order.parts():
+        for (_, size), messages, _ in _stages(request, order, part, order.chunks_of_a_piece):
+            rows += messages * (size - 1)
+    return rows * len(request.members)
+
+
+def _most_in_a_group(request: Request) -> int:
+    """The largest of GROUPS for which all levels have at most MOST_PAIRS pairs; the smallest where there is none."""
+    count = len(request.members)
+    for most in GROUPS:
+        sizes = [size for size in range(2, most + 1) if count % size == 0]
+        strides = {size: sum(count // size % stride == 0 for stride in range(1, count // size + 1)) for size in sizes}
+        if sum((size - 1) * strides[size] for size in sizes) * count <= MOST_PAIRS * request.effort:
+            return most
+    return GROUPS[-1]
+
+
+def _sizes(count: int, most: int, levels: int = MOST_LEVELS) -> Iterator[tuple[int, ...]]:
+    """Products of up to so many sizes of 2 to `most` in every order."""
+    if count <= most:
+        yield (count,)
+    if levels > 1:
+        for size in range(2, min(most, count // 2) + 1):
+            if count % size == 0:
+                yield from ((size, *rest) for rest in _sizes(count // size, most, levels - 1))
+
+
+def _estimate(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder) -> int:
+    """About the cycles that an order takes: latencies, the fullest resource, and half of what else is done one after another."""
+    parts, topology = order.parts(), request.topology
+    each = order.chunks_of_a_piece
+    chunks = request.collective.message_chunks(topology, order.pieces * each)
+    costs = Costs.of(topology, chunk_bytes_of(request.message_bytes, chunks, 1, request.machine), request.machine)
+    latency = serial = added = 0
+    load = np.zeros(len(topology.pair_capacity), np.int64)
+    for part in dict.fromkeys(parts):
+        times, late, work = parts.count(part), 0, 0
+        for level, messages, sums in _stages(request, order, part, times * each):
+            meeting, units = along[level], sums * costs.red
+            late += meeting.links * max(costs.hop) + costs.ends + (costs.start + costs.red if sums else 0)
+            work += max(int(meeting.most * messages * costs.ser), units)
+            added += units
+            load += meeting.load * messages
+        latency, serial = max(latency, late), max(serial, work)
+    most = max(added, int(fullest(topology, load) * costs.ser))
+    return latency + most + max(0, serial - most) // 2
+
+
+def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> Iterator[tuple[_Level, int, int]]:
+    """Of each stage of so many chunks its level, how many messages everyone sends to everyone of its group, and how many sums
+    everyone makes."""
+    held = chunks
+    for number, one in enumerate(part.order):
+        size, stride = order.sizes[one], prod(order.sizes[:one])
+        is_scattered = number < order.scattered
+        held //= size if is_scattered else 1
+        if request.collective.reduces:
+            yield (stride, size), held, held * (size - 1)
+        if request.collective.gathers and is_scattered:
+            yield (stride, size), held, 0

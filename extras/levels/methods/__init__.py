@@ -1,0 +1,1 @@
+"""Methods that go level by level; registered where they are defined."""

@@ -1,0 +1,100 @@
+"""Method `levels`: what it makes is valid and runs as booked, its levels are those of the network, and loads are counted."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.extras.levels.make.level_orders import LevelOrder, Meetings, level_orders, transfers_of
+from certree.extras.levels.make.level_programs import program_of_order
+from certree.hw.engines.runs import Options
+from certree.hw.run import run, tables_or_plan
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine.slots import fine_times
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.schedule import Schedule
+from certree.synth.method import METHODS, load_methods
+from certree.synth.methods.auto import candidates
+from certree.verify.checker import verify_schedule
+from tests.synth.execution import ask
+
+
+def made(network: str, kind: str = "all-reduce", size: int = 1 << 14, **options: str) -> Schedule:
+    found = load_methods()["levels"](ask(network, kind, size, options=options))
+    assert isinstance(found, Schedule)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "size"),
+    [
+        ("h100:2", "all-reduce", 1 << 10),
+        ("fattree:3x2", "reduce-scatter", 1 << 12),
+        ("fattree:3x4", "all-gather", 1 << 12),
+        ("hyperx:2x2@2", "all-reduce", 1 << 12),
+        ("mesh:2x3", "all-reduce", 1000),
+    ],
+)
+def test_valid_and_as_booked(network: str, kind: str, size: int) -> None:
+    found = made(network, kind, size)
+    assert verify_schedule(found).valid
+    assert found.made_for is not None
+    ran = run(tables_or_plan(found, size, found.made_for.machine), Options(mode="slotted"))
+    assert ran.data_ok
+    assert (ran.cycles, ran.contention_cycles, ran.late) == (fine_times(found).cycles, 0, 0)
+
+
+def test_faster_than_boxes_where_latency_counts() -> None:
+    request = ask("h100:2", message_bytes=1 << 12)
+    assert request.cycles(made("h100:2", size=1 << 12)) < request.cycles(METHODS["boxes"](request))
+
+
+def test_levels_of_rails() -> None:
+    """Endpoints of one box meet over 18 lanes, those of one place over rails of 2, and no route joins others."""
+    meetings = Meetings(parse_topology("h100:4"))
+    inside, rails = meetings.on((1, 8)), meetings.on((8, 4))
+    assert inside is not None
+    assert rails is not None
+    assert (inside.most, rails.most) == (Fraction(7, 18), Fraction(3, 2))
+    assert meetings.on((1, 32)) is None
+    assert meetings.along((8, 4)) is not None
+    assert meetings.along((4, 8)) is None
+    assert all(np.prod(order.sizes[:-1]) % 8 == 0 or order.sizes[0] < 8 for order in level_orders(ask("h100:4")))
+
+
+@pytest.mark.parametrize(
+    ("order", "rows"),
+    [
+        (LevelOrder((2, 3), 0, 1), 6 * (1 + 2)),
+        (LevelOrder((2, 3), 1, 1), 6 * (1 + 2 + 1)),
+        (LevelOrder((2, 3), 2, 2), 2 * 6 * (2 * 3 // 2 + 2 + 2 + 3)),
+        (LevelOrder((2, 3, 2), 2, 2, turned=True), None),
+    ],
+)
+def test_transfers_of_an_order(order: LevelOrder, rows: int | None) -> None:
+    """As many as its program has, without local copies."""
+    request = ask("full:6" if rows else "full:12", message_bytes=1 << 12)
+    counted = transfers_of(request, order)
+    assert rows in (None, counted)
+    program = program_of_order(request, order, even=False)
+    assert int((program.src != program.dst).sum()) == counted
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "why"),
+    [
+        ("ring:3", {}, "levels needs four endpoints or more; there are 3"),
+        ("switch:67", {}, "67 endpoints do not form groups of up to 64 that routes join"),
+        ("h100:2", {"factors": "4x4"}, "no levels of sizes 4x4 that routes join"),
+        ("h100:2", {"factors": "4x5"}, "no levels of sizes 4x5 that routes join"),
+    ],
+)
+def test_refusals(network: str, options: dict[str, str], why: str) -> None:
+    with pytest.raises(UnsupportedError, match=why):
+        made(network, **options)
+
+
+@pytest.mark.parametrize(("network", "is_tried"), [("h100:8", False), ("switch:65", True)])
+def test_auto_tries_it_among_many(network: str, is_tried: bool) -> None:
+    load_methods()
+    assert any(name == "levels" for _, name, _ in candidates(ask(network, message_bytes=1 << 10))) == is_tried
