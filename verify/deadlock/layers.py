@@ -15,8 +15,8 @@ def layers_of(routes: Sequence[Route]) -> list[int]:
     All routes start in layer 0. While it has a circle, the routes that cause its rarest wait move to the next layer, and so on
     (Domke, Hoefler, Nagel, DFSSSP, 2011). Every layer keeps at least one route, so there are at most as many as routes; usually
     few: once every route by itself has no circle, some wait of every circle is also that of a route that stays. Deterministic.
-    O(circles · waits) time for each layer. InputError for a route that passes a channel twice: it may wait for itself, in
-    any layer.
+    O(waits + circles · longest path) time for each layer. InputError for a route that passes a channel twice: it may wait for
+    itself, in any layer.
     """
     for number, channels in enumerate(routes):
         if len(set(channels)) < len(channels):
@@ -42,26 +42,28 @@ def _without_circles(routes: Sequence[Route], chosen: Sequence[int]) -> list[int
     graph = nx.DiGraph(list(causes))
     gone: list[int] = []
     for nodes in [nodes for nodes in nx.strongly_connected_components(graph) if len(nodes) > 1]:
-        part = graph.subgraph(nodes).copy()  # in the order of the view, and quicker to look at
-        waits = part.number_of_edges()
-        while True:
-            spend(
-                PYTHON * (len(nodes) + waits),
-                f"layers of {len(routes):,} routes, some of whose waits form circles",
-            )
-            try:
-                circle = nx.find_cycle(part)
-            except nx.NetworkXNoCycle:
-                break
-            rarest = min(circle, key=lambda wait: (len(causes[wait]), wait))
-            for route in sorted(causes[rarest]):
-                gone.append(route)
-                for wait in pairwise(routes[route]):
-                    causes[wait].discard(route)
-                    if causes[wait] or not graph.has_edge(*wait):
-                        continue
-                    graph.remove_edge(*wait)
-                    if part.has_edge(*wait):
-                        part.remove_edge(*wait)
-                        waits -= 1
+        ahead = {node: list(after) for node, after in graph.subgraph(nodes).adjacency()}
+        done: set[int] = set()  # no circle goes through what is ahead of them
+        for first in ahead:
+            path, turns = [first], {first: 0}  # by node of the path, which of those ahead comes next
+            while path:
+                node = path[-1]
+                after = ahead[node][turns[node]] if turns[node] < len(ahead[node]) else None
+                if after is None:
+                    done.add(path.pop())
+                    turns.pop(node)
+                elif after in done or not causes[node, after]:
+                    turns[node] += 1
+                elif after not in turns:
+                    path.append(after)
+                    turns[after] = 0
+                else:  # a circle: its rarest wait goes, and the path ends where it has no wait any more
+                    circle = [*pairwise(path[path.index(after) :]), (node, after)]
+                    spend(PYTHON * len(path), f"layers of {len(routes):,} routes, some of whose waits form circles")
+                    for route in sorted(causes[min(circle, key=lambda wait: (len(causes[wait]), wait))]):
+                        gone.append(route)
+                        for wait in pairwise(routes[route]):
+                            causes[wait].discard(route)
+                    cut = next((at for at, wait in enumerate(pairwise(path), 1) if not causes[wait]), len(path))
+                    path, turns = path[:cut], {one: turns[one] for one in path[:cut]}
     return sorted(set(gone))
