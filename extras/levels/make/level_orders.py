@@ -112,13 +112,13 @@ def level_orders(request: Request) -> list[LevelOrder]:
     shapes = {sizes: found for sizes in _sizes(len(request.members), most) if (found := meetings.along(sizes)) is not None}
     if not shapes:
         raise UnsupportedError(f"levels: {len(request.members)} endpoints do not form groups of up to {most} that routes join")
-    both = request.collective.reduces and request.collective.gathers
+    both = request.collective.has_one_root or (request.collective.reduces and request.collective.gathers)
     found = []
     for shape, along in shapes.items():
         for scattered in range(len(shape) + 1) if both else (len(shape),):
             for pieces in PIECES:
                 orders = [LevelOrder(shape, scattered, pieces)]
-                if len(shape) > 2 and pieces % (len(shape) - 1) == 0:
+                if len(shape) > 2 and not request.collective.has_one_root and pieces % (len(shape) - 1) == 0:
                     orders.append(LevelOrder(shape, scattered, pieces, turned=True))
                 found += [(_estimate(request, along, order), number, order) for number, order in enumerate(orders)]
     return [order for _, _, order in sorted(found, key=lambda one: (one[0], one[2].sizes, one[2].scattered, one[2].pieces, one[1]))]
@@ -160,10 +160,12 @@ def _estimate(request: Request, along: Mapping[_Level, Meeting], order: LevelOrd
     each = order.chunks_of_a_piece
     chunks = request.collective.message_chunks(topology, order.pieces * each)
     costs = Costs.of(topology, chunk_bytes_of(request.message_bytes, chunks, 1, request.machine), request.machine)
-    latency = serial = added = 0
+    serial = added = 0
+    latency = _walk(request, along, order, costs)
     load = np.zeros(len(topology.pair_capacity), np.int64)
+    first = latency
     for part in dict.fromkeys(parts):
-        times, late, work = parts.count(part), 0, 0
+        times, late, work = parts.count(part), first, 0
         for level, messages, sums in _stages(request, order, part, times * each):
             meeting, units = along[level], sums * costs.red
             late += meeting.links * max(costs.hop) + costs.ends + (costs.start + costs.red if sums else 0)
@@ -175,6 +177,16 @@ def _estimate(request: Request, along: Mapping[_Level, Meeting], order: LevelOrd
     return latency + most + max(0, serial - most) // 2
 
 
+def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, costs: Costs) -> int:
+    """Cycles in which all shares leave the one root, on their way along the levels with shares; 0 where there is no root."""
+    if not request.collective.has_one_root or not order.scattered:
+        return 0
+    size, meeting = order.sizes[0], along[1, order.sizes[0]]
+    flights = sum(along[prod(order.sizes[:level]), order.sizes[level]].links for level in range(order.scattered))
+    leaving = meeting.most * order.pieces * order.chunks_of_a_piece * costs.ser / size
+    return int(leaving) + flights * max(costs.hop) + order.scattered * costs.ends
+
+
 def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> Iterator[tuple[_Level, int, int]]:
     """Of each stage of so many chunks its level, how many messages everyone sends to everyone of its group, and how many sums
     everyone makes."""
@@ -183,7 +195,10 @@ def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> It
         size, stride = order.sizes[one], prod(order.sizes[:one])
         is_scattered = number < order.scattered
         held //= size if is_scattered else 1
-        if request.collective.reduces:
+        collective = request.collective
+        if collective.has_one_root:
+            yield (stride, size), held, held * (size - 1) if collective.reduces else 0
+        elif collective.reduces:
             yield (stride, size), held, held * (size - 1)
-        if request.collective.gathers and is_scattered:
+        if collective.gathers and is_scattered and not collective.has_one_root:
             yield (stride, size), held, 0

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from certree.extras.levels.make.level_orders import LevelOrder, level_orders, transfers_of
 from certree.extras.levels.make.probing import soonest
+from certree.extras.levels.make.spreads import spread_program
 from certree.models.common.errors import UnsupportedError
 from certree.synth.fine.levels import Levels
 from certree.synth.fine.program import Program
@@ -30,6 +31,9 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
 
 
 def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[str, Program]]:
+    if request.collective.has_one_root:
+        yield from ((f"{order}", spread_program(request, order)) for order in orders)
+        return
     for number, order in enumerate(orders):
         program = program_of_order(request, order, even=False)
         yield f"{order}, default routes", program

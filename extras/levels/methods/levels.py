@@ -6,7 +6,7 @@ form from the loads of links.
 
 from certree.extras.levels.make.level_programs import sums_in_levels
 from certree.models.common.errors import UnsupportedError
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.candidate_prices import BOOKED
 from certree.synth.fine.fine_schedule import in_fine_slots
@@ -15,16 +15,18 @@ from certree.synth.price import Price
 from certree.synth.ranks.layout import FACTORS
 
 EACH = 128  # transfers of an endpoint in an order that is likely to be fast
+KINDS = (*SYMMETRIC_KINDS, CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
 def _price(request: Request, _options: Options) -> Price:
+    """About the transfers of a program, booked many times, and a lower bound that has it go before others of much work."""
     count = len(request.members)
-    return Price(count * min(EACH, 2 * (count - 1)), BOOKED)
+    return Price(count * min(EACH, 2 * (count - 1)), BOOKED, cycles=1)
 
 
 @method(
     "levels",
-    [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
+    KINDS,
     options={"factors": FACTORS},
     published=False,
     tier=Tier.MANY,
@@ -38,7 +40,8 @@ def levels(request: Request, options: Options) -> Schedule:
     """Everyone meets its group on one level after the other, the nearest endpoints first; in fine slots.
 
     Along the first levels everyone gets a share of the sum, along the others whole sums of shares are exchanged, and shares go back
-    the way they came. The orders of levels that are booked are those with the lowest estimates of latency, load of links and work
+    the way they came. In a broadcast the root's shares go to members of its groups, and from there to all; a reduce is the same
+    backwards. The orders of levels that are booked are those with the lowest estimates of latency, load of links and work
     of reduction units. Option: factors=8x4x4: sizes of the levels, whose product is the number of endpoints; by default all are
     compared.
     """

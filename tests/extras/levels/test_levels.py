@@ -1,5 +1,6 @@
 """Method `levels`: what it makes is valid and runs as booked, its levels are those of the network, and loads are counted."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from certree.extras.levels.make.level_orders import LevelOrder, Meetings, level_orders, transfers_of
 from certree.extras.levels.make.level_programs import program_of_order
+from certree.extras.levels.make.spreads import spread_program
 from certree.hw.engines.runs import Options
 from certree.hw.run import run, tables_or_plan
 from certree.models.common.errors import UnsupportedError
@@ -18,9 +20,13 @@ from certree.synth.methods.auto import candidates
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
+ROOT = 3
+
 
 def made(network: str, kind: str = "all-reduce", size: int = 1 << 14, **options: str) -> Schedule:
-    found = load_methods()["levels"](ask(network, kind, size, options=options))
+    found = load_methods()["levels"](
+        ask(network, kind, size, root=ROOT if kind in ("broadcast", "reduce") else None, options=options)
+    )
     assert isinstance(found, Schedule)
     return found
 
@@ -33,6 +39,8 @@ def made(network: str, kind: str = "all-reduce", size: int = 1 << 14, **options:
         ("fattree:3x4", "all-gather", 1 << 12),
         ("hyperx:2x2@2", "all-reduce", 1 << 12),
         ("mesh:2x3", "all-reduce", 1000),
+        ("h100:2", "broadcast", 1 << 12),
+        ("fattree:3x2", "reduce", 1 << 12),
     ],
 )
 def test_valid_and_as_booked(network: str, kind: str, size: int) -> None:
@@ -78,6 +86,25 @@ def test_transfers_of_an_order(order: LevelOrder, rows: int | None) -> None:
     assert rows in (None, counted)
     program = program_of_order(request, order, even=False)
     assert int((program.src != program.dst).sum()) == counted
+
+
+@pytest.mark.parametrize(("sizes", "scattered", "pieces"), [((2, 3), 0, 2), ((2, 3), 1, 1), ((2, 3), 2, 1), ((3, 2, 2), 2, 2)])
+@pytest.mark.parametrize("kind", ["broadcast", "reduce"])
+def test_each_endpoint_gets_each_chunk_once(sizes: tuple[int, ...], scattered: int, pieces: int, kind: str) -> None:
+    """From one that has it: in a broadcast in an earlier stage, in a reduce it goes on in a later one."""
+    count = math.prod(sizes)
+    program = spread_program(ask(f"full:{count}", kind, root=ROOT), LevelOrder(sizes, scattered, pieces))
+    chunks = pieces * math.prod(sizes[:scattered])
+    assert program.rows == chunks * (count - 1)
+    here, there = (program.src, program.dst) if kind == "broadcast" else (program.dst, program.src)
+    step = program.reads if kind == "broadcast" else -program.reads
+    came = {(int(chunk), int(node)): int(when) for chunk, node, when in zip(program.chunk, there, step, strict=True)}
+    assert len(came) == program.rows
+    assert all((chunk, ROOT) not in came for chunk in range(chunks))
+    assert all(
+        came.get((int(chunk), int(node)), when - 1) < when
+        for chunk, node, when in zip(program.chunk, here, step.tolist(), strict=True)
+    )
 
 
 @pytest.mark.parametrize(
