@@ -109,18 +109,18 @@ def level_orders(request: Request) -> list[LevelOrder]:
     """All orders of the endpoints' levels, those first that are likely to be fast. UnsupportedError where their number has no
     divisors that leave groups small enough, or routes join no groups. O(MOST_PAIRS · hops + orders · levels)."""
     meetings, most = Meetings(request.topology), _most_in_a_group(request)
-    shapes = {sizes: found for sizes in _sizes(len(request.members), most) if (found := meetings.along(sizes)) is not None}
+    shapes = {sizes: along for sizes in _sizes(len(request.members), most) if (along := meetings.along(sizes)) is not None}
     if not shapes:
         raise UnsupportedError(f"levels: {len(request.members)} endpoints do not form groups of up to {most} that routes join")
     both = request.collective.has_one_root or (request.collective.reduces and request.collective.gathers)
     found = []
-    for shape, along in shapes.items():
+    for shape, joined in shapes.items():
         for scattered in range(len(shape) + 1) if both else (len(shape),):
             for pieces in PIECES:
                 orders = [LevelOrder(shape, scattered, pieces)]
                 if len(shape) > 2 and not request.collective.has_one_root and pieces % (len(shape) - 1) == 0:
                     orders.append(LevelOrder(shape, scattered, pieces, turned=True))
-                found += [(_estimate(request, along, order), number, order) for number, order in enumerate(orders)]
+                found += [(_estimate(request, joined, order), number, order) for number, order in enumerate(orders)]
     return [order for _, _, order in sorted(found, key=lambda one: (one[0], one[2].sizes, one[2].scattered, one[2].pieces, one[1]))]
 
 
