@@ -1,5 +1,6 @@
 """Programs of orders of levels, and of all-to-alls whose blocks take one level after the other."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from certree.extras.levels.make.level_orders import LevelOrder, level_orders, transfers_of
@@ -13,6 +14,7 @@ from certree.synth.method import Request
 
 MOST_ROWS = 1 << 17  # transfers of a program, for effort 1
 PROBED = 16  # orders that are booked once, the first ones
+ALIKE = 2  # orders of the same sizes among these
 KEPT = 3  # programs that are booked in other turns
 EVEN = 2  # orders that are booked with even routes, too: the first ones
 
@@ -27,7 +29,18 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
     orders = [one for one in orders if transfers_of(request, one) <= most]
     if not orders:
         raise UnsupportedError(f"levels makes up to {most} transfers; {name} would take more")
-    yield from soonest(request, _programs(request, orders[:PROBED]), KEPT)
+    yield from soonest(request, _programs(request, _different(orders)[:PROBED]), KEPT)
+
+
+def _different(orders: Sequence[LevelOrder]) -> list[LevelOrder]:
+    """The orders, but for those that come after ALIKE others of the same sizes."""
+    seen: Counter[tuple[int, ...]] = Counter()
+    found = []
+    for order in orders:
+        seen[order.sizes] += 1
+        if seen[order.sizes] <= ALIKE:
+            found.append(order)
+    return found
 
 
 def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[str, Program]]:
