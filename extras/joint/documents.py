@@ -26,5 +26,6 @@ DOCUMENTS |= {
         router_effect: text?
         wrong: text?
         stall: [text]
+        ends? planned_ends?: {count}
         """,
 }

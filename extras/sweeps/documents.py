@@ -23,6 +23,14 @@ PARTS |= {
         gap?: gaps
         engine?: text?
         """,
+    "compared_at_once": """
+        how: text
+        not_simulated? wrong?: text?
+        data_ok?: bool
+        closed_form_cycles? simulated_cycles? contention_cycles? late?: count
+        ends?: {count}
+        stall?: [text]
+        """,
     "swept": """
         label? key network? drawn? collective? method? machine? run? status? message?: text
         size? seed? draw?: count
@@ -50,6 +58,11 @@ PARTS |= {
         """,
 }
 DOCUMENTS |= {
+    "compare-collectives": """
+        topology machine: text
+        time_bound_cycles: count
+        cells: [compared_at_once]
+        """,
     "compare": """
         topology collective machine: text
         interrupted?: bool

@@ -15,6 +15,7 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packet_injection import BUDGET, packet_columns
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.routers.lanes import fixed_lanes
 from certree.models.routers.virtual_channels import class_vcs, layer_count
@@ -44,12 +45,11 @@ class FlitEngine(RowEngine):
             )
         super().__init__(source, options, cells)
         others, machine, is_whole = options.packets, self.source.machine, options.framing == "message"
-        lengths = packet_lengths(source, options.framing)
-        lengths = [max(lengths)] if is_whole else lengths
+        lengths = packet_lengths(source, options.framing)[-1 if is_whole else 0 :]
         self.network = RouterNetwork(
             source.topology,
             machine,
-            _classes(self.source, lengths, others, is_whole=is_whole),
+            traffic_classes(machine, layer_count(source.schedule.virtual_channel), lengths, others, is_whole=is_whole),
             issue_cycles=machine.ni_issue_cycles,
         )
         routes, layers, plan = self._plan()
@@ -145,9 +145,9 @@ class FlitEngine(RowEngine):
         return [None if number == DIRECT else int(stated[number]) for number in route.tolist()]
 
 
-def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Packets, *, is_whole: bool) -> list[TrafficClass]:
+def traffic_classes(machine: Machine, layers: int, lengths: list[int], others: Packets, *, is_whole: bool) -> list[TrafficClass]:
     """Virtual channels of the collective and of other packets; without other packets the collective has all channels."""
-    machine, router = source.machine, source.machine.router
+    router = machine.router
     cut_through = router.flow_control == "cut-through"
     unit = router.sub_message_flits if len(lengths) == 1 else WHOLE_PACKET
     longest = (
@@ -160,7 +160,7 @@ def _classes(source: Tables | SimulatedSchedule, lengths: list[int], others: Pac
                 f"{what} of {flits} flits is too long: cut-through moves a packet on when a buffer holds all of it, "
                 f"and buffers have {machine.vc_buffer_flits}"
             )
-    collective, other = class_vcs(machine, layers=layer_count(source.schedule.virtual_channel), others=bool(len(others.id)))
+    collective, other = class_vcs(machine, layers=layers, others=bool(len(others.id)))
     return [
         TrafficClass(collective, unit if cut_through else 1, router.sub_message_flits if is_whole else 0),
         TrafficClass(other, WHOLE_PACKET if cut_through else 1),

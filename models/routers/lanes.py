@@ -36,7 +36,7 @@ def fixed_lanes(schedule: Schedule, sent: Columns, period: int) -> list[tuple[In
     if (sent["route"] == DIRECT).all():
         return None
     if schedule.has_fine_slots:
-        return _reserved(schedule, sent)
+        return reserved(schedule, sent)
     return _in_turn(schedule, sent, period)
 
 
@@ -61,14 +61,14 @@ def _in_turn(schedule: Schedule, sent: Columns, period: int) -> list[tuple[Int64
     return found
 
 
-def _reserved(schedule: Schedule, sent: Columns) -> list[tuple[Int64, Int64]]:
-    """Of each link the lane that a message in fine slots can have in every iteration from its entry on."""
+def reserved(schedule: Schedule, sent: Columns, number: Int64 | None = None) -> list[tuple[Int64, Int64]]:
+    """Of each link the lane that a message in fine slots can have in each iteration from its entry on; `number`: by use."""
     columns = ("dst_buffer", "src_buffer", "route", "dst", "src", "chunk", "op", "step")
     names = [name for name in columns if name in schedule.columns]
     message_of_row = np.empty(schedule.transfers, np.int64)
     message_of_row[np.lexsort([getattr(schedule, name) for name in names])] = np.lexsort([sent[name] for name in names])
     times = fine_times(schedule)
-    uses, number = times.reservations, reserved_lanes(times)
+    uses, number = times.reservations, reserved_lanes(times) if number is None else number
     found: dict[int, list[tuple[int, int]]] = {}
     for message, pair, lane in zip(message_of_row[uses.row].tolist(), uses.pair.tolist(), number.tolist(), strict=True):
         found.setdefault(message, []).append((pair, lane))

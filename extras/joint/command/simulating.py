@@ -22,7 +22,7 @@ def simulate_joint(context: click.Context, opened: Opened) -> int:
     for name in asked:
         if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = {"machine": "params"}.get(name, name.replace("_", "-"))
-            raise InputError(f"--{option}: not with a joint schedule; allowed: --engine fast or lanes, --json")
+            raise InputError(f"--{option}: not with a joint schedule; allowed: --engine fast, lanes or flit, --json")
     joint = load_joint(opened)
     with working("simulating") as tell:
         done = run_joint(joint, "fast" if asked["engine"] == "auto" else asked["engine"], now_and_then(tell, joint.cycles))
@@ -41,6 +41,10 @@ def _words(document: dict[str, Any]) -> str:
     ]
     if document["wrong"] is not None:
         lines.append(f"  first wrong       {document['wrong']}")
+    planned = document.get("planned_ends", {})
+    for name, end in document.get("ends", {}).items():
+        if end != planned[name]:
+            lines.append(f"  {one_line(name)}: ends in cycle {end:,}, by its schedule in cycle {planned[name]:,}")
     if document["router_effect"] is not None:
         lines.append(f"  routers left out  {document['router_effect']}")
     return "\n".join([*lines, *(f"  {line}" for line in document["stall"])])

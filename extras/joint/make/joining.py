@@ -84,7 +84,38 @@ def joint(
     >>> made.cycles < made.provenance["one_after_the_other_cycles"]
     True
     """
-    wanted, tell = topology(network), progress or silent
+    tell = progress or silent
+    of, choices, launching = choices_for(network, collectives, machine, effort, seed, relay, known, tell)
+    tell("merging")
+    best = _best(of.entries, choices, effort)
+    tell("bounds")
+    times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
+    bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
+    provenance = {
+        "method": best.method,
+        "one_after_the_other_cycles": of.machine.ni_start_cycles + best.sequence,
+        "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
+    }
+    found = JointSchedule(of.topology, of.machine, best.parts, tuple(bounds), provenance, launching)
+    verdict = verify_joint(found)
+    if not verdict.valid:
+        raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
+    return found
+
+
+def choices_for(
+    network: Network,
+    collectives: str | Path | Sequence[Entry],
+    machine: str | Path | Machine | None,
+    effort: int,
+    seed: int,
+    relay: str | None,
+    known: dict[Hashable, Any] | None,
+    tell: Callable[[str], None],
+) -> tuple[Together, Mapping[str, Sequence[Choice]], Launching | None]:
+    """The collectives that are asked for on their network, and by name the schedules that each may have, the fastest first; and
+    their launches, where they are stated. Arguments and errors as `joint`."""
+    wanted = topology(network)
     if relay not in (None, *RELAYS):
         raise InputError(unknown_name("relay", str(relay), RELAYS))
     relays = RELAYS if relay is None else (relay,)
@@ -108,22 +139,7 @@ def joint(
             tell(f"a schedule for {entry.name}")
             made[key] = choices_of(wanted, on, entry, effort, seed, relays)
         choices[entry.name] = with_late(wanted, on, entry, made[key], relays)
-    tell("merging")
-    best = _best(entries, choices, effort)
-    of = Together(wanted, on, entries)
-    tell("bounds")
-    times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
-    bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
-    provenance = {
-        "method": best.method,
-        "one_after_the_other_cycles": on.ni_start_cycles + best.sequence,
-        "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
-    }
-    found = JointSchedule(wanted, on, best.parts, tuple(bounds), provenance, launching)
-    verdict = verify_joint(found)
-    if not verdict.valid:
-        raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
-    return found
+    return Together(wanted, on, entries), choices, launching
 
 
 def launching_of(network: Topology, listed: CollectiveList, where: str) -> Launching:
@@ -161,10 +177,10 @@ class _Found:
 def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], effort: int) -> _Found:
     """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
     fastest = dict.fromkeys(choices, 0)
-    best = _one_after_the_other(entries, choices, fastest)
+    best = one_after_the_other(entries, choices, fastest)
     if any(entry.late for entry in entries):
         soonest = {entry.name: _soonest(entry, choices[entry.name]) for entry in entries}
-        found = replace(_one_after_the_other(entries, choices, soonest), sequence=best.sequence)
+        found = replace(one_after_the_other(entries, choices, soonest), sequence=best.sequence)
         best = min(best, found, key=lambda one: one.key)
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
@@ -209,7 +225,7 @@ def _changed(found: _Found, choices: Mapping[str, Sequence[Choice]]) -> dict[str
     return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
 
 
-def _one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
+def one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
     """Those that may start first go first, where none waits for another; each as it is alone."""
     parts: dict[str, Part] = {}
     now = 0

@@ -2,6 +2,9 @@
 
 Rows of a node are in the order of the cycles in which they fire. Each row, message and arrival belongs to a collective, its tag;
 each collective has cells of its own in the memory of every node, and sums that take as long as its chunks.
+
+Apart, each collective has an interface of its own at every node in place of that: interface `tag * nodes + node`, with its own
+table, memory and reduction unit. The core of the engine `flit` puts interfaces that are as many nodes apart at one router.
 """
 
 import csv
@@ -38,20 +41,25 @@ def tables_of(joint: JointSchedule) -> list[Tables]:
 
 
 class JointRows(Rows):
-    """Rows of all collectives. `tag_of_row`: the number of the collective of each; `base`: by collective its first cell in a node.
+    """Rows of all collectives. `tag_of_row`: the number of the collective of each; `base`, `first_interface`: by collective its
+    first cell in a node, and its interface at the first node; `parts`: the rows of each collective; `place_of_message`: of each
+    message its number among those of all parts, one behind the other. `apart`: each collective has an interface of its own at every
+    node.
 
     O(rows log rows).
     """
 
-    def __init__(self, joint: JointSchedule, tables: Sequence[Tables]) -> None:
-        parts = [TableRows(one) for one in tables]
+    def __init__(self, joint: JointSchedule, tables: Sequence[Tables], *, apart: bool = False) -> None:
+        self.parts = parts = [TableRows(one) for one in tables]
         self.joint, self.has_local = joint, any(part.has_local for part in parts)
         cells = [int(part.scalars["cells"]) for part in parts]
-        self.base = np.cumsum([0, *cells])
-        columns = _Joined(joint, parts, self.base[:-1])
+        self.base = np.zeros(len(parts), np.int64) if apart else np.cumsum([0, *cells[:-1]])
+        columns = _Joined(joint, parts, self.base, apart=apart)
         self.sent, self.flits, self.tag_of_row = columns.sent, columns.flits, columns.tag_of_row
-        total = int(self.base[-1])
+        self.place_of_message, self.first_interface = columns.place_of_message, columns.first_interface
+        total = max(cells) if apart else sum(cells)
         self.scalars = dict(parts[0].scalars) | {
+            "nodes": columns.nodes,
             "slot_cycles": 1,
             "period": int(columns.rows["row_step"].max(initial=0)) + 1,
             **dict.fromkeys(("cells", "stride", "work_base"), total),
@@ -99,8 +107,9 @@ def tags_csv(joint: JointSchedule, tables: Sequence[Tables]) -> bytes:
 class _Joined:
     """The columns of the rows, messages and arrivals of all collectives, ordered by node."""
 
-    def __init__(self, joint: JointSchedule, parts: Sequence[TableRows], base: Int64) -> None:
-        nodes = len(joint.topology.kind)
+    def __init__(self, joint: JointSchedule, parts: Sequence[TableRows], base: Int64, *, apart: bool) -> None:
+        self.first_interface = of_part = np.arange(len(parts)) * (len(joint.topology.kind) if apart else 0)
+        self.nodes = nodes = int(of_part[-1]) + len(joint.topology.kind)
         self.parts, counts = parts, [len(part.rows["row_op"]) for part in parts]
         first_row = np.cumsum([0, *counts])
         stack = _Stack(parts)
@@ -111,10 +120,10 @@ class _Joined:
                 for part, of in zip(parts, joint.parts, strict=True)
             ]
         )
-        node = np.concatenate([_nodes(part.rows["row_begin"]) for part in parts])
+        node = np.concatenate([_nodes(part.rows["row_begin"]) + at for part, at in zip(parts, of_part, strict=True)])
         order = np.lexsort((np.arange(len(node)), tag, step, node))
         self.tag_of_row = tag[order]
-        arrival, arrival_of, arrival_begin = _by_node(parts, nodes)
+        arrival, arrival_of, arrival_begin = _by_node(parts, nodes, of_part)
         rows = {
             "row_begin": np.searchsorted(node[order], np.arange(nodes + 1)),
             "row_op": stack.column("row_op")[order],
@@ -143,6 +152,7 @@ class _Joined:
         self.rows = rows
         self.flits = np.concatenate([part.flits for part in parts])[message]
         self.sent = _sent(parts, message)
+        self.place_of_message = message
 
 
 class _Stack:
@@ -176,9 +186,9 @@ def _nodes(begin: NDArray[np.uint32]) -> Int64:
     return entry
 
 
-def _by_node(parts: Sequence[TableRows], nodes: int) -> tuple[Int64, Int64, Int64]:
+def _by_node(parts: Sequence[TableRows], nodes: int, of_part: Int64) -> tuple[Int64, Int64, Int64]:
     """Arrivals of all programs by node: of each its place, at each place which it is, and where nodes begin."""
-    node = np.concatenate([_nodes(part.rows["arrival_begin"]) for part in parts])
+    node = np.concatenate([_nodes(part.rows["arrival_begin"]) + at for part, at in zip(parts, of_part, strict=True)])
     order = np.argsort(node, kind="stable")
     place = np.empty(len(node), np.int64)
     place[order] = np.arange(len(node))

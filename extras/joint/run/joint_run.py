@@ -1,31 +1,34 @@
 """Runs of joint schedules: all collectives at once, with real data, cycle by cycle."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.joint.run.joint_data import Cells, first_data, wrong_data
+from certree.extras.joint.run.joint_routers import RouterProgram
 from certree.extras.joint.run.joint_rows import JointProgram, JointRows, tables_of
 from certree.hw import _core
 from certree.hw.core_calls import run_to_end
-from certree.hw.engines.core_program import first_cells, first_wrong
 from certree.hw.engines.router_transparency import meeting_effect, router_effect
+from certree.hw.routers.packet_injection import BUDGET
 from certree.models.common.errors import UnsupportedError
 from certree.models.tables.tables import Tables
 
-ENGINES = ("fast", "lanes")
+ENGINES = ("fast", "lanes", "flit")
 _BUDGET = 1 << 22
 _REPORTED = 8
+_USABLE = -2  # of a record of a trace: when its message counted
 
 
 @dataclass(frozen=True)
 class JointRun:
     """What a run did. `cycles`: from the common start until all has landed, `closed_form_cycles` as the schedule says. `late`: rows
-    that had to wait; `contention_cycles`: cycles for which messages waited for a lane. `wrong`: the first wrong result in words.
+    that had to wait; `contention_cycles`: cycles for which messages waited for a lane. `ends`: by collective when all of its data
+    had landed, of runs through routers. `wrong`: the first wrong result in words.
     `router_effect`: what the routers of the machine, which are left out, may add; None where they add nothing."""
 
     engine: str
@@ -37,6 +40,7 @@ class JointRun:
     wrong: str | None
     stall: tuple[str, ...]
     router_effect: str | None
+    ends: Mapping[str, int] | None = None
 
     @property
     def data_ok(self) -> bool:
@@ -50,18 +54,44 @@ class JointRun:
 
 
 def run_joint(joint: JointSchedule, engine: str = "fast", progress: Callable[[int], None] | None = None) -> JointRun:
-    """Run the tables of all collectives at once, on lanes without routers; UnsupportedError for other engines than `fast` and
-    `lanes`, and where a collective has no tables. O(hops of all messages · log)."""
+    """Run the tables of all collectives at once: with engine `fast` or `lanes` on lanes without routers, with `flit` through
+    routers. UnsupportedError for other engines, and where a collective has no tables. O(hops of all messages · log), and where
+    flits are moved one by one O(flits · hops)."""
     if engine not in ENGINES:
         raise UnsupportedError(f"engine {engine}: not for joint schedules; those that run them: {', '.join(ENGINES)}")
     tables = tables_of(joint)
     rows = JointRows(joint, tables)
+    if engine == "flit":
+        return run_through_routers(joint, rows, tables, progress)
+    cells = first_data(rows, tables)
     program = JointProgram(joint, rows, tables)
     if engine == "lanes":
         program.check_stages()
-    cells = _first_cells(tables)
     core = _core.Run(program.scalars, program.columns, engine, "slotted", cells, False, None)
     run_to_end(core, _BUDGET, progress)
+    counted = core.statistics()
+    effect = _router_effect(tables, counted["contention_cycles"], counted["late"])
+    return _result(joint, rows, tables, engine, core, cells, effect)
+
+
+def run_through_routers(
+    joint: JointSchedule, rows: JointRows, tables: Sequence[Tables], progress: Callable[[int], None] | None
+) -> JointRun:
+    """Run rows of all collectives through routers, flit by flit; `joint` may be one in which messages meet."""
+    cells = first_data(rows, tables)
+    core = RouterProgram(joint, rows, tables, cells, traced=True).core
+    run_to_end(core, BUDGET, progress)
+    ends = np.array([joint.machine.ni_start_cycles + part.begin for part in joint.parts], np.int64)
+    trace = core.trace()
+    usable = np.array([record[_USABLE] for record in trace], np.int64)
+    np.maximum.at(ends, rows.tag_of_row[[record[0] for record in trace]], usable)
+    by_name = dict(zip([part.name for part in joint.parts], ends.tolist(), strict=True))
+    return replace(_result(joint, rows, tables, "flit", core, cells, None), ends=by_name)
+
+
+def _result(
+    joint: JointSchedule, rows: JointRows, tables: Sequence[Tables], engine: str, core: Any, cells: Cells, effect: str | None
+) -> JointRun:
     counted = core.statistics()
     stall = _stall(rows, core.waiting()) if core.is_deadlocked else ()
     return JointRun(
@@ -71,9 +101,9 @@ def run_joint(joint: JointSchedule, engine: str = "fast", progress: Callable[[in
         counted["contention_cycles"],
         counted["late"],
         counted["messages"],
-        _first_wrong(joint, tables, rows.base, cells),
+        wrong_data(rows, tables, cells),
         stall,
-        _router_effect(tables, counted["contention_cycles"], counted["late"]),
+        effect,
     )
 
 
@@ -88,27 +118,8 @@ def joint_run_document(joint: JointSchedule, done: JointRun) -> dict[str, Any]:
         "stall": list(done.stall),
         **{name: getattr(done, name) for name in ("cycles", "closed_form_cycles", "contention_cycles", "late", "messages")},
         **{name: getattr(done, name) for name in ("router_effect", "wrong")},
+        **({} if done.ends is None else {"ends": dict(done.ends), "planned_ends": joint.ends}),
     }
-
-
-def _factor(number: int) -> np.uint64:
-    """By which the data of a collective are multiplied: odd, so that it can be undone, and another one for each collective."""
-    return np.uint64(2 * number + 3)
-
-
-def _first_cells(tables: Sequence[Tables]) -> NDArray[np.uint64]:
-    """The initial data of every node: for each collective its own, times its factor, so that data of another one are wrong."""
-    return np.ascontiguousarray(np.concatenate([first_cells(one) * _factor(number) for number, one in enumerate(tables)], axis=1))
-
-
-def _first_wrong(joint: JointSchedule, tables: Sequence[Tables], base: NDArray[np.int64], cells: NDArray[np.uint64]) -> str | None:
-    """The first wrong result in words. Sums and copies keep the factor; it is taken out modulo 2^64."""
-    for number, (part, one) in enumerate(zip(joint.parts, tables, strict=True)):
-        undone = np.uint64(pow(int(_factor(number)), -1, 1 << 64))
-        wrong = first_wrong(one, np.ascontiguousarray(cells[:, base[number] : base[number + 1]]) * undone)
-        if wrong is not None:
-            return f"{part.name}: rank {wrong[0]} has a wrong value for chunk {wrong[1]}"
-    return None
 
 
 def _router_effect(tables: Sequence[Tables], contention: int, late: int) -> str | None:
@@ -120,9 +131,10 @@ def _router_effect(tables: Sequence[Tables], contention: int, late: int) -> str 
 
 
 def _stall(rows: JointRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:
-    lines = []
+    """What nodes wait for in a run in which nothing can move any more: the first few."""
+    lines, nodes = [], len(rows.joint.topology.kind)
     for node, row, _, arrival in waiting[:_REPORTED]:
         place = f"in {rows.describe_row(row)}" if row >= 0 else "at its end"
-        lines.append(f"node {node} {place} waits for {rows.describe_arrival(arrival) if arrival >= 0 else 'its step'}")
+        lines.append(f"node {node % nodes} {place} waits for {rows.describe_arrival(arrival) if arrival >= 0 else 'its step'}")
     more = len(waiting) - _REPORTED
     return (*lines, f"and {more} more nodes wait") if more > 0 else tuple(lines)

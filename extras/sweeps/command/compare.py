@@ -29,6 +29,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
+from certree.extras.sweeps.command.compare_collectives import compare_workload
 from certree.extras.sweeps.run.comparing.comparison import SIZES, compare
 from certree.extras.sweeps.run.comparing.several_networks import require_all_comparable
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
@@ -61,6 +62,8 @@ def _on_networks(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("topologies", metavar="TOPOLOGY...", nargs=-1, required=True, type=TOPOLOGY)
 @_on_networks
 @click.option("--size", "sizes", type=comma_list(parse_size), help=f"Sizes; by default {','.join(SIZES)}, or that of a demand.")
+@click.option("--workload", type=click.Path(path_type=Path),
+              help="TOML file of several collectives: a joint schedule, against others.")  # fmt: skip
 @click.option("--methods", type=METHOD_LIST, help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @click.option("--baseline", multiple=True,
               help="For the first rows of each size: a schedule, tables, a program, graphs or a log of NCCL, or nccl-ring,"
@@ -80,6 +83,7 @@ def compare_command(
     output: Path | None,
     force: bool,
     as_json: bool,
+    workload: Path | None,
     **options: Any,
 ) -> int:
     """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes, on one network or several.
@@ -87,8 +91,11 @@ def compare_command(
     Published algorithms run with as many channels as fill wide links, where that is faster, unless --methods states their channels.
     `time / bound` is the closed form divided by the time bound, the cycles that every run takes. In an all-gather or reduce-scatter
     `time / bound` and `gap` are for bounds of the shares that the method chose, and a column more has the bound for any shares.
-    Ctrl-C prints what there is.
+    Ctrl-C prints what there is. --workload compares several collectives at once: by a joint schedule, one after the other, and by
+    independent schedules that start together and meet in routers.
     """
+    if workload is not None:
+        return compare_workload(click.get_current_context(), [topology for topology, _ in asked], workload)
     check_output(output, force=force, suffixes=PICTURES, what="a picture")
     if len(asked) > 1:
         require_all_comparable(asked, **options)  # before the first one takes its time

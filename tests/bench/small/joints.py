@@ -2,22 +2,27 @@
 
     python -m tests.bench.small.joints [NETWORK ...] [--drawn 100]
 
-A line for each network: how many workloads were drawn, how many joint schedules are valid, run to the cycle of their closed form
-and are slower than one after the other, the least, the mean and the largest share of the time of one after the other, the largest
-time over the joint bound, and CPU seconds. Networks, members, sizes, starts and waits are drawn from fixed seeds.
+A line for each network: how many workloads were drawn; how many joint schedules are valid, run to the cycle of their closed form
+without routers and through them, and are slower than one after the other; how many end later than independent schedules, which meet
+in routers; the least, the mean and the largest share of the time of one after the other, the mean and the largest share of that of
+independent schedules, the largest time over the joint bound, and CPU seconds. Networks, members, sizes, starts and waits are drawn
+from fixed seeds.
 """
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.make.alone import alone
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.run.independent_run import run_independent
 from certree.extras.joint.run.joint_run import run_joint
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
@@ -33,11 +38,16 @@ MOST_COLLECTIVES, SIZES = 5, [1 << power for power in range(10, 17)]
 
 @dataclass(frozen=True)
 class Line:
-    """What came of a workload. `share`: of the time of one after the other; `over`: the time over the joint bound."""
+    """What came of a workload. `exact`, `routed`: to the cycle of the closed form, without routers and through them. `share`: of
+    the time of one after the other; `beside`: of that of independent schedules, whose data are `right`; `over`: the time over the
+    joint bound."""
 
     valid: bool
     exact: bool
+    routed: bool
+    right: bool
     share: Fraction
+    beside: Fraction
     over: Fraction
 
 
@@ -62,15 +72,18 @@ def measured(network: str, count: int, seed: int) -> Iterator[Line]:
     found = 0
     while found < count:
         entries = drawn(network, draws)
+        known: dict[Hashable, Any] = {}
         try:
-            made = joint(network, entries)
+            made = joint(network, entries, known=known)
         except UnsupportedError as refused:
             print(f"  {network}: refused: {refused}", flush=True)
             continue
-        verdict, ran = verify_joint(made), run_joint(made)
+        verdict, ran, routed = verify_joint(made), run_joint(made), run_joint(made, "flit")
+        apart = run_independent(alone(network, entries, known=known)[1])
         assert verdict.least is not None
         after_each_other = made.provenance["one_after_the_other_cycles"]
-        yield Line(verdict.valid, ran.holds, Fraction(made.cycles, after_each_other), Fraction(made.cycles, verdict.least.cycles))
+        shares = (Fraction(made.cycles, cycles) for cycles in (after_each_other, apart.cycles, verdict.least.cycles))
+        yield Line(verdict.valid, ran.holds, routed.holds, apart.data_ok, *shares)
         found += 1
 
 
@@ -80,8 +93,9 @@ def main() -> None:
     parser.add_argument("networks", nargs="*", default=[*NETWORKS])
     parser.add_argument("--drawn", type=int, default=100)
     asked = parser.parse_args()
-    print("| network | drawn | valid | to the cycle | slower | least | mean | largest | over bound | CPU s |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    names = "network", "drawn", "valid", "to the cycle", "in routers", "slower", "independent earlier", "wrong data there"
+    print(f"| {' | '.join((*names, 'least', 'mean', 'largest', 'mean beside', 'largest beside', 'over bound', 'CPU s'))} |")
+    print("|---" * 15 + "|", flush=True)
     every: list[Line] = []
     for place, network in enumerate(asked.networks):
         begin = time.process_time()
@@ -95,11 +109,16 @@ def main() -> None:
 def _tell(name: str, lines: list[Line], seconds: float) -> None:
     if not lines:
         return
-    shares = [line.share for line in lines]
-    counts = len(lines), sum(line.valid for line in lines), sum(line.exact for line in lines), sum(share > 1 for share in shares)
-    numbers = min(shares), sum(shares) / len(shares), max(shares), max(line.over for line in lines)
-    cells = [*map(str, counts), *(f"{float(one):.2f}" for one in numbers), f"{seconds:.0f}"]
+    shares, beside = [line.share for line in lines], [line.beside for line in lines]
+    counts = [sum(getattr(line, name) for line in lines) for name in ("valid", "exact", "routed")]
+    counts += [sum(share > 1 for share in shares), sum(one > 1 for one in beside), sum(not line.right for line in lines)]
+    numbers = min(shares), _mean(shares), max(shares), _mean(beside), max(beside), max(line.over for line in lines)
+    cells = [str(len(lines)), *map(str, counts), *(f"{float(one):.2f}" for one in numbers), f"{seconds:.0f}"]
     print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
+
+
+def _mean(values: list[Fraction]) -> Fraction:
+    return sum(values, Fraction()) / len(values)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   for (const std::uint32_t route : plan.routes.values) require(route < routes, "routes");
   require(plan.message_flits.size() == messages && std::ranges::find(plan.message_flits, 0U) == plan.message_flits.end(),
           "message_flits");
-  require(layout.routers == program.nodes && layout.unit_flits.size() == 2, "layout");
+  require(program.nodes % layout.routers == 0 && layout.unit_flits.size() == 2, "layout");
   return plan;
 }
 
@@ -41,7 +41,7 @@ RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan
       plan_(plan),
       ledger_(ledger),
       network_(network),
-      injectors_(program.nodes),
+      injectors_(network.layout().routers),
       is_paced_(mode == RunMode::kPaced) {
   const NetworkLayout& layout = network.layout();
   for (std::size_t channel = 0; channel < layout.channel_source.size(); ++channel) {
@@ -62,7 +62,7 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   }
   Packet packet;
   packet.injector = plan_.route_injector[best];
-  packet.destination = ledger_.messages[id].destination.value;
+  packet.destination = ledger_.messages[id].destination.value % network_.layout().routers;
   packet.route = network_.layout().routes.begin[best];
   packet.traffic_class = kCollectiveClass;
   packet.owner = id.value;
@@ -96,7 +96,7 @@ std::optional<NodeId> RouterTransport::take_settled(Cycle now) {
 }
 
 bool RouterTransport::is_settled(NodeId node) const {
-  for (const std::uint32_t injector : injectors_[node.value]) {
+  for (const std::uint32_t injector : injectors_[node.value % injectors_.size()]) {
     if (network_.injector(injector).cycles_left(kCollectiveClass, network_.now()) > program_.ni_buffer_flits) return false;
   }
   return true;
@@ -140,7 +140,9 @@ bool FlitEngine::run(std::uint64_t budget) {
       network_.inject(network_.add(others_[released_]));
     }
     receive_packets(now);
-    while (const auto node = transport_.take_settled(now)) wake(*node, now);
+    while (const auto router = transport_.take_settled(now)) {
+      for (std::uint32_t node = router->value; node < program_.nodes; node += network_.layout().routers) wake({node}, now);
+    }
     if (earliest_wake_ <= now) evaluate_interfaces(now);
     network_.finish_cycle();
     note_senders(now);
@@ -167,7 +169,7 @@ void FlitEngine::receive_packets(Cycle now) {
       longest_other_latency_ = std::max(longest_other_latency_, latency);
       network_.remove(id);
     } else if (transport_.receive(id)) {
-      NetworkInterface& interface = interfaces_[packet.destination];
+      NetworkInterface& interface = interfaces_[ledger_.messages[{packet.owner}].destination.value];
       interface.receive({packet.owner}, now);
       earliest_wake_ = std::min(earliest_wake_, interface.next_wake());
     }

@@ -35,7 +35,7 @@ class RouterTransport : public Transport {
   // the flit's end. Only in paced runs.
   void note_settling(std::uint32_t injector, Cycle now);
   Cycle next_settled() const { return settling_.empty() ? kNever : settling_.top().first; }
-  // The node of a port whose flits fit its buffer by now; none when there is no other.
+  // The router of a port whose flits fit its buffer by now; none when there is no other.
   std::optional<NodeId> take_settled(Cycle now);
   const std::vector<std::uint32_t>& message_indices() const { return indices_; }
 
@@ -53,7 +53,9 @@ class RouterTransport : public Transport {
 };
 
 // A cycle: what was in flight arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
-// chunk; other traffic that is still in flight then is left there. Time and memory as FlitNetwork and O(rows + messages in flight).
+// chunk; other traffic that is still in flight then is left there. A program may have several times as many nodes as there are
+// routers: those that are so many apart are interfaces at one router, and share its ports. Time and memory as FlitNetwork and
+// O(rows + messages in flight).
 class FlitEngine {
  public:
   // `cells`: see Memory. `others`: packets of class kOtherClass; `endpoints`: of the nodes, or null. Throws std::invalid_argument

@@ -11,5 +11,7 @@ def test_drawn(network: str) -> None:
     for line in measured(network, 2, seed=7):
         assert line.valid
         assert line.exact
+        assert line.routed
+        assert line.right
         assert line.share <= 1
         assert line.over >= 1

@@ -10,10 +10,10 @@ from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_file import joint_document, joint_from_document
 from certree.extras.joint.run.joint_run import run_joint
-from tests.extras.joint.small_joint import small
+from tests.extras.joint.small_joint import entries, small
 
 
-@pytest.mark.parametrize("engine", ["fast", "lanes"])
+@pytest.mark.parametrize("engine", ["fast", "lanes", "flit"])
 def test_to_the_cycle(engine: str) -> None:
     done = run_joint(small(), engine)
     assert done.holds, done
@@ -22,8 +22,21 @@ def test_to_the_cycle(engine: str) -> None:
 
 
 def test_other_engines_are_refused() -> None:
-    with pytest.raises(ct.UnsupportedError, match="engine flit: not for joint schedules; those that run them: fast, lanes"):
-        run_joint(small(), "flit")
+    with pytest.raises(ct.UnsupportedError, match="engine flow: not for joint schedules; those that run them: fast, lanes, flit"):
+        run_joint(small(), "flow")
+
+
+def test_routers_that_share_an_interface() -> None:
+    """Where an interface has one port for all links, the fast engine says so before, and the flit engine is later."""
+    made = joint("ring:4", entries(), machine="booksim2")
+    quick, done = run_joint(made), run_joint(made, "flit")
+    assert quick.holds
+    assert quick.router_effect == "messages over several links share an interface"
+    assert done.data_ok
+    assert done.cycles > made.cycles
+    assert done.late > 0
+    assert done.ends is not None
+    assert all(end >= made.ends[name] for name, end in done.ends.items())
 
 
 def _moved(document: Any, name: str, begin: int) -> Any:

@@ -1,0 +1,42 @@
+"""Collectives that know nothing of each other, each by a schedule that is fastest when it is alone, for comparisons with joint
+schedules."""
+
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+from certree.api.parsing import Network
+from certree.api.settings import silent
+from certree.extras.joint.make.choices import Choice, begin_of
+from certree.extras.joint.make.joining import choices_for, one_after_the_other
+from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.model.joint_schedule import JointSchedule, Part
+from certree.models.machine.machine import Machine
+
+
+def alone(
+    network: Network,
+    collectives: str | Path | Sequence[Entry],
+    *,
+    machine: str | Path | Machine | None = None,
+    effort: int = 1,
+    seed: int = 0,
+    known: dict[Hashable, Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[JointSchedule, JointSchedule]:
+    """The collectives one after the other, and independent of each other: each as soon as it may start, though messages of several
+    then meet; those that wait for others begin where `run_independent` sets them. Arguments and errors as `joint`."""
+    of, choices, _ = choices_for(network, collectives, machine, effort, seed, None, known, progress or silent)
+    in_turn = one_after_the_other(of.entries, choices, dict.fromkeys(choices, 0))
+    parts = tuple(_soonest(entry, choices[entry.name]) for entry in of.entries)
+    return (
+        JointSchedule(of.topology, of.machine, in_turn.parts, provenance={"method": in_turn.method}),
+        JointSchedule(of.topology, of.machine, parts, provenance={"method": "independent"}),
+    )
+
+
+def _soonest(entry: Entry, choices: Sequence[Choice]) -> Part:
+    """The schedule of a collective that ends first when it is alone."""
+    begins = [begin_of(entry, choice, entry.start) for choice in choices]
+    number = min(range(len(choices)), key=lambda one: begins[one] + choices[one].cycles)
+    return Part(entry, begins[number], choices[number].jobs.schedule)

@@ -1,0 +1,77 @@
+"""What `certree compare --workload` does with several collectives at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from certree.api.reports.text import one_line
+from certree.cli.words.progress_bar import working
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
+from certree.extras.sweeps.run.comparing.collectives_at_once import ComparedCollectives, compare_collectives
+from certree.models.common.errors import InputError
+from certree.models.network.topology import Topology
+
+_TAKEN = ("topologies", "workload", "machine", "effort", "seed", "as_json")
+_SHOWN = 20  # collectives in words
+
+
+def compare_workload(context: click.Context, topologies: Sequence[Topology], workload: Path) -> int:
+    """Compare a joint schedule of the collectives in a file with others, and show it. InputError for options that do not go with
+    it. Returns 1 where a run has wrong data or does not end."""
+    asked: dict[str, Any] = context.params
+    for option in context.command.params:
+        name = str(option.name)
+        if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{option.opts[0]}: not with --workload; allowed: --params, --effort, --seed, --json")
+    if len(topologies) > 1:
+        raise InputError(f"{len(topologies)} networks with --workload; allowed: 1")
+    with working("comparing") as tell:
+        found = compare_collectives(
+            topologies[0], workload, machine=asked["machine"], effort=asked["effort"], seed=asked["seed"], progress=tell
+        )
+    if asked["as_json"]:
+        emit(_document(found), "compare-collectives")
+    else:
+        _say(found)
+    return 0 if all(cell.get("data_ok", True) for cell in found.cells) else 1
+
+
+def _document(found: ComparedCollectives) -> dict[str, Any]:
+    names = {"topology": found.topology.name, "machine": found.machine.name}
+    return {**names, "time_bound_cycles": found.least, "cells": list(found.cells)}
+
+
+def _say(found: ComparedCollectives) -> None:
+    say(f"{found.title()}, machine {found.machine.name}: every schedule takes {found.least:,} cycles or more")
+    header, rows = ["", ">closed form", ">simulated", ">over bound", ">contention", ">late rows", "data"], []
+    for cell in found.cells:
+        cycles = cell.get("simulated_cycles")
+        over = f"{cycles / found.least:.4f}" if cycles and found.least else "-"
+        counts = [_count(cell.get(name)) for name in ("contention_cycles", "late")]
+        rows.append([cell["how"], _count(cell.get("closed_form_cycles")), _count(cycles), over, *counts, _data(cell)])
+    say_table(header, rows)
+    ends = [(cell["how"], cell["ends"]) for cell in found.cells if "ends" in cell]
+    names = list(ends[0][1]) if ends else []
+    if names:
+        body = [[one_line(name), *(_count(by_name[name]) for _, by_name in ends)] for name in names[:_SHOWN]]
+        say_table(["ends in cycle", *(f">{how}" for how, _ in ends)], body)
+    if len(names) > _SHOWN:
+        say(f"and {len(names) - _SHOWN} more")
+    for cell in found.cells:
+        for text in (cell.get("not_simulated"), cell.get("wrong"), *cell.get("stall", ())):
+            if text is not None:
+                note(f"{cell['how']}: {text}")
+
+
+def _data(cell: dict[str, Any]) -> str:
+    if "data_ok" not in cell:
+        return "not simulated"
+    return "right" if cell["data_ok"] else "does not end" if cell["stall"] else "wrong"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

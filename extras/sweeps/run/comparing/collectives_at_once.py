@@ -1,0 +1,95 @@
+"""Comparison of a joint schedule with its collectives one after the other, and with schedules that know nothing of each other."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from certree.api.parsing import Network
+from certree.api.reports.text import counted
+from certree.api.settings import silent
+from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.make.alone import alone
+from certree.extras.joint.make.joining import joint
+from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.joint.run.independent_run import run_independent
+from certree.extras.joint.run.joint_run import JointRun, run_joint
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+
+JOINT, IN_TURN, INDEPENDENT = "joint schedule", "one after the other", "independent"
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedCollectives(Shown):
+    """Several collectives at once, in three ways: a JSON object for each, as `certree compare --workload --json` has them.
+    `least`: cycles that every schedule of these collectives takes."""
+
+    topology: Topology
+    machine: Machine
+    collectives: int
+    least: int
+    cells: tuple[dict[str, Any], ...]
+
+    def title(self) -> str:
+        """How many collectives on which network."""
+        return f"{counted(self.collectives, 'collectives')} at once on {self.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Simulated cycles of each, or why there are none."""
+        return {cell["how"]: cell.get("simulated_cycles", cell.get("not_simulated")) for cell in self.cells}
+
+
+def compare_collectives(
+    network: Network,
+    collectives: str | Path | Sequence[Entry],
+    *,
+    machine: str | Path | Machine | None = None,
+    effort: int = 1,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> ComparedCollectives:
+    """Simulated cycles of several collectives at once, by a joint schedule, one after the other, and independent of each other.
+
+    Arguments as in `joint`. Independent ones use the schedule that is fastest when each is alone, start as soon as they may, and
+    meet in routers. All run flit by flit through the routers of the machine, with real data. Errors as in `joint`; a run that the
+    router model does not cover has `not_simulated` in its cell.
+
+    >>> import certree.api as ct
+    >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
+    >>> ct.compare_collectives("ring:3", pair).facts()
+    {'joint schedule': 223, 'one after the other': 446, 'independent': 223}
+    """
+    tell, known = progress or silent, dict[Hashable, Any]()
+    made = joint(network, collectives, machine=machine, effort=effort, seed=seed, known=known, progress=tell)
+    in_turn, independent = alone(network, collectives, machine=machine, effort=effort, seed=seed, known=known, progress=tell)
+    least = verify_joint(made).least
+    assert least is not None
+    cells = []
+    for how, joined, run in (
+        (JOINT, made, lambda: run_joint(made, "flit")),
+        (IN_TURN, in_turn, lambda: run_joint(in_turn, "flit")),
+        (INDEPENDENT, independent, lambda: run_independent(independent)),
+    ):
+        tell(f"simulating: {how}")
+        cells.append({"how": how, **_planned(how, joined), **_simulated(run)})
+    return ComparedCollectives(made.topology, made.machine, len(made.parts), least.cycles, tuple(cells))
+
+
+def _planned(how: str, joined: JointSchedule) -> dict[str, Any]:
+    """What a schedule says of itself; nothing where messages meet."""
+    return {} if how == INDEPENDENT else {"closed_form_cycles": joined.cycles}
+
+
+def _simulated(run: Callable[[], JointRun]) -> dict[str, Any]:
+    """What a run says, or why there is none."""
+    try:
+        done = run()
+    except UnsupportedError as error:
+        return {"not_simulated": str(error)}
+    counts = {name: getattr(done, name) for name in ("contention_cycles", "late", "data_ok", "wrong")}
+    ended = {} if done.stall else {"simulated_cycles": done.cycles, "ends": dict(done.ends or {})}
+    return {**ended, **counts, "stall": list(done.stall)}
