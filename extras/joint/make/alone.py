@@ -7,7 +7,7 @@ from typing import Any
 
 from certree.api.parsing import Network
 from certree.api.settings import silent
-from certree.extras.joint.make.choices import Choice, begin_of
+from certree.extras.joint.make.choices import Choice, at_any_timing, begin_of
 from certree.extras.joint.make.joining import choices_for, one_after_the_other
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
@@ -21,17 +21,27 @@ def alone(
     machine: str | Path | Machine | None = None,
     effort: int = 1,
     seed: int = 0,
+    any_timing: bool = False,
     known: dict[Hashable, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[JointSchedule, JointSchedule]:
     """The collectives one after the other, and independent of each other: each as soon as it may start, though messages of several
-    then meet; those that wait for others begin where `run_independent` sets them. Arguments and errors as `joint`."""
-    of, choices, _ = choices_for(network, collectives, machine, effort, seed, None, known, progress or silent)
+    then meet; those that wait for others begin where `run_independent` sets them. `any_timing`: independent ones have a schedule
+    that is right whatever is late, where there is one. Other arguments and errors as `joint`."""
+    tell = progress or silent
+    of, choices, _ = choices_for(network, collectives, machine, effort, seed, None, known, tell)
     in_turn = one_after_the_other(of.entries, choices, dict.fromkeys(choices, 0))
-    parts = tuple(_soonest(entry, choices[entry.name]) for entry in of.entries)
+    free: dict[Hashable, Sequence[Choice]] = {}
+    parts = []
+    for entry in of.entries:
+        key = entry.collective, entry.size, entry.late
+        if key not in free and any_timing:
+            tell(f"a schedule for {entry.name} that is right at any timing")
+            free[key] = at_any_timing(of.topology, of.machine, entry, choices[entry.name], effort, seed)
+        parts.append(_soonest(entry, free.get(key, choices[entry.name])))
     return (
         JointSchedule(of.topology, of.machine, in_turn.parts, provenance={"method": in_turn.method}),
-        JointSchedule(of.topology, of.machine, parts, provenance={"method": "independent"}),
+        JointSchedule(of.topology, of.machine, tuple(parts), provenance={"method": "independent"}),
     )
 
 

@@ -1,6 +1,7 @@
 """The schedules that a joint schedule may be made of: each collective by the methods for one, with relays and without."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from certree.models.network.topology import Topology
 from certree.models.relays import relayed
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.verify.order.races import race_of
 
 Int64 = NDArray[np.int64]
 RELAYS = ("all", "members")
@@ -56,6 +58,22 @@ def choices_of(network: Topology, machine: Machine, entry: Entry, effort: int, s
     if not found:
         raise UnsupportedError(f"{entry.name}: {error}")
     return sorted(found, key=lambda choice: choice.cycles)
+
+
+def at_any_timing(
+    network: Topology, machine: Machine, entry: Entry, choices: Sequence[Choice], effort: int, seed: int
+) -> Sequence[Choice]:
+    """The schedules of a collective that are right whenever messages arrive, of these or, where none is, of those for paced runs;
+    all of these where there is none at all. Late rows of others may read what should have come later."""
+    kept = [choice for choice in choices if race_of(choice.jobs.schedule) is None]
+    for relay in () if kept else RELAYS if can_do_without_others(network, entry) else RELAYS[:1]:
+        with suppress(UnsupportedError):
+            made = synthesize(
+                network, entry.collective, size=entry.size, machine=machine, run="paced", relay=relay, effort=effort, seed=seed
+            )
+            jobs = Jobs.of(_on(network, made, entry, machine))
+            kept += [Choice(relay, jobs)] if race_of(jobs.schedule) is None else []
+    return kept or choices
 
 
 def with_late(

@@ -16,6 +16,7 @@ from certree.verify.bounds.witness import Bound, WitnessError
 Int64 = NDArray[np.int64]
 _LEVELS = (Fraction(1), Fraction(99, 100), Fraction(19, 20), Fraction(9, 10), Fraction(4, 5), Fraction(1, 2))
 _POWERS = (1, 4, 16)
+_BUSY, _NEAR = 2, 2  # nodes, and links away from them, whose cuts are tried
 _BITS = 8  # of lengths by fill
 
 
@@ -46,7 +47,7 @@ def joint_bounds(of: Together, schedules: Sequence[Schedule], times: Mapping[str
 
 def _best(of: Together, names: Sequence[str], load: Int64 | int) -> Bound | None:
     best, value = None, 0
-    for length in _lengths(of, np.asarray(load)):
+    for length in _lengths(of, names, np.asarray(load)):
         try:
             reached = of.value(names, length)
         except WitnessError:  # all links have length 0
@@ -56,10 +57,12 @@ def _best(of: Together, names: Sequence[str], load: Int64 | int) -> Bound | None
     return None if best is None else of.document(names, best)
 
 
-def _lengths(of: Together, load: Int64) -> Iterator[Int64]:
-    """Lengths of all links: the same; 1 where links are nearly as full as the fullest; and powers of their fill."""
+def _lengths(of: Together, names: Sequence[str], load: Int64) -> Iterator[Int64]:
+    """Lengths of all links: the same; 1 across cuts around roots and busy nodes; 1 where links are nearly as full as the fullest;
+    and powers of their fill."""
     topology = of.topology
     yield np.ones(len(topology.src), np.int64)
+    yield from _cuts(of, names, load)
     capacity = topology.pair_capacity
     fill = (load << _BITS) // capacity
     most = max(1, int(fill.max(initial=0)))
@@ -69,6 +72,30 @@ def _lengths(of: Together, load: Int64) -> Iterator[Int64]:
     for power in _POWERS:
         scaled = ((fill << _BITS) // most).astype(object) ** power >> (_BITS * (power - 1))
         yield np.maximum(1, scaled.astype(np.int64) // capacity)[topology.pair_of_link]
+
+
+def _cuts(of: Together, names: Sequence[str], load: Int64) -> Iterator[Int64]:
+    """1 for the links out of some nodes, or into them: each root, all roots, the nodes whose links are fullest, what is within
+    _NEAR links of these, and the members of a collective."""
+    topology = of.topology
+    collectives = [of.instances[name].instance.collective for name in names]
+    roots = sorted({one.root for one in collectives if one.root is not None})
+    for ends, others, sides in (
+        (topology.src, topology.dst, topology.pair_src),
+        (topology.dst, topology.src, topology.pair_dst),
+    ):
+        busy, room = np.zeros((2, len(topology.kind)), np.int64)
+        np.add.at(busy, sides, load)
+        np.add.at(room, sides, topology.pair_capacity)
+        fullest = np.argsort(-(busy << _BITS) // np.maximum(1, room), kind="stable")[:_BUSY].tolist()
+        groups = [tuple(roots), *(one.members for one in collectives if one.members is not None)]
+        for node in dict.fromkeys([*roots, *fullest]):
+            within = np.array([node])
+            for _ in range(_NEAR + 1):
+                groups.append(tuple(within.tolist()))
+                within = np.union1d(within, topology.dst[np.isin(topology.src, within)])
+        for nodes in dict.fromkeys(groups):
+            yield (np.isin(ends, nodes) & ~np.isin(others, nodes)).astype(np.int64)
 
 
 def link_load(schedule: Schedule) -> Int64:
