@@ -3,11 +3,15 @@
 All transfers of all collectives stand in one order. Each leaves in the first slot in which all that it reads has landed, and every
 link of its way, and the unit that adds it, are free of everything before it. Gaps are used. A collective that waits for others is
 booked behind them, from the slot on in which all their data have landed.
+
+Where transfers of a schedule have to leave together, since each sends what another one overwrites, and what they bring waits at a
+link or unit, the schedule is *rigid*: it is moved as a whole, before the others, to where nothing of it meets what is booked.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +31,7 @@ from certree.models.schedule.timing import slotted
 from certree.models.schedule.tolerance import tolerant_slot
 
 Int64 = NDArray[np.int64]
+_PAIRS = 1 << 22  # of uses that are compared
 #: by name and schedule of a collective the turn of each of its rows; the lowest is booked first
 Priority = Callable[[Entry, Schedule], Int64]
 
@@ -45,6 +50,13 @@ class Jobs:
     lands: Int64
     begin: Int64
     rows: Int64
+
+    @cached_property
+    def is_rigid(self) -> bool:
+        """Whether its rows find no short slots even when it is alone. O(uses log uses)."""
+        copies = self.schedule.op == Op.COPY
+        cells = Cells(self.reads, self.writes, copies, self.lands, self.begin, self.rows)
+        return in_order(self.places, cells, self.lanes, 1, Sharing.MEETS)[1] != NONE
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Jobs":
@@ -77,9 +89,37 @@ def merged(entries: Sequence[Entry], jobs: Mapping[str, Jobs], slot: int, priori
     for number in range(max(level.values()) + 1):
         block = [entry for entry in entries if level[entry.name] == number]
         starts = {entry.name: max([entry.start, *(done[name].landed for name in entry.after)]) for entry in block}
-        parts, taken = _booked(block, jobs, starts, slot, priority, taken)
-        done |= {part.name: part for part in parts}
+        for entry in sorted((entry for entry in block if jobs[entry.name].is_rigid), key=lambda entry: starts[entry.name]):
+            done[entry.name], taken = _moved(entry, jobs[entry.name], starts[entry.name], taken)
+        if block := [entry for entry in block if not jobs[entry.name].is_rigid]:
+            parts, taken = _booked(block, jobs, starts, slot, priority, taken)
+            done |= {part.name: part for part in parts}
     return tuple(done[entry.name] for entry in entries)
+
+
+def _moved(entry: Entry, jobs: Jobs, start: int, taken: Reserved) -> tuple[Part, Reserved]:
+    """A schedule as it is, from the first cycle on in which none of its uses meets what is reserved; and what is reserved with it.
+    Wide links and units count as one lane. Behind everything where the pairs of uses are more than _PAIRS. O(pairs log pairs)."""
+    fire, places = jobs.times.fire, jobs.places
+    entries = fire[places.row] + places.after
+    until = np.where(places.source < 0, jobs.times.landing[places.row], entries + places.length)  # sums wait for their unit
+    lengths = until - entries
+    begin = max(start - int(fire.min(initial=0)), int((jobs.releases(entry) - fire).max(initial=0)), 0)
+    order = np.argsort(taken.resource, kind="stable")
+    low, high = (np.searchsorted(taken.resource[order], places.resource, side) for side in ("left", "right"))
+    count = high - low
+    if int(count.sum()) > _PAIRS:
+        begin = max(begin, int((taken.entry + taken.length).max(initial=0)))
+    else:
+        mine = np.repeat(np.arange(len(count)), count)
+        other = order[np.repeat(low - np.concatenate(([0], np.cumsum(count)[:-1])), count) + np.arange(int(count.sum()))]
+        first = taken.entry[other] - until[mine]  # it must not begin between these two
+        last = taken.entry[other] + taken.length[other] - entries[mine]
+        for place in np.argsort(first, kind="stable").tolist():
+            if first[place] < begin < last[place]:
+                begin = int(last[place])
+    columns = (taken.resource, places.resource), (taken.entry, begin + entries), (taken.length, lengths)
+    return Part(entry, begin, jobs.schedule), Reserved(*(np.concatenate(one) for one in columns))
 
 
 def _levels(entries: Sequence[Entry]) -> dict[str, int]:

@@ -12,6 +12,5 @@ def test_drawn(network: str) -> None:
         assert line.valid
         assert line.exact
         assert line.routed
-        assert line.right
         assert line.share <= 1
         assert line.over >= 1
