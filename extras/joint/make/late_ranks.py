@@ -59,17 +59,17 @@ def early_first(network: Topology, machine: Machine, entry: Entry) -> Iterator[S
 
 def in_rounds(request: Request, early: Int64, late: int, each: int) -> Schedule:
     """With one late member, in rounds of a message. UnsupportedError where messages of a round meet on the way."""
-    trial = _planned(request, early, late, each, 0, 1 << 20)
+    trial = planned(request, early, late, each, 0, 1 << 20)
     times = FineTimes(trial)
     once = max(times.ser, times.red)
     wait = int(times.latency.max()) + times.ser + times.red + request.machine.reduce_start_cycles
-    made = _planned(request, early, late, each, -(-wait // once), once)
+    made = planned(request, early, late, each, -(-wait // once), once)
     if not tolerates(made, 0):
         raise UnsupportedError(f"{request.topology.name}: messages of a round meet on their way")
     return made
 
 
-def _planned(request: Request, early: Int64, late: int, each: int, wait: int, slot: int) -> Schedule:
+def planned(request: Request, early: Int64, late: int, each: int, wait: int, slot: int) -> Schedule:
     """In slots of a round; data sent can be sent on `wait` slots later."""
     count, rows = len(early), Rows()
     period = count + 1 - count % 2
