@@ -20,12 +20,15 @@ from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.relays import relayed
+from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.order.races import race_of
 
 Int64 = NDArray[np.int64]
 RELAYS = ("all", "members")
+_PAIRWISE: dict[str, Any] = {"method": "direct", "options": {"steps": "by-distance"}}
+_DIRECT = CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER, CollectiveKind.ALL_TO_ALL
 _KEPT = 3  # schedules of a collective with late members
 _REBOOKED = 1 << 15  # transfers
 
@@ -38,6 +41,11 @@ class Choice:
     relay: str
     jobs: Jobs
     bounds: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def uses(self) -> int:
+        """How often its transfers take a link or a unit."""
+        return len(self.jobs.places.row)
 
     @property
     def cycles(self) -> int:
@@ -58,6 +66,20 @@ def choices_of(network: Topology, machine: Machine, entry: Entry, effort: int, s
     if not found:
         raise UnsupportedError(f"{entry.name}: {error}")
     return sorted(found, key=lambda choice: choice.cycles)
+
+
+def with_few(
+    network: Topology, machine: Machine, entry: Entry, choices: Sequence[Choice], relays: Sequence[str]
+) -> Sequence[Choice]:
+    """The choices of a collective and, where it has one, a schedule of few transfers, which is quickly merged: everyone sends to
+    everyone else, in as many steps as there are others."""
+    if entry.collective.kind not in _DIRECT or entry.late:
+        return choices
+    for relay in reversed(relays) if can_do_without_others(network, entry) else RELAYS[:1]:
+        with suppress(UnsupportedError):
+            made = synthesize(network, entry.collective, size=entry.size, machine=machine, relay=relay, **_PAIRWISE)
+            return [*choices, Choice(relay, Jobs.of(_on(network, made, entry, machine)))]
+    return choices
 
 
 def at_any_timing(

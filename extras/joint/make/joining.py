@@ -18,7 +18,7 @@ from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
-from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_late
+from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_few, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives, require_entry
@@ -139,6 +139,11 @@ def choices_for(
             tell(f"a schedule for {entry.name}")
             made[key] = choices_of(wanted, on, entry, effort, seed, relays)
         choices[entry.name] = with_late(wanted, on, entry, made[key], relays)
+    if sum(min(choice.uses for choice in kept) for kept in choices.values()) > _USES * effort:
+        tell("schedules of few transfers")
+        for entry in entries:
+            if min(choice.uses for choice in choices[entry.name]) > _USES * effort // len(entries):
+                choices[entry.name] = with_few(wanted, on, entry, choices[entry.name], relays)
     return Together(wanted, on, entries), choices, launching
 
 
@@ -185,7 +190,8 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], eff
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
     trials = _Trials(entries, choices, best.sequence, _USES * effort)
-    for chosen in (alone, fastest):
+    light = {name: _light(kept, _USES * effort // len(entries)) for name, kept in choices.items()}
+    for chosen in (alone, fastest, *([] if light in (alone, fastest) else [light])):
         best = min(best, _side_by_side(entries, choices, chosen, best.sequence), key=lambda one: one.key)
         if best.key[0] > longest:
             best = trials.better(chosen, best)
@@ -249,6 +255,11 @@ def _side_by_side(
         choice = choices[entry.name][chosen[entry.name]]
         parts[entry.name] = Part(entry, begin_of(entry, choice, now), choice.jobs.schedule)
     return _Found(tuple(parts[entry.name] for entry in entries), "side by side", chosen, sequence)
+
+
+def _light(choices: Sequence[Choice], most: int) -> int:
+    """The fastest choice with so many uses of links and units at most, else the one with the fewest."""
+    return min(range(len(choices)), key=lambda number: (max(0, choices[number].uses - most), choices[number].cycles))
 
 
 def _soonest(entry: Entry, choices: Sequence[Choice]) -> int:
