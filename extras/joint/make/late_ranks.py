@@ -6,10 +6,13 @@ others. What is left to do after the last member has come is to send as much as 
 Ding, Kumar, Kleinberg and Singh, "Efficient AllReduce with Stragglers", arXiv 2505.23523, whose chunks are as many as there are
 early members, and go from hand to hand).
 
-With one late member all is planned in rounds of a message (`in_rounds`). With E early ones and P = E, or E + 1 where that is even,
-chunk c is exchanged in round c of P rounds for each E chunks, and in the round j later, or a multiple of P later, where results are
-not there yet, its owner sends it to place 2j mod P after itself. P is odd, so in each round all send to different members, and
-nobody but the owner gets something of the late one.
+With one late member all is planned in rounds of a message (`in_rounds`). With E early ones, chunk c is exchanged in round c, by
+owner c mod E, and in the round j later, or a multiple of E later, where results are not there yet, it is sent on to another one
+(`_turns`). For odd E its owner sends it to place 2j mod E after itself: in each round all send to different members, and nobody
+but the owner gets something of the late one. For even E no owner can do so alone: the places after it, and these less j, would both
+have to be all numbers but 0, and so would the j, whose sum is E / 2 and not 0. So the member E / 2 places after the owner sends to
+the last one, E / 2 - 1 rounds later and a multiple of E; the owner sends to place 2j for j < E / 2, and to 2j + 1 mod E for others.
+That takes a few rounds more at the end; for few chunks it is faster to leave one of E + 1 rounds idle, as if there were one more.
 """
 
 from collections.abc import Iterator
@@ -70,29 +73,50 @@ def in_rounds(request: Request, early: Int64, late: int, each: int) -> Schedule:
 
 
 def planned(request: Request, early: Int64, late: int, each: int, wait: int, slot: int) -> Schedule:
-    """In slots of a round; data sent can be sent on `wait` slots later."""
+    """The shorter of the plans, in slots of a round; data sent can be sent on `wait` slots later."""
+    plans = [
+        _planned(request, early, late, each, wait, slot, idle=idle)
+        for idle in ((True,) if len(early) % 2 or len(early) == 2 else (False, True))
+    ]
+    return min(plans, key=lambda plan: plan.steps - int(plan.step[(plan.src == late) | (plan.dst == late)].min()))
+
+
+def _planned(request: Request, early: Int64, late: int, each: int, wait: int, slot: int, *, idle: bool) -> Schedule:
+    """One of them; `idle`: with an odd number of rounds for a chunk of each owner."""
     count, rows = len(early), Rows()
-    period = count + 1 - count % 2
+    period, turns = _turns(count, wait, idle=idle)
     chunk = np.arange(count * each)
     owner, block = chunk % count, chunk // count
-    turns = [(turn, 2 * turn % period) for turn in range(1, period)]
-    for turn, place in turns:
+    for turn, (_, _, place) in enumerate(turns):
         other = (owner + place) % period
         real = other < count
-        rows.add(chunk[real], Op.REDUCE, (block * (period - 1) + turn - 1)[real], early[other[real]], early[owner[real]])
+        rows.add(chunk[real], Op.REDUCE, (block * (period - 1) + turn)[real], early[other[real]], early[owner[real]])
     first = each * (period - 1) + wait
     exchanged = first + block * period + owner
     rows.add(chunk, Op.REDUCE, exchanged, late, early[owner])
     rows.add(chunk, Op.REDUCE, exchanged, early[owner], late)
     on = period * -(-max(0, wait - 1) // period)
-    for turn, place in turns:
-        other = (owner + place) % period
+    for later, sender, place in turns:
+        source, other = (owner + sender) % period, (owner + place) % period
         real = other < count
-        rows.add(chunk[real], Op.COPY, (exchanged + on + turn)[real], early[owner[real]], early[other[real]])
+        rows.add(chunk[real], Op.COPY, (exchanged + on + later)[real], early[source[real]], early[other[real]])
     made = _embedded(request, early, rows, each)
     steps = np.ones(made.steps, np.int32)
     made_for = MadeFor(request.message_bytes, request.machine)
     return replace(made, rounds=steps, slot_cycles=slot, delay=1, made_for=made_for)
+
+
+def _turns(count: int, wait: int, *, idle: bool) -> tuple[int, list[tuple[int, int, int]]]:
+    """The period in rounds, and for each copy of a result the rounds after its exchange, the place after the owner that sends it,
+    and the one that gets it."""
+    if idle:
+        period = count + 1 - count % 2
+        return period, [(turn, 0, 2 * turn % period) for turn in range(1, period)]
+    half = count // 2
+    turns = [(turn, 0, 2 * turn) for turn in range(1, half)]
+    turns += [(turn, 0, (2 * turn + 1) % count) for turn in range(half, count - 1)]
+    there = next(turn for turn, _, place in turns if place == half) + max(1, wait)
+    return count, [*turns, (half - 1 + count * max(0, -(-(there - half + 1) // count)), half, count - 1)]
 
 
 def _to_book(request: Request, early: Int64, late: list[int], each: int) -> Schedule:

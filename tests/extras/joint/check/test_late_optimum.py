@@ -22,6 +22,14 @@ def test_a_sum_that_is_not_there() -> None:
     assert faults(3, 1, [(0, 0, 0, 1), (0, 0, 1, 2), (1, 0, 2, 0)]) == ["round 0: rank 1 has no sum of chunk 0"]
 
 
+def test_no_round_is_idle() -> None:
+    """With many chunks the plan takes a number of rounds more than the fewest that does not grow with them."""
+    for ranks in (4, 5, 6, 7):
+        more = {rounds_of_method(ranks, each) - least_rounds(ranks, each * (ranks - 1)) for each in (8, 16)}
+        assert len(more) == 1
+        assert max(more) <= 8
+
+
 def test_the_method() -> None:
     """Its plan takes one round more than the fewest at 4 ranks, two more at 5 and 6 with a chunk for each early rank."""
     assert [rounds_of_method(ranks, 1) - least_rounds(ranks, ranks - 1) for ranks in (4, 5, 6)] == [1, 2, 2]
