@@ -101,7 +101,7 @@ bench-smoke: setup
 # draws all runs in build/benchmarks/*.svg.
 bench-history: setup
 	@mkdir -p build/benchmarks
-	$(BIN)/pytest -q tests/bench/history.py --benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-timer=time.process_time \
+	$(BIN)/pytest -q tests/bench/history/calls.py --benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-timer=time.process_time \
 	  $(if $(wildcard build/benchmarks/*/*.json),--benchmark-compare --benchmark-compare-fail=min:10%) --benchmark-columns=min,median,rounds
 	$(BIN)/pytest-benchmark --storage=build/benchmarks compare --columns=min --group-by=name --histogram=build/benchmarks/history >/dev/null
 
