@@ -137,7 +137,7 @@ def test_every_method_of_the_folder_is_found_and_described() -> None:
 @pytest.mark.parametrize("name", list(load_methods()))
 def test_same_request_same_bytes(name: str) -> None:
     """On the first of these that the method covers; the last one is for methods of groups."""
-    specs = ("mesh:2x2", "switch:4,reducing=switches", "bigraph:2x4", "ring:3", "ace-alltoall:2x2")
+    specs = ("mesh:2x2", "switch:4,reducing=switches", "bigraph:2x4", "ring:3", "ace-alltoall:2x2", "dragonfly:7x3x2@1")
     everyone = ((spec, parse_collective(kind, 1 if kind in WITH_ONE_ROOT else None)) for spec in specs for kind in CollectiveKind)
     for spec, collective in (*everyone, ("mesh:2x3", Collective(CollectiveKind.ALL_REDUCE, None, (0, 1, 2)))):
         with suppress(UnsupportedError):

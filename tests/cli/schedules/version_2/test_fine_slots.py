@@ -58,7 +58,7 @@ def test_another_size(made):
 
 
 def test_commands_that_do_not_know_fine_slots(made):
-    outcome = certree("endpoints", made)
+    outcome = certree("endpoints", made, "--program", "messages")
     assert outcome.code == 2
     assert "error: endpoints with engines: not supported for schedules that use slot_cycles (version 2)" in outcome.err
 

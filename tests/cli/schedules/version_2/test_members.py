@@ -82,7 +82,7 @@ def test_tables_and_runs(passing, tmp_path):
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("endpoints",), "endpoints with engines"),
+        (("endpoints", "--program", "messages"), "endpoints with engines"),
         (("aggregate",), "reducing switches"),
     ],
 )
