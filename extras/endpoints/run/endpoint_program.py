@@ -16,6 +16,7 @@ from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalar
 from certree.hw.core_calls import narrowed
 from certree.hw.engines.core_program import mixed
 from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 
@@ -68,7 +69,7 @@ class EndpointProgram:
             raise UnsupportedError(
                 f"{self.chunks} chunks are too many here: {places} entries; allowed: {MAX_PLACES}; use larger chunks"
             )
-        self.links = _Links(schedule, endpoint)
+        self.links = PhysicalLinks(schedule.topology, endpoint)
         self.machines = self._machines()
         self.rooms, self.sizes = self._partitions()
         flows = flow_columns(self.rows, self.machines, spare=choices.spare, apart=choices.apart)
@@ -228,14 +229,14 @@ class EndpointProgram:
         return chunks, own * (self.rows.segments * self.rows.pieces) + piece[None, :]
 
 
-class _Links:
+class PhysicalLinks:
     """Pairs of neighbours as physical links: `rate` in bytes per cycle, number of parallel `lanes`, latency.
 
     The lanes of a pair are as few as their kind allows, and equally fast.
     """
 
-    def __init__(self, schedule: Schedule, endpoint: Endpoint) -> None:
-        topology, inside, outside = schedule.topology, endpoint.intra_package, endpoint.inter_package
+    def __init__(self, topology: Topology, endpoint: Endpoint) -> None:
+        inside, outside = endpoint.intra_package, endpoint.inter_package
         slowest = np.full(len(topology.pair_capacity), -1, np.int64)
         np.maximum.at(slowest, topology.pair_of_link, topology.latency.astype(np.int64))
         self.rate: list[Fraction] = []

@@ -132,7 +132,7 @@ def endpoints(
         of_messages = {"ways": ways, "lifo": lifo, "bounded": bounded, "without": without, "the trace of chunks": trace}
         try:
             _require_tables(asked, [name for name, value in of_messages.items() if value])
-            if program == "auto" and (words := too_long(made.schedule, machine, asked[0].size)) is not None:
+            if program == "auto" and (words := too_long(made.schedule, machine, chosen, asked[0].size)) is not None:
                 raise UnsupportedError(words)
             done = results_of_tables(made.schedule, machine, chosen, asked[0].size, progress)
             return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)

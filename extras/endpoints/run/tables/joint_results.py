@@ -6,15 +6,19 @@ from fractions import Fraction
 from certree.api.api_errors import InvalidScheduleError
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
-from certree.extras.endpoints.run.tables.joint_machine import joint_machine, run_joint
+from certree.extras.endpoints.run.tables.iterations import TAKES
+from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, run_joint
 from certree.hw.engines.runs import Run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.paths import far_hops
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
 
-#: flits times links, up to which tables run where nobody asked for them: some seconds for each system
+#: flits times links, up to which tables run where nobody asked for them: some seconds for each run, of which `ideal` takes several
 MOST_HOPS = 1 << 23
+#: flits more for each message on a link: a message costs a run more than its flits do
+OF_MESSAGE = 4
 
 
 def results_of_tables(
@@ -31,14 +35,20 @@ def results_of_tables(
     return tuple(found)
 
 
-def too_long(schedule: Schedule, endpoint: Endpoint, size: int) -> str | None:
-    """Why a run of tables would take long, None where it would not. Errors as `lower`; O(rows log rows)."""
+def too_long(schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], size: int) -> str | None:
+    """Why runs of tables would take long, None where none would, with the chunks that `run_joint` tries; these are padded to whole
+    flits, so that the shortest of them have the most. Errors as `lower`; O(rows log rows)."""
     tables = lower(schedule, size, joint_machine(endpoint))
-    flits = tables.chunk_bytes // tables.machine.flit_bytes
-    hops = len(far_hops(tables.schedule)[0]) * flits * tables.repeats
+    one = TAKES.lowered(tables.schedule)
+    chunk = min(size, *(bytes_ for system in systems for bytes_ in chunks_of(endpoint, system)))
+    flits = ceil_div(chunk, one.message_chunks * tables.machine.flit_bytes) + OF_MESSAGE
+    hops = len(far_hops(one)[0]) * flits * ceil_div(size, chunk)
     if hops <= MOST_HOPS:
         return None
-    return f"{hops:,} flits on links take long in tables, which run unasked up to {MOST_HOPS:,}"
+    return (
+        f"{hops:,} flits on links take long in tables, which run unasked up to {MOST_HOPS:,}, a message counted as {OF_MESSAGE} "
+        "flits more"
+    )
 
 
 def _result(run: Run, schedule: Schedule, endpoint: Endpoint, system: System, size: int) -> EndpointResult:

@@ -5,7 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from certree.extras.endpoints.run.tables.joint_machine import joint_machine, run_joint
+from certree.api import endpoints, topology
+from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, require_links, run_joint
+from certree.extras.endpoints.run.tables.joint_results import too_long
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from tests.extras.endpoints.run.tables_drawn import ACE
@@ -24,6 +26,48 @@ def test_links_are_those_of_the_parameters() -> None:
     slow = replace(ACE, inter_package=replace(ACE.inter_package, bytes_per_second=Fraction(1)))
     with pytest.raises(UnsupportedError, match="a byte a cycle or more"):
         joint_machine(slow)
+    for rate, words in (
+        (1_580_000_000, "1.485 bytes a cycle; tables take whole bytes a cycle, and 1 is"),
+        (1_610_000_000, "and 2 is"),
+    ):
+        uneven = replace(ACE, inter_package=replace(ACE.inter_package, bytes_per_second=Fraction(rate)))
+        with pytest.raises(UnsupportedError, match=words):
+            joint_machine(uneven)
+
+
+def test_links_in_packages_are_not_faster_than_stated() -> None:
+    """Messages on 160 slow links, or on less efficient ones, take longer than on the lanes that tables have for the capacity."""
+    network = topology("ace-torus:2x2x2")
+    require_links(network, ACE, joint_machine(ACE))
+    for change in ({"bytes_per_second": Fraction(2_500_000_000)}, {"efficiency": Fraction(1, 2)}):
+        slow = replace(ACE, intra_package=replace(ACE.intra_package, **change))
+        with pytest.raises(UnsupportedError, match="bytes a cycle where tables have 384, 24 on each lane"):
+            require_links(network, slow, joint_machine(slow))
+    told = endpoints(network, payloads=["4KiB"], systems=["ace"], endpoint=slow)
+    assert "384" in str(told.no_tables)
+
+
+def test_ideal_tries_the_chunks_of_all_systems() -> None:
+    """With fast buses short chunks of the baseline can be faster than all chunks of ideal and ACE."""
+    buses = replace(ACE.buses, interface_bytes_per_second=Fraction(10**13), memory_bytes_per_second=Fraction(10**13), gap_cycles=0)
+    systems = tuple(replace(one, chunk_bytes=1 << 15) if one.name == "baseline" else one for one in ACE.systems)
+    fast = replace(ACE, buses=buses, systems=systems)
+    assert chunks_of(fast, fast.system("ideal")) == {1 << 15, 1 << 16, 1 << 17}
+    assert chunks_of(fast, fast.system("ideal"), 1 << 18) == {1 << 16, 1 << 18}
+    assert chunks_of(fast, fast.system("ace")) == {1 << 16}
+    found = endpoints("ace-torus:2x2x2", payloads=["128KiB"], systems=["baseline", "ideal"], endpoint=fast, program="tables")
+    baseline, ideal = found.results
+    assert ideal.cycles <= baseline.cycles
+
+
+def test_short_chunks_take_long() -> None:
+    """Flits are counted after the cut: of a chunk for each of 64 parts there is one, and a message costs more than that."""
+    schedule = _made("hierarchical", "ace-torus:4x4x4", "all-reduce")
+    ace = ACE.system("ace")
+    assert too_long(schedule, ACE, [ace], 1 << 20) is None
+    words = too_long(schedule, ACE, [replace(ace, chunk_bytes=1536)], 1 << 20)
+    assert words is not None
+    assert "flits on links take long" in words
 
 
 @pytest.mark.parametrize(
