@@ -4,7 +4,7 @@ from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS["model"] = """
     name expected result mode message trace: text
-    as_expected: bool
+    as_expected: bool?
     distinct_states total_states: count?
     seconds: number
     """

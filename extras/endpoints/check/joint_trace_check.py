@@ -187,6 +187,24 @@ def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[in
         found.require(f"{trace}: iteration {iteration} at node {node}")
 
 
+def require_messages(trace: Path, tables: Tables) -> None:
+    """InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than _TIMES.
+    It says nothing about what endpoints and interfaces may do. O(lines)."""
+    sent, first = tables.transfers(), np.searchsorted(tables.node, np.arange(len(tables.topology.kind)))
+    node = tables.node[sent["row"]]
+    known = set(zip(node.tolist(), (sent["row"] - first[node]).tolist(), sent["dst"].tolist(), strict=True))
+    for number, fields in trace_lines(trace, "simulate"):
+        where, _ = f"{trace}, line {number}", fields.whole("iteration", 0, tables.repeats - 1)
+        if "endpoint" in fields:
+            fields.text("event", known=(*_EVENTS, _LOADED))
+            fields.whole("cycle")
+            continue
+        named = fields.whole("node"), fields.whole("row"), fields.whole("destination")
+        if named not in known:
+            raise InputError(f"{where}: the tables have no message of row {named[1]} of node {named[0]} to node {named[2]}")
+        _require_order(where, [(name, fields.whole(name)) for name in _TIMES if name in fields or name in ("fired", "usable")])
+
+
 @dataclass
 class _Loading:
     """When the chunk of an iteration at a node was loaded (cycle and line of each event), and used by messages."""

@@ -7,7 +7,7 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
 from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
-from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace
+from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace, require_messages
 from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.extras.endpoints.model.named_system import NamedSystem
@@ -15,7 +15,7 @@ from certree.extras.endpoints.model.whole_trace import WholeTrace, is_whole_trac
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
-from certree.extras.tla.check.model_runs import ModelResult
+from certree.extras.tla.check.model_runs import ModelResult, not_checked
 from certree.extras.tla.check.traces.interfaces import check_trace
 from certree.extras.tla.check.traces.router_trace_check import check_schedule_flits
 from certree.extras.tla.run.trace_kinds import TRACE_KINDS, Asked, Takes, TraceKind
@@ -58,8 +58,11 @@ def checked_engines(asked: Asked) -> list[ModelResult]:
 
 
 def checked_whole(asked: Asked) -> list[ModelResult]:
-    """A trace of a whole run: its routers, and its engines where the run had some, or its interfaces where it had no endpoints."""
+    """A trace of a whole run: its routers, and its engines where the run had some, or its interfaces where it had no endpoints. Of
+    other endpoints, and where the specification does not have what ran, there is an entry that says so, and the lines are read."""
     whole, source = load_whole_trace(asked.trace), asked.names[0]
+    if whole.endpoint is None and asked.endpoint_params is not None:
+        raise InputError(f"{asked.trace}: the run had no endpoints, to which --endpoint-params could apply")
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
@@ -73,21 +76,33 @@ def checked_whole(asked: Asked) -> list[ModelResult]:
 def _of_whole(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path, flits: Path) -> list[ModelResult]:
     """The results on its two traces; what is wrong with a line names the file, and the line among those of its kind."""
     try:
-        if whole.endpoint is None:
-            if not whole.equal_clocks:
-                raise UnsupportedError(f"{asked.trace}: clocks that differ are not in the file; trace messages and flits apart")
-            of_messages = [check_trace(framed(tables, whole.framing), messages, whole.run, asked.time_limit)]
-        else:
+        named = None
+        if whole.endpoint is not None:
             model = endpoint_of_runs(whole.endpoint, asked.endpoint_params or "ace")
             tables = in_iterations(tables, model, whole.run)
             named = NamedSystem(whole.endpoint, model.endpoint, model.system)
-            is_engine = model.system.runs is Runs.ENGINE
-            of_messages = [check_joint_trace(messages, tables, named, asked.time_limit)] if is_engine else []
+        try:
+            of_messages = _of_messages(asked, whole, tables, named, messages)
+        except UnsupportedError as error:
+            require_messages(messages, tables)
+            what = "interfaces" if named is None else f"endpoints {named.text}"
+            of_messages = not_checked(what, str(error).replace(f"{messages}: ", ""))
         routers = check_schedule_flits(load_flit_trace(flits), tables, whole.framing, asked.trace, time_limit=asked.time_limit)
     except InputError as error:
         words = str(error).replace(str(messages), f"{asked.trace}, messages").replace(str(flits), f"{asked.trace}, routers")
         raise InputError(words) from None
-    return [*of_messages, routers]
+    return [of_messages, routers]
+
+
+def _of_messages(asked: Asked, whole: WholeTrace, tables: Tables, named: NamedSystem | None, messages: Path) -> ModelResult:
+    """The result on messages and engines. UnsupportedError where there is no specification of what ran."""
+    if named is None:
+        if not whole.equal_clocks:
+            raise UnsupportedError("clocks that differ are not in the file; trace messages and flits apart")
+        return check_trace(framed(tables, whole.framing), messages, whole.run, asked.time_limit)
+    if named.system.runs is not Runs.ENGINE:
+        raise UnsupportedError("only engines have a specification")
+    return check_joint_trace(messages, tables, named, asked.time_limit)
 
 
 _OF_ENGINES = Takes(

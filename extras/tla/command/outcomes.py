@@ -5,7 +5,7 @@ from typing import Any
 
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
-from certree.extras.tla.check.model_runs import SYMBOLIC, ModelResult
+from certree.extras.tla.check.model_runs import NOT_CHECKED, SYMBOLIC, ModelResult
 from certree.extras.tla.check.tlc import Result
 from certree.extras.tla.run.model_checks import model_check
 from certree.models.common.files import check_writable, write_atomically
@@ -48,7 +48,7 @@ def result_report(result: ModelResult) -> dict[str, Any]:
         "name": result.name,
         "expected": str(result.expected),
         "result": str(result.result),
-        "as_expected": result.as_expected,
+        "as_expected": None if result.mode == NOT_CHECKED else result.as_expected,
         "mode": result.mode,
         "distinct_states": result.distinct_states,
         "total_states": result.total_states,
@@ -60,6 +60,8 @@ def result_report(result: ModelResult) -> dict[str, Any]:
 
 def result_words(report: dict[str, Any]) -> str:
     """One result in a line."""
+    if report["mode"] == NOT_CHECKED:
+        return f"{report['name']}: not checked: {report['message']}"
     if report["mode"] == SYMBOLIC:
         found = "as expected" if report["as_expected"] else f"NOT as expected ({report['expected']})"
         return f"{report['name']}: {report['result']}, {found}"
@@ -72,11 +74,14 @@ def result_words(report: dict[str, Any]) -> str:
 def model_check_words(report: dict[str, Any]) -> str:
     """A report for people: one line per model, then unexpected results with their counterexamples."""
     lines = [result_words(entry) for entry in report["models"]]
-    for entry in report["models"]:
+    checked = [entry for entry in report["models"] if entry["mode"] != NOT_CHECKED]
+    for entry in checked:
         if entry["message"] and (len(report["models"]) == 1 or not entry["as_expected"]):
             lines += [f"  {line}" for line in entry["message"].splitlines()]
         if entry["trace"] and (len(report["models"]) == 1 or not entry["as_expected"]):
             lines += [f"  {line}" for line in entry["trace"].splitlines()]
     if len(report["models"]) > 1:
-        lines.append(f"{sum(entry['as_expected'] for entry in report['models'])} of {len(report['models'])} as expected")
+        left = len(report["models"]) - len(checked)
+        expected = f"{sum(entry['as_expected'] for entry in checked)} of {len(checked)} as expected"
+        lines.append(expected + f", {left} not checked" * (left > 0))
     return "\n".join(lines)

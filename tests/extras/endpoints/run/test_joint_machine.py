@@ -39,8 +39,9 @@ def test_links_in_packages_are_not_faster_than_stated() -> None:
     """Messages on 160 slow links, or on less efficient ones, take longer than on the lanes that tables have for the capacity."""
     network = topology("ace-torus:2x2x2")
     require_links(network, ACE, joint_machine(ACE))
-    for change in ({"bytes_per_second": Fraction(2_500_000_000)}, {"efficiency": Fraction(1, 2)}):
-        slow = replace(ACE, intra_package=replace(ACE.intra_package, **change))
+    inside = ACE.intra_package
+    for link in (replace(inside, bytes_per_second=Fraction(2_500_000_000)), replace(inside, efficiency=Fraction(1, 2))):
+        slow = replace(ACE, intra_package=link)
         with pytest.raises(UnsupportedError, match="bytes a cycle where tables have 384, 24 on each lane"):
             require_links(network, slow, joint_machine(slow))
     told = endpoints(network, payloads=["4KiB"], systems=["ace"], endpoint=slow)

@@ -9,6 +9,7 @@ import pytest
 import certree.api as ct
 from certree.extras.endpoints.model.whole_trace import is_whole_trace, load_whole_trace
 from certree.extras.reports.pictures.trace_timeline import timeline_picture
+from certree.extras.tla.check.model_runs import not_checked
 from certree.models.traces.flits import is_flit_trace
 from tests.cli.running import assert_bad_input, certree
 
@@ -84,7 +85,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     [
         ("none", ["paced trace", "trace of routers"]),
         ("ace", ["trace of engines", "trace of routers"]),
-        ("baseline", ["trace of routers"]),
+        ("baseline", ["endpoints baseline", "trace of routers"]),
     ],
 )
 def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) -> None:
@@ -97,4 +98,45 @@ def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) ->
     lines.remove(next(line for line in lines if '"credit"' in line))
     path.write_text("\n".join(lines) + "\n")
     done = certree("model-check", "trace", path, tmp_path / "s.json", "--json")
-    assert [one["as_expected"] for one in done.document["models"]] == [True] * (len(names) - 1) + [False]
+    of_messages = None if endpoint == "baseline" else True
+    assert [one["as_expected"] for one in done.document["models"]] == [of_messages, False]
+
+
+@pytest.fixture
+def _quick_routers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of routers takes seconds."""
+    quick = not_checked("routers", "not here")
+    monkeypatch.setattr("certree.extras.endpoints.run.traced.check_schedule_flits", lambda *_, **__: quick)
+
+
+@pytest.mark.usefixtures("_quick_routers")
+def test_what_no_specification_covers_is_said(tmp_path: Path) -> None:
+    """And its lines are still those of messages of these tables."""
+    path = traced(tmp_path, "baseline")
+    asked = ("model-check", "trace", path, tmp_path / "s.json")
+    done = certree(*asked)
+    assert (done.code, done.out.splitlines()[0]) == (0, "endpoints baseline: not checked: only engines have a specification")
+    assert done.out.splitlines()[-1] == "0 of 0 as expected, 2 not checked"
+    text = path.read_text()
+    for change, words in (
+        (('"row": ', '"row": 99'), "messages, line 1: the tables have no message of row 99"),
+        (('"fired": ', '"fired": 99999'), "is before fired in cycle 99999"),
+        (('"destination"', '"target"'), "messages, line 1"),
+    ):
+        assert change[0] in text
+        path.write_text(text.replace(*change, 1))
+        assert_bad_input(certree(*asked), words)
+    path = traced(tmp_path, "none")
+    assert_bad_input(certree(*asked, "--endpoint-params", "none.toml"), "the run had no endpoints")
+
+
+@pytest.mark.usefixtures("_quick_routers")
+def test_routers_are_checked_where_engines_cannot_be(tmp_path: Path) -> None:
+    """Rows that wait for some of the arrivals of a cell are not in the specification of engines."""
+    file, path = tmp_path / "s.json", tmp_path / "t.ndjson"
+    certree("synthesize", "mesh:2x2", "--method", "ring-2d", "--size", SIZE, "-o", file)
+    ct.simulate(file, run="paced", endpoint="ace", trace=path, trace_flits=path)
+    done = certree("model-check", "trace", path, file, "--json")
+    engines, routers = done.document["models"]
+    assert (done.code, engines["result"], routers["name"]) == (0, "not checked", "routers")
+    assert "waits for some of the arrivals" in engines["message"]
