@@ -63,10 +63,11 @@ def simulate(
 
     Tables that state a delay other than their own (`certree.verify.tables.delay`), or another order of additions, raise
     InvalidScheduleError. Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine,
-    unless `without_routers` or `allow_deadlock`. Schedules that rely on slots (`certree.verify.order`) raise it where messages of a
-    slotted run may be late: by routers that add something to lanes, by clocks that differ, by background packets, or by endpoints,
-    unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises InputError for unknown
-    names and unreadable files, UnsupportedError where the engine, the machine or the endpoints cannot run the input.
+    unless `without_routers` or `allow_deadlock`. Schedules that rely on slots (`certree.verify.order`) raise it where messages of
+    a slotted run may be late: by routers that add something to lanes, by clocks that differ, by background packets, or by
+    endpoints where iterations share memory, unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run
+    reports it. Raises InputError for unknown names and unreadable files, UnsupportedError where the engine, the machine or the
+    endpoints cannot run the input.
 
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
@@ -99,7 +100,7 @@ def simulate(
         require_in_time(prepared, options)
     order = stated_order(prepared, options, is_given=prepared is taken)
     stated = replace(with_proof(prepared, options), stated_order=order)
-    is_plain = model is None and (trace is None or trace != trace_flits)
+    is_plain = model is None and (trace is None or trace_flits is None or Path(trace).resolve() != Path(trace_flits).resolve())
     return run_schedule(prepared, stated) if is_plain else provided("runs with endpoints")(prepared, stated)
 
 

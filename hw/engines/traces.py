@@ -11,7 +11,7 @@ from certree.hw.engines.core_program import Program
 from certree.hw.engines.runs import EndpointEvents
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.files import write_atomically
-from certree.models.schedule.paths import hops
+from certree.models.schedule.paths import far_hops
 from certree.models.schedule.schedule import Schedule
 
 CHROME_SUFFIX = ".json"
@@ -57,7 +57,7 @@ def expected_size(schedule: Schedule, path: Path) -> tuple[int, int]:
     Packets of a chunk and turns on a shared link make it longer. O(transfers).
     """
     messages = schedule.transfers * schedule.repeats
-    links = len(hops(schedule)[0]) * schedule.repeats
+    links = len(far_hops(schedule)[0]) * schedule.repeats
     if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
         return messages, _CHROME_MESSAGE * messages + _CHROME_LINK * links
     return messages, _LINE * messages

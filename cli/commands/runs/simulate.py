@@ -129,7 +129,7 @@ def simulate_command(
     and routers that add nothing to it: what they add is shown, and is no failure); when epochs are mixed (--then) or packets
     starve (--longest-wait); when routes may deadlock in the routers of the machine, with any engine (--without-routers leaves
     routers out); or when a schedule relies on slots and its messages may be late because of routers, --skew, --drift or
-    --background, or of endpoints (--allow-late runs it).
+    --background, or of endpoints where iterations share memory (--allow-late runs it).
     """
     opened = Opened(path)
     if (kind := kind_of(opened)) is not None and kind.run_by is not None:

@@ -37,7 +37,7 @@ from certree.verify.bounds.classes import ANY_SHARES, EQUAL_SHARES
 @option_params()
 @click.option("--order", metavar="ORDER", help="Also bound schedules that add in this order, named as in `synthesize --order`.")
 @click.option("--endpoint", metavar="SYSTEM", help="With --size: also bound runs with these endpoints, as `simulate` has them.")
-@click.option("--endpoint-params", metavar="NAME|FILE", default="ace", show_default=True, help="A preset or a TOML file.")
+@click.option("--endpoint-params", metavar="NAME|FILE", help="A preset or a TOML file; by default ace.")
 @option_json()
 def bound_command(
     topology: Topology,
@@ -46,7 +46,7 @@ def bound_command(
     machine: Machine | None,
     order: str | None,
     endpoint: str | None,
-    endpoint_params: str,
+    endpoint_params: str | None,
     as_json: bool,
 ) -> None:
     """Lower bounds on step count and bandwidth time, each with a checked witness, and with --size on the time of a run.
@@ -57,7 +57,8 @@ def bound_command(
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
     used = None if size is None else machine_for(topology, machine, note)
     found = bound(topology, collective, size=size, machine=used, order=order)
-    report = bounds_report(found) | ({} if endpoint is None else provided("bound with endpoints")(found, endpoint, endpoint_params))
+    asked = () if endpoint is endpoint_params is None else (endpoint, endpoint_params)
+    report = bounds_report(found) | (provided("bound with endpoints")(found, *asked) if asked else {})
     show(report, bounds_words, as_json=as_json, then=("synthesize", topology.name, "-o", "schedule.json"))
 
 

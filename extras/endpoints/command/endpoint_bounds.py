@@ -54,14 +54,17 @@ def bound_with_endpoint(
     return endpoint_bound(topology, fabric, named.endpoint, named.system, moved)
 
 
-def bound_report(found: Bounds, system: str, params: str = "ace") -> dict[str, Any]:
-    """What `bound --endpoint` adds to its report. InputError without a message size."""
+def bound_report(found: Bounds, system: str | None, params: str | None = None) -> dict[str, Any]:
+    """What `bound --endpoint` adds to its report. InputError without a system or a message size. `params`: those of ACE by
+    default."""
+    if system is None:
+        raise InputError("--endpoint-params needs --endpoint SYSTEM")
     if system == NO_ENDPOINT:
         raise InputError("--endpoint none: a run without endpoints has the bound that is printed without --endpoint")
     if found.made_for is None:
         raise InputError("--endpoint needs --size")
     size, machine = found.made_for.message_bytes, found.made_for.machine
-    best = bound_with_endpoint(found.topology, found.collective, size=size, system=system, params=params, machine=machine)
+    best = bound_with_endpoint(found.topology, found.collective, size=size, system=system, params=params or "ace", machine=machine)
     assumed = (CLASS[0], "equal shares" if found.collective.demand is None else "the blocks of the demand", *CLASS[1:])
     lines = [f"  time with endpoints {system} ≥ {best.cycles:,} cycles: {best.unit}"]
     lines += [f"    {cycles:>8,}  {unit}" for unit, cycles in sorted(best.terms.items(), key=lambda term: -term[1])]

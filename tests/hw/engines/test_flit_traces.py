@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import certree.api as ct
 from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.engines.traces import expected_size
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
@@ -100,3 +102,13 @@ def test_a_trace_is_not_overwritten(tmp_path: Path):
     with pytest.raises(InputError, match="--force"):
         on_routers(tables_of("ring", "ring:4", 4096), trace=tmp_path / "t.json")
     assert (tmp_path / "t.json").read_text() == "mine"
+
+
+def test_the_size_of_a_trace_of_fine_slots_is_estimated():
+    """Hops of steps that have a slot of their own count, too."""
+    fine = ct.synthesize("mesh:2x2", method="two-shot", size="1KiB")
+    assert isinstance(fine, Schedule)
+    assert fine.has_fine_slots
+    messages, length = expected_size(fine, Path("t.json"))
+    assert messages == fine.transfers
+    assert length > 100 * messages

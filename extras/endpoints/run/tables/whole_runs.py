@@ -14,7 +14,8 @@ from certree.models.common.files import check_writable, write_atomically
 
 def has_one_trace(options: Options) -> bool:
     """Whether both traces of a run go to one file."""
-    return options.trace is not None and options.trace == options.trace_flits
+    trace, flits = options.trace, options.trace_flits
+    return trace is not None and flits is not None and trace.resolve() == flits.resolve()
 
 
 def with_one_trace(options: Options, run: Callable[[Options], Run]) -> Run:

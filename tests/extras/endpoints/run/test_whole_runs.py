@@ -102,6 +102,17 @@ def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) ->
     assert [one["as_expected"] for one in done.document["models"]] == [of_messages, False]
 
 
+def test_two_spellings_of_a_path_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = traced(tmp_path, "none")
+    written = path.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    ct.simulate(tmp_path / "s.json", run="paced", trace="t.ndjson", trace_flits=path, force=True)
+    assert path.read_bytes() == written
+    path.unlink()
+    ct.simulate(tmp_path / "s.json", run="paced", endpoint="ideal", trace=str(path), trace_flits=Path("t.ndjson"))
+    assert is_whole_trace(path)
+
+
 @pytest.fixture
 def _quick_routers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of routers takes seconds."""
