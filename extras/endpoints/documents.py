@@ -14,8 +14,7 @@ PARTS |= {
         data_ok conserved: bool
         wrong: any
         partitions partition_peaks: [any]
-        occupancy: {rational}
-        delays: {rational}
+        occupancy delays: {rational?}
         stall: [text]
         program: text
         engine?: text
@@ -30,7 +29,7 @@ DOCUMENTS |= {
     "endpoints": """
         topology collective endpoint: text
         method no_tables: text?
-        ways: count
+        ways: count?
         payloads: [payload]
         systems: [system]
         """,

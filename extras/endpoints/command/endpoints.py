@@ -13,7 +13,7 @@ from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import note, show
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Payload
-from certree.extras.endpoints.run.endpoint_run import EndpointResult
+from certree.extras.endpoints.run.endpoint_run import DELAYS, UNITS, EndpointResult
 from certree.extras.endpoints.run.endpoint_runs import PROGRAMS, RULES, endpoints, parse_payload
 from certree.hw.engines.runs import Run
 from certree.models.schedule.collective import Collective
@@ -84,7 +84,7 @@ def endpoints_command(
         "collective": str(runs.schedule.collective.kind),
         "method": runs.method,
         "payloads": [{"bytes": payload.size, "start": payload.start} for payload in runs.payloads],
-        "ways": runs.choices.ways,
+        "ways": None if all(result.tables is not None for result in runs.results) else runs.choices.ways,
         "endpoint": endpoint.name,
         "no_tables": runs.no_tables,
         "systems": [endpoint_report(result) | _joint_report(runs.joint.get(result.system)) for result in runs.results],
@@ -106,7 +106,9 @@ def _joint_report(run: Run | str | None) -> dict[str, Any]:
 
 
 def endpoint_report(result: EndpointResult) -> dict[str, Any]:
-    """The JSON document of one run; exact numbers as strings."""
+    """The JSON document of one run; exact numbers as strings, null for what a run of tables has not, or does not measure."""
+    occupancy = dict.fromkeys(UNITS) | {name: str(value) for name, value in result.occupancy.items()}
+    delays = dict.fromkeys(DELAYS) | {name: str(value) for name, value in result.delays.items()}
     return {
         "system": result.system,
         "cycles": result.cycles,
@@ -126,8 +128,8 @@ def endpoint_report(result: EndpointResult) -> dict[str, Any]:
         "interrupts": result.interrupts,
         "memory_bytes": result.memory_bytes,
         "link_bytes": result.link_bytes,
-        "occupancy": {name: str(value) for name, value in result.occupancy.items()},
-        "delays": {name: str(value) for name, value in result.delays.items()},
+        "occupancy": occupancy,
+        "delays": delays,
         "joules": str(result.joules),
         "stall": list(result.stall),
         "program": "messages" if result.tables is None else "tables",
@@ -159,7 +161,7 @@ def _table_lines(run: dict[str, Any]) -> list[str]:
     """A run of tables, in words."""
     if run["stall"]:
         return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
-    busy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
+    busy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items() if share is not None}
     counts, chunk = run["counts"], size_words(run["chunk_bytes"])
     lines = [
         f"  {run['system']}: {run['cycles']:,} cycles; {run['chunks']} chunks of {chunk}, {run['messages']:,} messages of tables "

@@ -21,6 +21,21 @@ from certree.models.schedule.schedule import Schedule
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback
 _REPORTED = 3  # of each kind
 _ARRIVAL, _PORT_FULL, _NOT_AT_WORK, _PARTITION_FULL, _TURN = range(5)  # as in core/endpoint/run/simulation.hpp
+#: names of the shares and delays of a run of messages, of which runs of tables have some
+UNITS = (
+    "memory_bus",
+    "to_interface_bus",
+    "to_accelerator_bus",
+    "adders",
+    "sram",
+    "alus",
+    "sram_reads",
+    "sram_writes",
+    "busiest_link",
+)
+DELAYS = (
+    "bus_queuing", "bus_transfer", "bus_congestion", "local_reduction", "chunk_queuing", "network_transfer", "port_stall"
+)  # fmt: skip
 _REASONS = (_NOT_AT_WORK, _PORT_FULL, _PARTITION_FULL, _TURN, _ARRIVAL)
 
 

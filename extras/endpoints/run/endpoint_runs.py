@@ -113,10 +113,10 @@ def endpoints(
         chosen = [replace(system, chunk_bytes=parsing.size(chunk), bounds=None) for system in chosen]
     if trace is not None and len(chosen) > 1:
         raise InputError(f"a trace is of one system; name it: {chosen[0].name}")
-    if program not in PROGRAMS or (joint and program == "tables"):
-        raise InputError(
-            f"program {program!r}; allowed: {', '.join(PROGRAMS)}, and with joint not tables, which are then next to messages"
-        )
+    if program not in PROGRAMS:
+        raise InputError(f"program {program!r}; allowed: {', '.join(PROGRAMS)}")
+    if joint and program == "tables":
+        raise InputError("joint runs tables next to messages; with program tables there are no messages: leave one of them out")
     unknown = sorted(set(without) - set(RULES))
     if unknown:
         raise InputError(f"unknown rule {unknown[0]!r}; known: {', '.join(RULES)}")

@@ -75,7 +75,7 @@ def _result(run: Run, schedule: Schedule, endpoint: Endpoint, system: System, si
         partitions=(),
         partition_peaks=(),
         deepest_port=None,
-        interrupts=chunks * nodes if is_engine else None,
+        interrupts=None,
         memory_bytes=used.counts["memory_bytes"],
         link_bytes=None,
         occupancy=dict(used.occupancy) | links,

@@ -3,7 +3,7 @@
 A message of tables is one chunk of the schedule. What a node sends to another one in one step, with one operation, is one message
 of the program of messages, of at most the `message_bytes` of the system (ACE's Table 4 has chunks, messages, packets and flits).
 Here it stays several messages on the network, which are pieces of one transfer at the endpoints: the gap of LogGP follows the last
-of them.
+of them. Pieces of several transfers may take turns at a bus; gaps between these are left out.
 """
 
 from collections.abc import Mapping

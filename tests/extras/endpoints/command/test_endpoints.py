@@ -58,7 +58,7 @@ def test_messages_where_tables_do_not_run(more, reason):
     if "32MiB" not in more:
         assert f"not tables: {reason}" in certree(*asked).out
         assert_bad_input(certree(*asked, "--program", "tables"), f"no run of tables: {reason}")
-    assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "with joint not tables")
+    assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "joint runs tables next to messages")
 
 
 def test_two_collectives_the_latest_first():
@@ -110,6 +110,10 @@ def test_tables_next_to_messages():
     plain, both, default = json_of(*asked, "--program", "messages"), json_of(*asked, "--joint"), json_of(*asked)
     assert [run["cycles"] for run in default["systems"]] == [run["joint"]["cycles"] for run in both["systems"]]
     assert [(run["program"], run["data_ok"], run["deepest_port"]) for run in default["systems"]] == [("tables", True, None)] * 2
+    assert (default["ways"], default["systems"][0]["interrupts"]) == (None, None)
+    for name in ("occupancy", "delays"):  # the same keys, null where tables have no such thing
+        assert default["systems"][0][name].keys() == plain["systems"][0][name].keys()
+    assert set(default["systems"][0]["delays"].values()) == {None}
     assert default["no_tables"] is plain["no_tables"] is both["no_tables"] is None
     words = certree(*asked[:-1]).out
     assert f"  ace: {default['systems'][0]['cycles']:,} cycles; 1 chunks of 64 KiB, " in words
