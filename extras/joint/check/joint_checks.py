@@ -255,21 +255,30 @@ def _check_lanes(joint: JointSchedule, findings: Findings) -> None:
     findings.add_each("joint-link", found[np.argsort(uses.start[found], kind="stable")].tolist(), tell)
 
 
+def share_links(joint: JointSchedule) -> bool:
+    """Whether messages of all collectives find lanes (rule `joint-link`). O(uses · log uses)."""
+    findings = Findings()
+    _check_lanes(joint, findings)
+    return not findings.rules
+
+
 def _without_choice(joint: JointSchedule, uses: _Uses, lanes: Int64) -> Int64:
-    """Uses of pairs of nodes joined by parallel links, of which some messages name one and others none, that may find no lane for
-    all their time: as many others as there are lanes meet them."""
+    """Uses of pairs of nodes joined by parallel links, by messages that name none of them where others do, that may find no lane
+    for all their time: as many others as there are lanes meet them. Those that name one have it, as their own resource says."""
     topology = joint.topology
     pairs = len(topology.pair_capacity)
     parallel = np.bincount(topology.pair_of_link, minlength=pairs) > 1
-    named = np.unique(
-        topology.pair_of_link[uses.resource[(uses.resource >= pairs) & (uses.resource < pairs + len(topology.src))] - pairs]
-    )
+    links = np.flatnonzero((uses.resource >= pairs) & (uses.resource < pairs + len(topology.src)))
+    named = topology.pair_of_link[uses.resource[links] - pairs]
     mixed = np.flatnonzero((uses.resource < pairs) & np.isin(uses.resource, named))
     mixed = mixed[parallel[uses.resource[mixed]]]
     if not len(mixed):
         return mixed
+    width = int(uses.row.max()) + 1
+    names = ((uses.part[links] * width + uses.row[links]) * pairs) + named
+    free = ~np.isin((uses.part[mixed] * width + uses.row[mixed]) * pairs + uses.resource[mixed], names)
     met = meetings(uses.resource[mixed], uses.start[mixed], uses.end[mixed])
-    return mixed[met >= lanes[uses.resource[mixed]]]
+    return mixed[free & (met >= lanes[uses.resource[mixed]])]
 
 
 @rule("joint-unit", "the reduction unit of a node has sums of several collectives at a time", _TESTS, Subject.JOINT)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from certree.api.parsing import Network, topology
 from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
-from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.check.joint_checks import share_links, verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_few, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
@@ -87,7 +87,7 @@ def joint(
     tell = progress or silent
     of, choices, launching = choices_for(network, collectives, machine, effort, seed, relay, known, tell)
     tell("merging")
-    best = _best(of.entries, choices, effort)
+    best = _best(of, choices, effort)
     tell("bounds")
     times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
     bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
@@ -179,8 +179,9 @@ class _Found:
         return max(self.parts, key=lambda part: part.landed).name
 
 
-def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], effort: int) -> _Found:
+def _best(of: Together, choices: Mapping[str, Sequence[Choice]], effort: int) -> _Found:
     """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
+    entries = of.entries
     fastest = dict.fromkeys(choices, 0)
     best = one_after_the_other(entries, choices, fastest)
     if any(entry.late for entry in entries):
@@ -189,7 +190,7 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], eff
         best = min(best, found, key=lambda one: one.key)
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
-    trials = _Trials(entries, choices, best.sequence, _USES * effort)
+    trials = _Trials(of, choices, best.sequence, _USES * effort)
     light = {name: _light(kept, _USES * effort // len(entries)) for name, kept in choices.items()}
     for chosen in (alone, fastest, *([] if light in (alone, fastest) else [light])):
         best = min(best, _side_by_side(entries, choices, chosen, best.sequence), key=lambda one: one.key)
@@ -206,8 +207,9 @@ def _best(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], eff
 class _Trials:
     """Merged schedules, up to a number of `uses` of links and units in all."""
 
-    def __init__(self, entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], sequence: int, uses: int) -> None:
-        self.entries, self.choices, self.sequence, self.uses = entries, choices, sequence, uses
+    def __init__(self, of: Together, choices: Mapping[str, Sequence[Choice]], sequence: int, uses: int) -> None:
+        self.of, self.entries, self.choices, self.sequence, self.uses = of, of.entries, choices, sequence, uses
+        self.has_parallel = len(of.topology.pair_capacity) < len(of.topology.src)
         self.slot = 1 + sequence // (MAX_SLOTS // 4)
 
     def better(self, chosen: Mapping[str, int], best: _Found) -> _Found:
@@ -222,8 +224,15 @@ class _Trials:
                 parts = merged(self.entries, jobs, self.slot, priority)
             except UnsupportedError:
                 continue
-            best = min(best, _Found(parts, method, chosen, self.sequence), key=lambda one: one.key)
+            found = _Found(parts, method, chosen, self.sequence)
+            if found.key < best.key and self._is_valid(parts):
+                best = found
         return best
+
+    def _is_valid(self, parts: tuple[Part, ...]) -> bool:
+        """Whether messages that name one of parallel links and those that take any of them find lanes: both are booked by pair of
+        nodes, which is not always enough."""
+        return not self.has_parallel or share_links(JointSchedule(self.of.topology, self.of.machine, parts))
 
 
 def _changed(found: _Found, choices: Mapping[str, Sequence[Choice]]) -> dict[str, int]:

@@ -197,6 +197,16 @@ def test_a_message_without_a_route_between_two_that_name_parallel_links() -> Non
         assert set(verify_joint(JointSchedule(topology, MACHINE, (named, free), ())).counts) == rules
 
 
+def test_messages_that_name_a_parallel_link_have_it() -> None:
+    """Only those that name none need a lane that nothing else takes; such joint schedules are made, and run to the cycle."""
+    pairs = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (3, 0), (0, 3), (0, 3), (3, 0)]
+    topology = network("eeee", [(*pair, 1) for pair in pairs])
+    pair = [ct.Entry("a", ct.collective("all-to-all"), 1024), ct.Entry("b", ct.collective("all-gather"), 1024)]
+    made = ct.joint(topology, pair)
+    assert made.cycles < made.provenance["one_after_the_other_cycles"]
+    assert run_joint(made, "flit").holds
+
+
 def test_bounds_that_are_exact() -> None:
     """Two all-gathers on two nodes: one header more than all bytes need, and the ends in Smith's order."""
     entries = [ct.Entry("a", ct.collective("all-gather"), 4096), ct.Entry("b", ct.collective("all-gather"), 8192, weight=3)]
