@@ -45,6 +45,7 @@ def _words(document: dict[str, Any]) -> str:
     for name, end in document.get("ends", {}).items():
         if end != planned[name]:
             lines.append(f"  {one_line(name)}: ends in cycle {end:,}, by its schedule in cycle {planned[name]:,}")
+    lines += [f"  too early         {one_line(text)}" for text in document.get("early", ())]
     if document["router_effect"] is not None:
         lines.append(f"  routers left out  {document['router_effect']}")
     return "\n".join([*lines, *(f"  {line}" for line in document["stall"])])

@@ -2,6 +2,8 @@
 schedules."""
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ def alone(
     progress: Callable[[str], None] | None = None,
 ) -> tuple[JointSchedule, JointSchedule]:
     """The collectives one after the other, and independent of each other: each as soon as it may start, though messages of several
-    then meet; those that wait for others begin where `run_independent` sets them. `any_timing`: independent ones have a schedule
+    then meet; those that wait for others begin where `run_independent` sets them. Of the first each is after the one before it, so
+    that runs say where that does not hold. `any_timing`: independent ones have a schedule
     that is right whatever is late, where there is one. Other arguments and errors as `joint`."""
     tell = progress or silent
     of, choices, _ = choices_for(network, collectives, machine, effort, seed, None, known, tell)
@@ -40,9 +43,17 @@ def alone(
             free[key] = at_any_timing(of.topology, of.machine, entry, choices[entry.name], effort, seed)
         parts.append(_soonest(entry, free.get(key, choices[entry.name])))
     return (
-        JointSchedule(of.topology, of.machine, in_turn.parts, provenance={"method": in_turn.method}),
+        JointSchedule(of.topology, of.machine, _chained(in_turn.parts), provenance={"method": in_turn.method}),
         JointSchedule(of.topology, of.machine, tuple(parts), provenance={"method": "independent"}),
     )
+
+
+def _chained(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Parts that follow each other, each after the one that ends before it."""
+    ordered = sorted(parts, key=lambda part: part.landed)
+    before = {part.name: {other.name} for other, part in pairwise(ordered)}
+    chained = {part.name: tuple(dict.fromkeys((*part.entry.after, *before.get(part.name, ())))) for part in parts}
+    return tuple(replace(part, entry=replace(part.entry, after=chained[part.name])) for part in parts)
 
 
 def _soonest(entry: Entry, choices: Sequence[Choice]) -> Part:

@@ -1,6 +1,6 @@
 """Runs of joint schedules: all collectives at once, with real data, cycle by cycle."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -21,14 +21,15 @@ from certree.models.tables.tables import Tables
 ENGINES = ("fast", "lanes", "flit")
 _BUDGET = 1 << 22
 _REPORTED = 8
-_USABLE = -2  # of a record of a trace: when its message counted
+_FIRED, _USABLE = 3, -2  # of a record of a trace: when its row fired, and when its message counted
 
 
 @dataclass(frozen=True)
 class JointRun:
     """What a run did. `cycles`: from the common start until all has landed, `closed_form_cycles` as the schedule says. `late`: rows
     that had to wait; `contention_cycles`: cycles for which messages waited for a lane. `ends`: by collective when all of its data
-    had landed, of runs through routers. `wrong`: the first wrong result in words.
+    had landed, of runs through routers, and `early` which fired before one that they are after had ended, in words. `wrong`: the
+    first wrong result in words.
     `router_effect`: what the routers of the machine, which are left out, may add; None where they add nothing."""
 
     engine: str
@@ -41,6 +42,7 @@ class JointRun:
     stall: tuple[str, ...]
     router_effect: str | None
     ends: Mapping[str, int] | None = None
+    early: tuple[str, ...] = ()
 
     @property
     def data_ok(self) -> bool:
@@ -49,8 +51,9 @@ class JointRun:
 
     @property
     def holds(self) -> bool:
-        """Whether the run is as the schedule says: right data, in time, without contention."""
-        return self.data_ok and not self.late and not self.contention_cycles and self.cycles == self.closed_form_cycles
+        """Whether the run is as the schedule says: right data, in order and in time, without contention."""
+        in_time = not self.early and not self.late and self.cycles == self.closed_form_cycles
+        return self.data_ok and in_time and not self.contention_cycles
 
 
 def run_joint(joint: JointSchedule, engine: str = "fast", progress: Callable[[int], None] | None = None) -> JointRun:
@@ -82,11 +85,21 @@ def run_through_routers(
     core = RouterProgram(joint, rows, tables, cells, traced=True).core
     run_to_end(core, BUDGET, progress)
     ends = np.array([joint.machine.ni_start_cycles + part.begin for part in joint.parts], np.int64)
-    trace = core.trace()
-    usable = np.array([record[_USABLE] for record in trace], np.int64)
-    np.maximum.at(ends, rows.tag_of_row[[record[0] for record in trace]], usable)
+    row, fired, usable = np.array([(one[0], one[_FIRED], one[_USABLE]) for one in core.trace()], np.int64).reshape(-1, 3).T
+    np.maximum.at(ends, rows.tag_of_row[row], usable)
+    first = np.full(len(joint.parts), np.iinfo(np.int64).max)
+    np.minimum.at(first, rows.tag_of_row[row], fired)
     by_name = dict(zip([part.name for part in joint.parts], ends.tolist(), strict=True))
-    return replace(_result(joint, rows, tables, "flit", core, cells, None), ends=by_name)
+    early = tuple(_early(joint, first.tolist(), by_name))
+    return replace(_result(joint, rows, tables, "flit", core, cells, None), ends=by_name, early=early)
+
+
+def _early(joint: JointSchedule, first: Sequence[int], ends: Mapping[str, int]) -> Iterator[str]:
+    """What fired before one that it is after had ended: slots open whatever is late."""
+    for part, cycle in zip(joint.parts, first, strict=True):
+        for other in part.entry.after:
+            if cycle < ends[other]:
+                yield f"{part.name} fired in cycle {cycle:,}, before {other} ended in cycle {ends[other]:,}"
 
 
 def _result(
@@ -118,7 +131,7 @@ def joint_run_document(joint: JointSchedule, done: JointRun) -> dict[str, Any]:
         "stall": list(done.stall),
         **{name: getattr(done, name) for name in ("cycles", "closed_form_cycles", "contention_cycles", "late", "messages")},
         **{name: getattr(done, name) for name in ("router_effect", "wrong")},
-        **({} if done.ends is None else {"ends": dict(done.ends), "planned_ends": joint.ends}),
+        **({} if done.ends is None else {"ends": dict(done.ends), "planned_ends": joint.ends, "early": list(done.early)}),
     }
 
 

@@ -29,7 +29,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.command.compare_collectives import compare_workload
+from certree.extras.sweeps.command.compare_collectives import compare_workload, count_words
 from certree.extras.sweeps.run.comparing.comparison import SIZES, compare
 from certree.extras.sweeps.run.comparing.several_networks import require_all_comparable
 from certree.extras.sweeps.run.results.compared import ComparedMethods, ComparedNetworks
@@ -92,7 +92,7 @@ def compare_command(
     `time / bound` is the closed form divided by the time bound, the cycles that every run takes. In an all-gather or reduce-scatter
     `time / bound` and `gap` are for bounds of the shares that the method chose, and a column more has the bound for any shares.
     Ctrl-C prints what there is. --workload compares several collectives at once: by a joint schedule, one after the other, and by
-    independent schedules that start together and meet in routers.
+    independent schedules that start together and meet in routers; the exit code is 1 where a schedule does not run as it says.
     """
     if workload is not None:
         return compare_workload(click.get_current_context(), [topology for topology, _ in asked], workload)
@@ -164,10 +164,6 @@ def _filled_words(cells: Sequence[dict[str, Any]]) -> list[str]:
     return [f"  {', '.join(added)}: {what}"] if added else []
 
 
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
-
-
 def _ratio(over: str | None) -> str:
     return "-" if over is None else f"{float(Fraction(over)):.4f}"
 
@@ -185,16 +181,16 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
         if not cell["valid"]:
             rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue
-        row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
+        row += [count_words(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
         row += [rate_words(cell[name]).removesuffix(" GB/s") for name in ("algbw", "busbw")]
-        row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
+        row += [count_words(cell["simulated_cycles"]), count_words(cell.get("contention_cycles"))] if simulated else []
         row += [cell["shares"].removesuffix(" shares")] if shared else []
         row += [_ratio(cell["time_over_bound"])]
         row += [_ratio(cell["time_over_bound_any_shares"])] if shared else []
         row += [
             cell["bandwidth_time"],
             gap_words(cell["gap"]["bandwidth"]),
-            _count(None if cell["latency_bound"] is None else cell["total_steps"]),
+            count_words(None if cell["latency_bound"] is None else cell["total_steps"]),
         ]
         rows.append(row)
     say(title)

@@ -21,7 +21,8 @@ _SHOWN = 20  # collectives in words
 
 def compare_workload(context: click.Context, topologies: Sequence[Topology], workload: Path) -> int:
     """Compare a joint schedule of the collectives in a file with others, and show it. InputError for options that do not go with
-    it. Returns 1 where a schedule that is stated to be right has wrong data, or does not end."""
+    it. Returns 1 where the joint schedule, or one after the other, does not run as it says: wrong data, too early, later than its
+    closed form, or without an end."""
     asked: dict[str, Any] = context.params
     for option in context.command.params:
         name = str(option.name)
@@ -37,7 +38,15 @@ def compare_workload(context: click.Context, topologies: Sequence[Topology], wor
         emit(_document(found), "compare-collectives")
     else:
         _say(found)
-    return 0 if all(cell.get("data_ok", True) for cell in found.cells if cell["how"] in (JOINT, IN_TURN)) else 1
+    return 0 if all(_holds(cell) for cell in found.cells if cell["how"] in (JOINT, IN_TURN)) else 1
+
+
+def _holds(cell: dict[str, Any]) -> bool:
+    """Whether a run, if there is one, is as its schedule says."""
+    if "data_ok" not in cell:
+        return True
+    in_time = cell.get("simulated_cycles") == cell["closed_form_cycles"] and not cell["late"] and not cell["contention_cycles"]
+    return bool(cell["data_ok"]) and in_time and not cell["early"]
 
 
 def _document(found: ComparedCollectives) -> dict[str, Any]:
@@ -51,18 +60,18 @@ def _say(found: ComparedCollectives) -> None:
     for cell in found.cells:
         cycles = cell.get("simulated_cycles")
         over = f"{cycles / found.least:.4f}" if cycles and found.least else "-"
-        counts = [_count(cell.get(name)) for name in ("contention_cycles", "late")]
-        rows.append([cell["how"], _count(cell.get("closed_form_cycles")), _count(cycles), over, *counts, _data(cell)])
+        counts = [count_words(cell.get(name)) for name in ("contention_cycles", "late")]
+        rows.append([cell["how"], count_words(cell.get("closed_form_cycles")), count_words(cycles), over, *counts, _data(cell)])
     say_table(header, rows)
     ends = [(cell["how"], cell["ends"]) for cell in found.cells if "ends" in cell]
     names = list(ends[0][1]) if ends else []
     if names:
-        body = [[one_line(name), *(_count(by_name[name]) for _, by_name in ends)] for name in names[:_SHOWN]]
+        body = [[one_line(name), *(count_words(by_name[name]) for _, by_name in ends)] for name in names[:_SHOWN]]
         say_table(["ends in cycle", *(f">{how}" for how, _ in ends)], body)
     if len(names) > _SHOWN:
         say(f"and {len(names) - _SHOWN} more")
     for cell in found.cells:
-        for text in (cell.get("not_simulated"), cell.get("wrong"), *cell.get("stall", ())):
+        for text in (cell.get("not_simulated"), cell.get("wrong"), *cell.get("early", ()), *cell.get("stall", ())):
             if text is not None:
                 note(f"{cell['how']}: {text}")
 
@@ -70,8 +79,11 @@ def _say(found: ComparedCollectives) -> None:
 def _data(cell: dict[str, Any]) -> str:
     if "data_ok" not in cell:
         return "not simulated"
-    return "right" if cell["data_ok"] else "does not end" if cell["stall"] else "wrong"
+    if not cell["data_ok"]:
+        return "does not end" if cell["stall"] else "wrong"
+    return "too early" if cell["early"] else "right"
 
 
-def _count(value: int | None) -> str:
+def count_words(value: int | None) -> str:
+    """A number, or a dash where there is none."""
     return "-" if value is None else f"{value:,}"

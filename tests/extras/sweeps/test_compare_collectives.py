@@ -57,6 +57,20 @@ def test_runs_that_routers_do_not_cover(tmp_path: Path) -> None:
     assert joint["closed_form_cycles"] > 0
 
 
+def test_what_fires_too_early_or_too_late(tmp_path: Path) -> None:
+    """One port for all links: messages are late, and slots open before what a collective is after has ended."""
+    path = written(tmp_path)
+    Path(path).write_text(f'{TEXT}after = ["left"]\n')
+    done = certree("compare", "ring:3", "--workload", path, "--params", "booksim2")
+    assert done.code == 1
+    assert "too early" in done.out
+    assert "joint schedule: right fired in cycle" in done.err
+    facts = ct.compare_collectives("ring:3", path, machine="booksim2").facts()
+    assert "before left ended in cycle" in str(facts["joint schedule"])
+    assert "before left ended in cycle" in str(facts["one after the other"])
+    assert isinstance(facts["independent"], int)
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

@@ -1,6 +1,6 @@
 """Comparison of a joint schedule with its collectives one after the other, and with schedules that know nothing of each other."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,8 @@ class ComparedCollectives(Shown):
         return f"{counted(self.collectives, 'collectives')} at once on {self.topology.name}"
 
     def facts(self) -> dict[str, object]:
-        """Simulated cycles of each, or why there are none."""
-        return {cell["how"]: cell.get("simulated_cycles", cell.get("not_simulated")) for cell in self.cells}
+        """Simulated cycles of each, or why there are none; what is wrong, where data are, one fired too early, or all wait."""
+        return {cell["how"]: _why_not(cell) or cell["simulated_cycles"] for cell in self.cells}
 
 
 def compare_collectives(
@@ -87,6 +87,12 @@ def compare_collectives(
     return ComparedCollectives(made.topology, made.machine, len(made.parts), least.cycles, tuple(cells))
 
 
+def _why_not(cell: Mapping[str, Any]) -> str | None:
+    """Why the cycles of a run do not count, if they do not."""
+    texts = (cell.get("not_simulated"), *cell.get("stall", ()), cell.get("wrong"), *cell.get("early", ()))
+    return next((text for text in texts if text is not None), None)
+
+
 def _simulated(run: Callable[[], JointRun]) -> dict[str, Any]:
     """What a run says, or why there is none."""
     try:
@@ -95,4 +101,4 @@ def _simulated(run: Callable[[], JointRun]) -> dict[str, Any]:
         return {"not_simulated": str(error)}
     counts = {name: getattr(done, name) for name in ("contention_cycles", "late", "data_ok", "wrong")}
     ended = {} if done.stall else {"simulated_cycles": done.cycles, "ends": dict(done.ends or {})}
-    return {**ended, **counts, "stall": list(done.stall)}
+    return {**ended, **counts, "early": list(done.early), "stall": list(done.stall)}
