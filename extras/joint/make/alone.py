@@ -33,7 +33,7 @@ def alone(
     that is right whatever is late, where there is one. Other arguments and errors as `joint`."""
     tell = progress or silent
     of, choices, _ = choices_for(network, collectives, machine, effort, seed, None, known, tell)
-    in_turn = one_after_the_other(of.entries, choices, dict.fromkeys(choices, 0))
+    in_turn = one_after_the_other(of.entries, choices)
     free: dict[Hashable, Sequence[Choice]] = {}
     parts = []
     for entry in of.entries:
@@ -49,11 +49,13 @@ def alone(
 
 
 def _chained(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Parts that follow each other, each after the one that ends before it."""
+    """Parts that follow each other in their order, each after the one that ends before it."""
     ordered = sorted(parts, key=lambda part: part.landed)
-    before = {part.name: {other.name} for other, part in pairwise(ordered)}
-    chained = {part.name: tuple(dict.fromkeys((*part.entry.after, *before.get(part.name, ())))) for part in parts}
-    return tuple(replace(part, entry=replace(part.entry, after=chained[part.name])) for part in parts)
+    found = ordered[:1]
+    for before, part in pairwise(ordered):
+        after = tuple(dict.fromkeys((*part.entry.after, before.name)))
+        found.append(replace(part, entry=replace(part.entry, after=after)))
+    return tuple(found)
 
 
 def _soonest(entry: Entry, choices: Sequence[Choice]) -> Part:

@@ -183,11 +183,7 @@ def _best(of: Together, choices: Mapping[str, Sequence[Choice]], effort: int) ->
     """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
     entries = of.entries
     fastest = dict.fromkeys(choices, 0)
-    best = one_after_the_other(entries, choices, fastest)
-    if any(entry.late for entry in entries):
-        soonest = {entry.name: _soonest(entry, choices[entry.name]) for entry in entries}
-        found = replace(one_after_the_other(entries, choices, soonest), sequence=best.sequence)
-        best = min(best, found, key=lambda one: one.key)
+    best = one_after_the_other(entries, choices)
     alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
     longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
     trials = _Trials(of, choices, best.sequence, _USES * effort)
@@ -240,11 +236,23 @@ def _changed(found: _Found, choices: Mapping[str, Sequence[Choice]]) -> dict[str
     return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
 
 
-def one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
-    """Those that may start first go first, where none waits for another; each as it is alone."""
+def one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]]) -> _Found:
+    """Each as it is alone, by its fastest schedule, or by the one that ends first with its late members: whichever ends earlier."""
+    found = [_in_turn(entries, choices, dict.fromkeys(choices, 0))]
+    if any(entry.late for entry in entries):
+        soonest = {entry.name: _soonest(entry, choices[entry.name]) for entry in entries}
+        found.append(_in_turn(entries, choices, soonest))
+    return min(found, key=lambda one: one.key)
+
+
+def _in_turn(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
+    """Always the one that may start first, of those that wait for none of the others that are left. O(collectives^2)."""
     parts: dict[str, Part] = {}
-    now = 0
-    for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
+    now, left = 0, list(entries)
+    while left:
+        ready = [entry for entry in left if all(name in parts for name in entry.after)]
+        entry = min(ready, key=lambda entry: entry.start)
+        left.remove(entry)
         choice = choices[entry.name][chosen[entry.name]]
         parts[entry.name] = Part(entry, begin_of(entry, choice, max(now, entry.start)), choice.jobs.schedule)
         now = max(now, parts[entry.name].landed)

@@ -8,6 +8,7 @@ import pytest
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import JointVerdict, verify_joint
 from certree.extras.joint.check.joint_report import joint_report, joint_words
+from certree.extras.joint.make.alone import alone
 from certree.extras.joint.make.choices import with_late
 from certree.extras.joint.make.late_ranks import early_first
 from certree.extras.joint.model.collective_list import Entry, load_collectives
@@ -36,7 +37,8 @@ def test_the_others_add_up_first(made: ct.JointSchedule) -> None:
     assert run_joint(made).holds
     assert made.parts[0].first < LATE
     assert verdict.least is not None
-    bulk = made.provenance["one_after_the_other_cycles"]
+    assert made.provenance["one_after_the_other_cycles"] == alone("switch:4", [entry()])[0].cycles == made.cycles
+    bulk = alone("switch:4", [replace(entry(), late=(), start=LATE)])[0].cycles
     assert made.cycles - LATE < (bulk - LATE) * 9 // 10
     # its own 32 KiB at 16 bytes a cycle leave the late member after it has come
     assert LATE + (1 << 11) < verdict.least.cycles < made.cycles < bulk

@@ -7,6 +7,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
+from certree.extras.joint.make.alone import alone
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import load_collectives
 from certree.extras.joint.model.joint_file import joint_document, joint_from_document, load_joint, save_joint
@@ -130,6 +131,15 @@ def test_late_starts_are_last_one_after_the_other() -> None:
     soon = ct.Entry("soon", ct.collective("all-gather"), 1024)
     cycles = {joint("ring:3", pair).provenance["one_after_the_other_cycles"] for pair in ([late, soon], [soon, late])}
     assert len(cycles) == 1
+
+
+def test_what_waits_may_still_go_before_what_starts_later() -> None:
+    """Behind the one that it is after, and not behind all that wait for none."""
+    first, late = (ct.Entry(name, ct.collective("all-gather"), 1024, start) for name, start in (("first", 0), ("late", 10**6)))
+    second = ct.Entry("second", ct.collective("all-gather"), 1024, after=("first",))
+    in_turn = alone("ring:3", [first, late, second])[0]
+    assert in_turn.ends["second"] < 10**6 < in_turn.ends["late"]
+    assert verify_joint(in_turn).valid
 
 
 @pytest.mark.parametrize("start", ["0", "0us", "0.0 ms", "00ns"])
