@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.extras.joint.model.joint_schedule import JointSchedule
-from certree.hw.core_calls import narrowed
+from certree.hw.core_calls import MAX_ENTRY, narrowed
 from certree.hw.engines.core_program import Program
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.tables.lowering import lower
@@ -50,6 +50,7 @@ class JointRows(Rows):
     """
 
     def __init__(self, joint: JointSchedule, tables: Sequence[Tables], *, apart: bool = False) -> None:
+        _check_begins(joint)
         self.parts = parts = [TableRows(one) for one in tables]
         self.joint, self.has_local = joint, any(part.has_local for part in parts)
         cells = [int(part.scalars["cells"]) for part in parts]
@@ -85,6 +86,16 @@ class JointRows(Rows):
         """A row in words: its number, its collective, the cycle in which it fires."""
         tag = self.joint.parts[int(self.tag_of_row[row])].name
         return f"row {self.node_of(row)[1]} ({tag}, cycle {self.rows['row_step'][row]})"
+
+
+def _check_begins(joint: JointSchedule) -> None:
+    """UnsupportedError for a collective whose rows fire later than cycle numbers of rows reach."""
+    for part in joint.parts:
+        if (last := int(part.fire.max(initial=0))) > MAX_ENTRY:
+            start = f"it may start in cycle {part.entry.start}, " if part.entry.start else ""
+            raise UnsupportedError(
+                f"{part.name}: {start}its last row fires in cycle {last}; a run has rows up to cycle {MAX_ENTRY}"
+            )
 
 
 def tags_csv(joint: JointSchedule, tables: Sequence[Tables]) -> bytes:

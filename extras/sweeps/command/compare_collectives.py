@@ -70,10 +70,13 @@ def _say(found: ComparedCollectives) -> None:
         say_table(["ends in cycle", *(f">{how}" for how, _ in ends)], body)
     if len(names) > _SHOWN:
         say(f"and {len(names) - _SHOWN} more")
+    told: dict[str, list[str]] = {}
     for cell in found.cells:
         for text in (cell.get("not_simulated"), cell.get("wrong"), *cell.get("early", ()), *cell.get("stall", ())):
             if text is not None:
-                note(f"{cell['how']}: {text}")
+                told.setdefault(text, []).append(cell["how"])
+    for text, all_of in told.items():
+        note(f"{'; '.join(all_of)}: {text}")
 
 
 def _data(cell: dict[str, Any]) -> str:

@@ -64,11 +64,21 @@ def test_what_fires_too_early_or_too_late(tmp_path: Path) -> None:
     done = certree("compare", "ring:3", "--workload", path, "--params", "booksim2")
     assert done.code == 1
     assert "too early" in done.out
-    assert "joint schedule: right fired in cycle" in done.err
+    assert "joint schedule; one after the other: right fired in cycle" in done.err
     facts = ct.compare_collectives("ring:3", path, machine="booksim2").facts()
     assert "before left ended in cycle" in str(facts["joint schedule"])
     assert "before left ended in cycle" in str(facts["one after the other"])
     assert isinstance(facts["independent"], int)
+
+
+def test_rows_later_than_a_run_counts(tmp_path: Path) -> None:
+    """One line for all, which names the collective and its start."""
+    path = written(tmp_path)
+    Path(path).write_text(f"{TEXT}start = {1 << 40}\n")
+    done = certree("compare", "ring:3", "--workload", path)
+    assert done.code == 0
+    assert done.err.count("its last row fires in cycle") == 1
+    assert f"independent: right: it may start in cycle {1 << 40}, its last row fires in cycle" in done.err
 
 
 @pytest.mark.parametrize(
