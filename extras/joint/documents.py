@@ -27,5 +27,6 @@ DOCUMENTS |= {
         wrong: text?
         stall: [text]
         ends? planned_ends?: {count}
+        early?: [text]
         """,
 }

@@ -29,7 +29,7 @@ PARTS |= {
         data_ok?: bool
         closed_form_cycles? simulated_cycles? contention_cycles? late?: count
         ends?: {count}
-        stall?: [text]
+        early? stall?: [text]
         """,
     "swept": """
         label? key network? drawn? collective? method? machine? run? status? message?: text
