@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from certree.extras.levels.make.level_orders import LevelOrder, level_orders, transfers_of
-from certree.extras.levels.make.probing import soonest
+from certree.extras.levels.make.probing import runs_alike, soonest
 from certree.extras.levels.make.spreads import spread_program
 from certree.models.common.errors import UnsupportedError
 from certree.synth.fine.levels import Levels
 from certree.synth.fine.program import Program
-from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.fine.ways import default_ways, even_ways, lighter_ways
 from certree.synth.method import Request
 
 MOST_ROWS = 1 << 17  # transfers of a program, for effort 1
@@ -45,7 +45,10 @@ def _different(orders: Sequence[LevelOrder]) -> list[LevelOrder]:
 
 def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[str, Program]]:
     if request.collective.has_one_root:
-        yield from ((f"{order}", spread_program(request, order)) for order in orders)
+        lighter, default = lighter_ways(request.topology), default_ways(request.topology)
+        for order in orders:
+            program = spread_program(request, order, lighter)
+            yield f"{order}", program if runs_alike(request, program) else spread_program(request, order, default)
         return
     for number, order in enumerate(orders):
         program = program_of_order(request, order, even=False)

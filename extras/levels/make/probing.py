@@ -1,14 +1,19 @@
 """Programs that are booked once each, before those that end first are booked in many turns."""
 
 from collections.abc import Iterable
+from itertools import compress, islice
 
+from certree.extras.levels.make.stops import most_layers
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_scheduler import ListScheduler
+from certree.models.routers.grid_routing import Grid
 from certree.synth.fine.booking import rows_of
-from certree.synth.fine.fine_schedule import costs_of
+from certree.synth.fine.fine_schedule import costs_of, flits_of, in_pieces
 from certree.synth.fine.order import order_of
-from certree.synth.fine.program import Program
+from certree.synth.fine.program import Program, distinct
+from certree.synth.fine.ways import default_ways
 from certree.synth.method import Request
+from certree.verify.deadlock.layers import layers_of
 
 PROBED_WORK = 1 << 20  # rows and hops that are booked, for effort 1
 
@@ -16,8 +21,9 @@ PROBED_WORK = 1 << 20  # rows and hops that are booked, for effort 1
 def soonest(request: Request, choices: Iterable[tuple[str, Program]], most: int) -> list[tuple[str, Program]]:
     """Up to `most` of some labelled programs, those that end first when they are booked once, in the order of their ends.
 
-    Programs beyond PROBED_WORK are not looked at, and none after the first one within no time. UnsupportedError, with the reason of
-    the last one, where none can be booked. O(PROBED_WORK log PROBED_WORK).
+    Programs beyond PROBED_WORK are not looked at, and none after the first one within no time. Programs are left out whose messages
+    may be late in routers (`runs_alike`). UnsupportedError, with the reason of the last one, where none can be booked, or all are
+    left out. O(PROBED_WORK log PROBED_WORK), and `layers_of` until `most` are found.
     """
     found: list[tuple[int, int, tuple[str, Program]]] = []
     spent, reason = 0, UnsupportedError("there are no programs")
@@ -33,4 +39,24 @@ def soonest(request: Request, choices: Iterable[tuple[str, Program]], most: int)
             break
     if not found:
         raise reason
-    return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:most]]
+    alike = (one for _, _, one in sorted(found, key=lambda one: one[:2]) if runs_alike(request, one[1]))
+    chosen = list(islice(alike, most))
+    if not chosen:
+        raise UnsupportedError(f"the routes need more virtual channels than machine {request.machine.name} has")
+    return chosen
+
+
+def runs_alike(request: Request, program: Program) -> bool:
+    """Whether its routes need so few layers of virtual channels that messages pass routers as they pass single links, so that a
+    run takes the cycles of the closed form. Default routes on grids need one where rings have datelines. Cost as `layers_of`."""
+    topology, machine = request.topology, request.machine
+    far = [way for way in distinct(program.ways) if len(way) > 1]
+    if not far:
+        return True
+    cut, _ = in_pieces(request, program)
+    most = most_layers(request, flits_of(request, cut))
+    if most and machine.router.datelines and Grid.of(topology) is not None:
+        sent = program.src != program.dst
+        if list(compress(program.ways, sent)) == default_ways(topology)(program.src[sent], program.dst[sent]):
+            return True
+    return 1 + max(layers_of([topology.pair_of_link[list(way)].tolist() for way in far])) <= most

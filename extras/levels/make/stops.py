@@ -25,11 +25,18 @@ _Path = tuple[int, ...]
 def most_layers(request: Request, flits: int) -> int:
     """The most layers of virtual channels in which messages of so many flits pass routers as they pass single links; or 0."""
     topology, machine = request.topology, request.machine
-    near = pipeline_effect(topology, machine, flits, flits, is_far=False)
+
+    def effects(*, is_far: bool, layers: int = 1) -> list[str | None]:
+        """Without room in buffers and with it, since that of buffers hides that of layers."""
+        return [
+            pipeline_effect(topology, machine, flits, flits, is_far=is_far, layers=layers, has_room=room) for room in (False, True)
+        ]
+
+    near = effects(is_far=False)
     found = [
         layers
         for layers in range(1, machine.vc_count + 1)
-        if pipeline_effect(topology, machine, flits, flits, is_far=True, layers=layers) in (None, near)
+        if all(far in (None, one) for far, one in zip(effects(is_far=True, layers=layers), near, strict=True))
     ]
     return max(found, default=0)
 

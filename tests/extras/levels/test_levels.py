@@ -8,6 +8,7 @@ import pytest
 
 from certree.extras.levels.make.level_orders import LevelOrder, Meetings, level_orders, transfers_of
 from certree.extras.levels.make.level_programs import program_of_order
+from certree.extras.levels.make.probing import runs_alike, soonest
 from certree.extras.levels.make.spreads import spread_program
 from certree.hw.engines.runs import Options
 from certree.hw.run import run, tables_or_plan
@@ -15,6 +16,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import fine_times
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
+from certree.synth.fine.ways import default_ways, lighter_ways
 from certree.synth.method import METHODS, load_methods
 from certree.synth.methods.auto import candidates
 from certree.verify.checker import verify_schedule
@@ -41,6 +43,7 @@ def made(network: str, kind: str = "all-reduce", size: int = 1 << 14, **options:
         ("mesh:2x3", "all-reduce", 1000),
         ("h100:2", "broadcast", 1 << 12),
         ("fattree:3x2", "reduce", 1 << 12),
+        ("dragonfly:7x3x2@1", "reduce-scatter", 1 << 12),
     ],
 )
 def test_valid_and_as_booked(network: str, kind: str, size: int) -> None:
@@ -50,6 +53,19 @@ def test_valid_and_as_booked(network: str, kind: str, size: int) -> None:
     ran = run(tables_or_plan(found, size, found.made_for.machine), Options(mode="slotted"))
     assert ran.data_ok
     assert (ran.cycles, ran.contention_cycles, ran.late) == (fine_times(found).cycles, 0, 0)
+
+
+def test_routes_of_many_layers_are_left_out() -> None:
+    """Even routes of this broadcast need three layers, and each of four virtual channels is used up too early: runs take longer
+    than was booked. Default routes on grids with datelines need none."""
+    request, order = ask("torus:3x5", "broadcast", 1 << 14, root=1), LevelOrder((15,), 1, 2)
+    lighter, default = (spread_program(request, order, ways(request.topology)) for ways in (lighter_ways, default_ways))
+    assert lighter.ways != default.ways
+    assert not runs_alike(request, lighter)
+    assert runs_alike(request, default)
+    assert [label for label, _ in soonest(request, [("lighter", lighter), ("default", default)], 2)] == ["default"]
+    with pytest.raises(UnsupportedError, match="the routes need more virtual channels than machine"):
+        soonest(request, [("lighter", lighter)], 1)
 
 
 def test_faster_than_boxes_where_latency_counts() -> None:
@@ -93,7 +109,8 @@ def test_transfers_of_an_order(order: LevelOrder, rows: int | None) -> None:
 def test_each_endpoint_gets_each_chunk_once(sizes: tuple[int, ...], scattered: int, pieces: int, kind: str) -> None:
     """From one that has it: in a broadcast in an earlier stage, in a reduce it goes on in a later one."""
     count = math.prod(sizes)
-    program = spread_program(ask(f"full:{count}", kind, root=ROOT), LevelOrder(sizes, scattered, pieces))
+    request = ask(f"full:{count}", kind, root=ROOT)
+    program = spread_program(request, LevelOrder(sizes, scattered, pieces), default_ways(request.topology))
     chunks = pieces * math.prod(sizes[:scattered])
     assert program.rows == chunks * (count - 1)
     here, there = (program.src, program.dst) if kind == "broadcast" else (program.dst, program.src)
