@@ -14,7 +14,7 @@ from certree.synth.method import Request
 
 MOST_ROWS = 1 << 17  # transfers of a program, for effort 1
 PROBED = 16  # orders that are booked once, the first ones
-ALIKE = 2  # orders of the same sizes among these
+ALIKE = 2  # orders of the same sizes in as many pieces among these
 KEPT = 3  # programs that are booked in other turns
 EVEN = 2  # orders that are booked with even routes, too: the first ones
 
@@ -33,12 +33,13 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
 
 
 def _different(orders: Sequence[LevelOrder]) -> list[LevelOrder]:
-    """The orders, but for those that come after ALIKE others of the same sizes."""
-    seen: Counter[tuple[int, ...]] = Counter()
+    """The orders, but for those that come after ALIKE others of the same sizes in as many pieces."""
+    seen: Counter[tuple[tuple[int, ...], int]] = Counter()
     found = []
     for order in orders:
-        seen[order.sizes] += 1
-        if seen[order.sizes] <= ALIKE:
+        alike = order.sizes, order.pieces
+        seen[alike] += 1
+        if seen[alike] <= ALIKE:
             found.append(order)
     return found
 

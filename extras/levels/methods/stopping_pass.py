@@ -66,7 +66,7 @@ def _programs(request: Request) -> Iterator[tuple[str, Program]]:
         if paths is None:
             continue
         if len(paths.pair) == len(straight.pair):
-            reason = f"no block has to stop on {topology.name}: single-pass is as fast"
+            reason = f"no block has to stop on {topology.name}: single-pass makes the same"
             continue
         program = _program(request, paths, source, target)
         for pieces in PIECES:

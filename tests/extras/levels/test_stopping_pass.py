@@ -84,7 +84,7 @@ def test_valid_and_as_booked() -> None:
 def test_refusals() -> None:
     with pytest.raises(UnsupportedError, match="stopping-pass is for networks with switches"):
         load_methods()["stopping-pass"](ask("torus:3x3", "all-to-all"))
-    with pytest.raises(UnsupportedError, match="no block has to stop on fattree:3x2: single-pass is as fast"):
+    with pytest.raises(UnsupportedError, match="no block has to stop on fattree:3x2: single-pass makes the same"):
         load_methods()["stopping-pass"](ask("fattree:3x2", "all-to-all"))
     with pytest.raises(UnsupportedError, match="stopping-pass writes up to 131072 transfers; here are 159600"):
         load_methods()["stopping-pass"](ask("switch:400", "all-to-all"))
