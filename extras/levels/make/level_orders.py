@@ -54,7 +54,7 @@ class LevelOrder:
 
     def __str__(self) -> str:
         """Such as "levels 8x4x4, 2 in shares, 1 piece(s)"."""
-        words = f"levels {'x'.join(map(str, self.sizes))}, {self.scattered} in shares, {self.pieces} piece(s)"
+        words = f"levels {_times(self.sizes)}, {self.scattered} in shares, {self.pieces} piece(s)"
         return words + " in turn" * self.turned
 
 
@@ -105,13 +105,19 @@ def fullest(topology: Topology, load: NDArray[np.int64]) -> Fraction:
     return max(Fraction(int(load[lanes == width].max()), width) for width in np.unique(lanes).tolist())
 
 
-def level_orders(request: Request) -> list[LevelOrder]:
-    """All orders of the endpoints' levels, those first that are likely to be fast. UnsupportedError where their number has no
-    divisors that leave groups small enough, or routes join no groups. O(MOST_PAIRS · hops + orders · levels)."""
-    meetings, most = Meetings(request.topology), _most_in_a_group(request)
-    shapes = {sizes: along for sizes in _sizes(len(request.members), most) if (along := meetings.along(sizes)) is not None}
+def level_orders(request: Request, sizes: tuple[int, ...] | None = None) -> list[LevelOrder]:
+    """All orders of the endpoints' levels, or of levels of these `sizes`, those first that are likely to be fast. UnsupportedError
+    where the number of endpoints has no divisors that leave groups small enough, where sizes have another product or too many
+    pairs meet, or where routes join no groups. O(MOST_PAIRS · hops + orders · levels)."""
+    meetings, count, most = Meetings(request.topology), len(request.members), _most_in_a_group(request)
+    if sizes is not None:
+        _require_sizes(request, sizes)
+    chosen = _sizes(count, most) if sizes is None else [sizes]
+    shapes = {shape: along for shape in chosen if (along := meetings.along(shape)) is not None}
+    if not shapes and sizes is not None:
+        raise UnsupportedError(f"{request.topology.name} has no levels of sizes {_times(sizes)} that routes join")
     if not shapes:
-        raise UnsupportedError(f"levels: {len(request.members)} endpoints do not form groups of up to {most} that routes join")
+        raise UnsupportedError(f"levels: {count} endpoints do not form groups of up to {most} that routes join")
     both = request.collective.has_one_root or (request.collective.reduces and request.collective.gathers)
     found = []
     for shape, joined in shapes.items():
@@ -122,6 +128,20 @@ def level_orders(request: Request) -> list[LevelOrder]:
                     orders.append(LevelOrder(shape, scattered, pieces, turned=True))
                 found += [(_estimate(request, joined, order), number, order) for number, order in enumerate(orders)]
     return [order for _, _, order in sorted(found, key=lambda one: (one[0], one[2].sizes, one[2].scattered, one[2].pieces, one[1]))]
+
+
+def _require_sizes(request: Request, sizes: tuple[int, ...]) -> None:
+    """Raise UnsupportedError for sizes with another product than the number of endpoints, or with too many pairs in groups."""
+    count, most = len(request.members), MOST_PAIRS * request.effort
+    if prod(sizes) != count:
+        raise UnsupportedError(f"levels of sizes {_times(sizes)} are for {prod(sizes)} endpoints; there are {count}")
+    pairs = count * sum(size - 1 for size in sizes)
+    if pairs > most:
+        raise UnsupportedError(f"levels looks at up to {most} pairs of endpoints; sizes {_times(sizes)} have {pairs}")
+
+
+def _times(sizes: tuple[int, ...]) -> str:
+    return "x".join(map(str, sizes))
 
 
 def transfers_of(request: Request, order: LevelOrder) -> int:

@@ -1,4 +1,4 @@
-"""Programs of orders of levels, and of all-to-alls whose blocks take one level after the other."""
+"""Programs of orders of levels: the transfers of the orders that are likely to be fast."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,13 +23,21 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
     """(label, program) of the orders that end first when they are booked once; `sizes`: only of that one. UnsupportedError where
     all have more than MOST_ROWS transfers for effort 1. Cost as `soonest` and `level_orders`."""
     most, name = MOST_ROWS * request.effort, request.topology.name
-    orders = [one for one in level_orders(request) if sizes in (None, one.sizes)]
-    if not orders:
-        raise UnsupportedError(f"{name} has no levels of sizes {'x'.join(map(str, sizes or ()))} that routes join")
+    orders = level_orders(request, sizes)
+    if request.chunks is not None:
+        orders = _in_chunks(orders, request.chunks)
     orders = [one for one in orders if transfers_of(request, one) <= most]
     if not orders:
         raise UnsupportedError(f"levels makes up to {most} transfers; {name} would take more")
     yield from soonest(request, _programs(request, _different(orders)[:PROBED]), KEPT)
+
+
+def _in_chunks(orders: Sequence[LevelOrder], chunks: int) -> list[LevelOrder]:
+    """The orders of so many chunks; UnsupportedError, with the numbers that there are, where there is none."""
+    counts = [order.pieces * order.chunks_of_a_piece for order in orders]
+    if chunks not in counts:
+        raise UnsupportedError(f"levels makes {', '.join(map(str, sorted(set(counts))))} chunks here; {chunks} were asked for")
+    return [order for order, count in zip(orders, counts, strict=True) if count == chunks]
 
 
 def _different(orders: Sequence[LevelOrder]) -> list[LevelOrder]:

@@ -1,13 +1,14 @@
 """Method `levels`: what it makes is valid and runs as booked, its levels are those of the network, and loads are counted."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from certree.extras.levels.make.level_orders import LevelOrder, Meetings, level_orders, transfers_of
-from certree.extras.levels.make.level_programs import program_of_order
+from certree.extras.levels.make.level_programs import program_of_order, sums_in_levels
 from certree.extras.levels.make.probing import runs_alike, soonest
 from certree.extras.levels.make.spreads import spread_program
 from certree.hw.engines.runs import Options
@@ -66,6 +67,19 @@ def test_routes_of_many_layers_are_left_out() -> None:
     assert [label for label, _ in soonest(request, [("lighter", lighter), ("default", default)], 2)] == ["default"]
     with pytest.raises(UnsupportedError, match="the routes need more virtual channels than machine"):
         soonest(request, [("lighter", lighter)], 1)
+
+
+@pytest.mark.parametrize(("network", "sizes"), [("switch:80", (80,)), ("switch:128", (2,) * 7)])
+def test_stated_sizes_may_be_larger_or_more(network: str, sizes: tuple[int, ...]) -> None:
+    """Than those that are looked for: groups of up to 64, and up to six levels."""
+    assert {order.sizes for order in level_orders(ask(network), sizes)} == {sizes}
+
+
+def test_chunks_that_were_asked_for() -> None:
+    request = ask("full:4", message_bytes=1 << 12, chunks=8)
+    assert all(len(program.chunk_root) == 8 for _, program in sums_in_levels(request, None))
+    with pytest.raises(UnsupportedError, match="levels makes 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 chunks here; 7 were asked for"):
+        list(sums_in_levels(replace(request, chunks=7), None))
 
 
 def test_faster_than_boxes_where_latency_counts() -> None:
@@ -130,7 +144,8 @@ def test_each_endpoint_gets_each_chunk_once(sizes: tuple[int, ...], scattered: i
         ("ring:3", {}, "levels needs four endpoints or more; there are 3"),
         ("switch:67", {}, "67 endpoints do not form groups of up to 64 that routes join"),
         ("h100:2", {"factors": "4x4"}, "no levels of sizes 4x4 that routes join"),
-        ("h100:2", {"factors": "4x5"}, "no levels of sizes 4x5 that routes join"),
+        ("h100:2", {"factors": "4x5"}, "levels of sizes 4x5 are for 20 endpoints; there are 16"),
+        ("switch:800", {"factors": "800"}, "looks at up to 524288 pairs of endpoints; sizes 800 have 639200"),
     ],
 )
 def test_refusals(network: str, options: dict[str, str], why: str) -> None:
