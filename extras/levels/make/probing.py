@@ -42,7 +42,7 @@ def soonest(request: Request, choices: Iterable[tuple[str, Program]], most: int)
     alike = (one for _, _, one in sorted(found, key=lambda one: one[:2]) if runs_alike(request, one[1]))
     chosen = list(islice(alike, most))
     if not chosen:
-        raise UnsupportedError(f"the routes need more virtual channels than machine {request.machine.name} has")
+        raise UnsupportedError(f"the routes need more layers of virtual channels than machine {request.machine.name} can spare")
     return chosen
 
 

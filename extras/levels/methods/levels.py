@@ -1,4 +1,4 @@
-"""Sums level by level: boxes, rails, leaves and groups, whatever consecutive endpoints form.
+"""Sums, all-gathers and broadcasts level by level: boxes, rails, leaves and groups, whatever consecutive endpoints form.
 
 certree's: which levels there are, along how many of them there are shares, and in how many pieces, is chosen by estimates in closed
 form from the loads of links.
@@ -19,7 +19,11 @@ KINDS = (*SYMMETRIC_KINDS, CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
 def _price(request: Request, _options: Options) -> Price:
-    """About the transfers of a program, booked many times, and a lower bound that has it go before others of much work."""
+    """About the transfers of one program, booked many times, and a bound below all others, to go before these.
+
+    The work is too low: several programs are booked, which takes up to six times as much. With all of them it would exceed the
+    budget of `auto` beyond about 370 endpoints.
+    """
     count = len(request.members)
     return Price(count * min(EACH, 2 * (count - 1)), BOOKED, cycles=1)
 

@@ -69,6 +69,8 @@ def _programs(request: Request) -> Iterator[tuple[str, Program]]:
             reason = f"no block has to stop on {topology.name}: single-pass makes the same"
             continue
         program = _program(request, paths, source, target)
+        if program.rows > MOST_ROWS * request.effort:
+            reason = f"stopping-pass writes up to {MOST_ROWS * request.effort} transfers; with stops there are {program.rows}"
         for pieces in PIECES:
             if program.rows * pieces <= MOST_ROWS * request.effort and pieces < flits:
                 found = True

@@ -99,10 +99,17 @@ def in_own_process(function: Callable[..., dict[str, Any]], *arguments: Any) -> 
     worker.start()
     while queue.empty() and worker.is_alive():
         worker.join(0.1)
-    found = {"error": f"no answer within {CELL_SECONDS} s"} if queue.empty() else queue.get()
+    found = {"error": _ended(worker.exitcode)} if queue.empty() else queue.get()
     worker.kill()
     worker.join()
     return dict(found)
+
+
+def _ended(code: int | None) -> str:
+    """Why a process ended without an answer: its limit of time, which kills it, or an error of its own."""
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"no answer within {CELL_SECONDS} s"
+    return f"failed without an answer, exit code {code}"
 
 
 def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES) -> None:

@@ -65,7 +65,7 @@ def test_routes_of_many_layers_are_left_out() -> None:
     assert not runs_alike(request, lighter)
     assert runs_alike(request, default)
     assert [label for label, _ in soonest(request, [("lighter", lighter), ("default", default)], 2)] == ["default"]
-    with pytest.raises(UnsupportedError, match="the routes need more virtual channels than machine"):
+    with pytest.raises(UnsupportedError, match="the routes need more layers of virtual channels than machine multitree can spare"):
         soonest(request, [("lighter", lighter)], 1)
 
 

@@ -88,3 +88,10 @@ def test_refusals() -> None:
         load_methods()["stopping-pass"](ask("fattree:3x2", "all-to-all"))
     with pytest.raises(UnsupportedError, match="stopping-pass writes up to 131072 transfers; here are 159600"):
         load_methods()["stopping-pass"](ask("switch:400", "all-to-all"))
+
+
+def test_refusal_of_too_many_transfers_with_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks fit, and the parts of those that stop do not."""
+    monkeypatch.setattr("certree.extras.levels.methods.stopping_pass.MOST_ROWS", 21 * 20)
+    with pytest.raises(UnsupportedError, match="stopping-pass writes up to 420 transfers; with stops there are 4"):
+        load_methods()["stopping-pass"](ask(NETWORK, "all-to-all", 1 << 12))
