@@ -5,7 +5,7 @@ of `certree simulate OLD --then NEW`: the golden trace of the first tables, then
 with. In lockstep (B8) the second run has a time of its own: that of its start, when all interfaces have taken over.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -151,11 +151,14 @@ def export_pair(pair: Pair, folder: Path) -> None:
     opening = opening_cycles(pair.before, clocks)
     start = pair.after.machine.ni_start_cycles
     opens = [opening[node] for node in pair.after.topology.endpoints.tolist()]
-    (folder / NEXT / "numbers.txt").write_text(numbers_text(after) + f"OPENS {' '.join(map(str, opens))}\n")
     first, late = golden_run(pair.before, clocks)
     later = Clocks(tuple(cycle - min(opening) for cycle in opening), clocks.drift)
     second, later_late = golden_run(pair.after, later)
-    (folder / TRACE).write_text(_merged(first.decode(), second.decode(), min(opening) - start))
+    shown = _shown(first.decode(), dict(enumerate(opening)))
+    events = _merged(shown, second.decode(), min(opening) - start)
+    (folder / TRACE).write_text(events)
+    numbers = f"OPENS {' '.join(map(str, opens))}\nENDS {events.count(',done,')}\n"
+    (folder / NEXT / "numbers.txt").write_text(numbers_text(after) + numbers)
     (folder / "late.txt").write_text(str(late + later_late))
     build_model(before, folder)
 
@@ -172,6 +175,16 @@ def _clocks(pair: Pair) -> Clocks:
     for place, node in enumerate(nodes):
         skew[node] = pair.skew * (place % 2)
     return Clocks(tuple(skew), Clocks.equal(len(skew)).drift)
+
+
+def _shown(trace: str, opening: Mapping[int, int]) -> str:
+    """The events of the first tables that interfaces show: not the end of a node in the very cycle in which others open there."""
+    columns, *lines = trace.splitlines()
+    ends = [line.split(",")[:3] for line in lines]
+    kept = [
+        line for line, (cycle, node, kind) in zip(lines, ends, strict=True) if kind != "done" or int(cycle) < opening[int(node)]
+    ]
+    return "\n".join([columns, *kept]) + "\n"
 
 
 def _merged(first: str, second: str, shift: int) -> str:

@@ -76,8 +76,10 @@ class Bench {
       limit += next_->numbers["TIME_LIMIT"];
       if (n_["IS_LOCKSTEP"]) {
         change_over(limit);
+        ends *= 2;
+      } else {
+        ends = size_t(next_->numbers["ENDS"]);
       }
-      ends *= 2;
     }
     while (now_ < limit && said_ < ends) cycle();
     const bool is_done = said_ == ends;
