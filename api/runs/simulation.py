@@ -100,7 +100,7 @@ def simulate(
         require_in_time(prepared, options)
     order = stated_order(prepared, options, is_given=prepared is taken)
     stated = replace(with_proof(prepared, options), stated_order=order)
-    is_plain = model is None and (trace is None or trace_flits is None or Path(trace).resolve() != Path(trace_flits).resolve())
+    is_plain = model is None and not stated.has_one_trace
     return run_schedule(prepared, stated) if is_plain else provided("runs with endpoints")(prepared, stated)
 
 

@@ -100,8 +100,7 @@ class Options:
       the collective ends are dropped. `longest_wait`: report packets that wait at least N cycles in a router while others pass
     - `at_any_timing`: the data of the program are proved to be right at any timing; without it a paced run refuses rows that do not
       wait for all that their cell ever gets
-    - `stated_order`: the order of additions in which the rows add by their slots; the run then reports operands that are not added
-      in it
+    - `stated_order`: the order of additions in which rows add by their slots; the run reports operands that are not added in it
     - `endpoint`: what nodes have between memory and network interface, in place of the reduction unit of the machine; tables only
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
@@ -130,6 +129,11 @@ class Options:
     force: bool = False
     progress: Callable[[int], None] | None = None
     observer: Callable[[Any], None] | None = None  # of `certree.hw.engines.engine.RowEngine`
+
+    @property
+    def has_one_trace(self) -> bool:
+        """Whether both traces go to one file, however its path is spelled."""
+        return bool(self.trace and self.trace_flits and self.trace.resolve() == self.trace_flits.resolve())
 
     def __post_init__(self) -> None:
         check_known("run mode", self.mode, MODES)

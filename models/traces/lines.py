@@ -10,9 +10,9 @@ from certree.models.common.files import Opened, parse_object, read_bytes
 MAX_NUMBER = (1 << 31) - 1  # whole numbers of TLC
 
 
-def is_trace(path: Path, form: str) -> bool:
+def is_trace(file: Path | Opened, form: str) -> bool:
     """Whether the first line of a file states this format."""
-    return f'"format":"{form}"'.encode() in Opened(path).start[:200].replace(b" ", b"")
+    return f'"format":"{form}"'.encode() in (Opened(file) if isinstance(file, Path) else file).start[:200].replace(b" ", b"")
 
 
 def trace_lines(path: Path, what: str) -> Iterator[tuple[int, Fields]]:

@@ -51,7 +51,7 @@ WITH_OPTIONAL = (
 )
 MOST_MIB = 320
 MISSING = 69
-API = ROOT / "tests" / "packaging" / "installed.py"
+INSTALLED = ROOT / "tests" / "packaging" / "installed.py"
 
 
 def build() -> Path:
@@ -114,17 +114,16 @@ def main() -> None:
         if (size := mebibytes(env)) > MOST_MIB:
             sys.exit(f"certree and what it needs take {size} MiB; at most {MOST_MIB}")
         work.mkdir()
-        asked = [(f"certree {words}", [programs / "certree", *words.split()], answer) for words, answer in COMMANDS]
-        optional = [(f"certree {words}", [programs / "certree", *words.split()], answer) for words, answer in WITH_OPTIONAL]
-        for shown, command, answer in asked:
-            ask(shown, command, work, answer)
-        for shown, command, answer in optional:
-            ask(f"without an option, {shown}", command, work, answer, MISSING)
-        ask("certree.api", [programs / "python", API], work, f"{name}/env/lib")
+        certree = programs / "certree"
+        for words, answer in COMMANDS:
+            ask(f"certree {words}", [certree, *words.split()], work, answer)
+        for words, answer in WITH_OPTIONAL:
+            ask(f"without an option, certree {words}", [certree, *words.split()], work, answer, MISSING)
+        ask("certree.api", [programs / "python", INSTALLED], work, f"{name}/env/lib")
         install(env, *oldest(*OPTIONAL))
-        for shown, command, _answer in optional:
-            ask(shown, command, work, None)
-    passed = len(asked) + 2 * len(optional) + 1
+        for words, _ in WITH_OPTIONAL:
+            ask(f"certree {words}", [certree, *words.split()], work, None)
+    passed = len(COMMANDS) + 2 * len(WITH_OPTIONAL) + 1
     print(f"{wheel.name}: {passed} passed, 0 failed, {size} MiB, with {', '.join(oldest() + oldest(*OPTIONAL))}")
 
 

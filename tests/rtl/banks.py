@@ -5,7 +5,7 @@ of `certree simulate OLD --then NEW`: the golden trace of the first tables, then
 with. In lockstep (B8) the second run has a time of its own: that of its start, when all interfaces have taken over.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -154,7 +154,7 @@ def export_pair(pair: Pair, folder: Path) -> None:
     first, late = golden_run(pair.before, clocks)
     later = Clocks(tuple(cycle - min(opening) for cycle in opening), clocks.drift)
     second, later_late = golden_run(pair.after, later)
-    shown = _shown(first.decode(), dict(enumerate(opening)))
+    shown = _shown(first.decode(), opening)
     events = _merged(shown, second.decode(), min(opening) - start)
     (folder / TRACE).write_text(events)
     numbers = f"OPENS {' '.join(map(str, opens))}\nENDS {events.count(',done,')}\n"
@@ -177,14 +177,16 @@ def _clocks(pair: Pair) -> Clocks:
     return Clocks(tuple(skew), Clocks.equal(len(skew)).drift)
 
 
-def _shown(trace: str, opening: Mapping[int, int]) -> str:
-    """The events of the first tables that interfaces show: not the end of a node in the very cycle in which others open there."""
+def _shown(trace: str, opening: Sequence[int]) -> str:
+    """The events of the first tables that interfaces show: not the end of a node in the very cycle in which others open there.
+    `opening`: that cycle, by node."""
     columns, *lines = trace.splitlines()
-    ends = [line.split(",")[:3] for line in lines]
-    kept = [
-        line for line, (cycle, node, kind) in zip(lines, ends, strict=True) if kind != "done" or int(cycle) < opening[int(node)]
-    ]
-    return "\n".join([columns, *kept]) + "\n"
+
+    def is_shown(line: str) -> bool:
+        cycle, node, kind, *_ = line.split(",")
+        return kind != "done" or int(cycle) < opening[int(node)]
+
+    return "\n".join([columns, *filter(is_shown, lines)]) + "\n"
 
 
 def _merged(first: str, second: str, shift: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json
+from certree.models.common.files import Opened, canonical_json
 from certree.models.traces.flits import FORMAT as FLITS
 from certree.models.traces.flits import VERSION as FLITS_VERSION
 from certree.models.traces.lines import is_trace, trace_lines
@@ -32,9 +32,9 @@ class WholeTrace:
     flits: str
 
 
-def is_whole_trace(path: Path) -> bool:
+def is_whole_trace(file: Path | Opened) -> bool:
     """Whether a file begins like such a trace."""
-    return is_trace(path, FORMAT)
+    return is_trace(file, FORMAT)
 
 
 def joined(whole: WholeTrace) -> bytes:

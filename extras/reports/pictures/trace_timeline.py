@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from certree.extras.endpoints.model.whole_trace import FORMAT, is_whole_trace
+from certree.extras.endpoints.model.whole_trace import is_whole_trace
 from certree.extras.reports.pictures.colours import GREY, GRID, INK, lightened, of_chunk
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.common.errors import UnsupportedError
@@ -22,7 +22,6 @@ TRACKS = ("iterations", "fetched", "on the way", "taken in", "in its router")
 _BEFORE = {"loaded": "loading", "gone on": "at work", "returned": "returning"}
 _LIGHT = {"loading": 0.7, "returning": 0.4}
 _STARTS = (b'{"endpoint":', b'{"node":')
-_WHOLE = f'"format":"{FORMAT}"'.encode()
 _ROUTER = 4
 
 
@@ -40,7 +39,7 @@ class Span:
 
 def begins_like_trace(opened: Opened) -> bool:
     """Whether a file begins as a trace of `simulate` does, with a line of JSON for a message, an iteration or a whole run."""
-    return opened.start.startswith(_STARTS) or _WHOLE in opened.start[:200]
+    return opened.start.startswith(_STARTS) or is_whole_trace(opened)
 
 
 def timeline_picture(trace: Path, title: str | None) -> str:

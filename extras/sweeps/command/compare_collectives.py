@@ -11,7 +11,7 @@ from certree.api.reports.text import one_line
 from certree.cli.words.progress_bar import working
 from certree.cli.words.table import say_table
 from certree.cli.words.terminal import emit, note, say
-from certree.extras.sweeps.run.comparing.collectives_at_once import IN_TURN, JOINT, ComparedCollectives, compare_collectives
+from certree.extras.sweeps.run.comparing.collectives_at_once import ComparedCollectives, compare_collectives
 from certree.models.common.errors import InputError
 from certree.models.network.topology import Topology
 
@@ -38,15 +38,7 @@ def compare_workload(context: click.Context, topologies: Sequence[Topology], wor
         emit(_document(found), "compare-collectives")
     else:
         _say(found)
-    return 0 if all(_holds(cell) for cell in found.cells if cell["how"] in (JOINT, IN_TURN)) else 1
-
-
-def _holds(cell: dict[str, Any]) -> bool:
-    """Whether a run, if there is one, is as its schedule says."""
-    if "data_ok" not in cell:
-        return True
-    in_time = cell.get("simulated_cycles") == cell["closed_form_cycles"] and not cell["late"] and not cell["contention_cycles"]
-    return bool(cell["data_ok"]) and in_time and not cell["early"]
+    return 0 if found.holds else 1
 
 
 def _document(found: ComparedCollectives) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoin
 from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.tables.iterations import in_iterations
 from certree.extras.endpoints.run.tables.table_endpoints import UNITS, TableEndpoints, bound_of
-from certree.extras.endpoints.run.tables.whole_runs import has_one_trace, with_one_trace
+from certree.extras.endpoints.run.tables.whole_runs import with_one_trace
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.run import run
@@ -37,7 +37,7 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
     """`certree.hw.run.run` with the endpoints of the options; of a system that is ideal the fastest of the runs named above. A
     trace is that of the run which was the fastest; through routers that may be one of another system. Where both traces are to be
     in one file they are, with endpoints or without."""
-    if has_one_trace(options):
+    if options.has_one_trace:
         return with_one_trace(options, lambda apart: run_with_endpoints(source, apart))
     model = options.endpoint
     if model is None:

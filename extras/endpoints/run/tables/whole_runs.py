@@ -12,12 +12,6 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
 
 
-def has_one_trace(options: Options) -> bool:
-    """Whether both traces of a run go to one file."""
-    trace, flits = options.trace, options.trace_flits
-    return trace is not None and flits is not None and trace.resolve() == flits.resolve()
-
-
 def with_one_trace(options: Options, run: Callable[[Options], Run]) -> Run:
     """`run` with the options, and both of its traces in the one file that these name. InputError for a name ending in .json."""
     path = options.trace

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ INDEPENDENT, ANY_TIMING = "independent", "independent, at any timing"
 @dataclass(frozen=True, repr=False)
 class ComparedCollectives(Shown):
     """Several collectives at once, in three ways: a JSON object for each, as `certree compare --workload --json` has them.
-    `least`: cycles that every schedule of these collectives takes."""
+    `least`: cycles that every schedule of these collectives takes. `holds`: whether the joint schedule and one after the other run
+    as they say, where they run."""
 
     topology: Topology
     machine: Machine
     collectives: int
     least: int
     cells: tuple[dict[str, Any], ...]
+    holds: bool
 
     def title(self) -> str:
         """How many collectives on which network."""
@@ -69,22 +72,21 @@ def compare_collectives(
     in_turn, independent = alone(network, collectives, machine=machine, effort=effort, seed=seed, known=known, progress=tell)
     least = verify_joint(made).least
     assert least is not None
-    cells = []
-    for how, run in (
-        (JOINT, lambda: run_joint(made, "flit")),
-        (IN_TURN, lambda: run_joint(in_turn, "flit")),
-        (INDEPENDENT, lambda: run_independent(independent)),
-    ):
+    cells, holds = [], True
+    for how, planned in ((JOINT, made), (IN_TURN, in_turn)):
         tell(f"simulating: {how}")
-        planned = {JOINT: made, IN_TURN: in_turn}.get(how)
-        cells.append({"how": how, **({} if planned is None else {"closed_form_cycles": planned.cycles}), **_simulated(run)})
+        done = _tried(partial(run_joint, planned, "flit"))
+        holds = holds and (isinstance(done, str) or done.holds)
+        cells.append(_cell(how, done, closed_form_cycles=planned.cycles))
+    tell(f"simulating: {INDEPENDENT}")
+    cells.append(_cell(INDEPENDENT, _tried(partial(run_independent, independent))))
     if cells[-1].get("wrong") is not None:
         _, safe = alone(
             network, collectives, machine=machine, effort=effort, seed=seed, any_timing=True, known=known, progress=tell
         )
         tell(f"simulating: {ANY_TIMING}")
-        cells.append({"how": ANY_TIMING, **_simulated(lambda: run_independent(safe))})
-    return ComparedCollectives(made.topology, made.machine, len(made.parts), least.cycles, tuple(cells))
+        cells.append(_cell(ANY_TIMING, _tried(partial(run_independent, safe))))
+    return ComparedCollectives(made.topology, made.machine, len(made.parts), least.cycles, tuple(cells), holds)
 
 
 def _why_not(cell: Mapping[str, Any]) -> str | None:
@@ -93,12 +95,18 @@ def _why_not(cell: Mapping[str, Any]) -> str | None:
     return next((text for text in texts if text is not None), None)
 
 
-def _simulated(run: Callable[[], JointRun]) -> dict[str, Any]:
-    """What a run says, or why there is none."""
+def _tried(run: Callable[[], JointRun]) -> JointRun | str:
+    """A run, or why there is none."""
     try:
-        done = run()
+        return run()
     except UnsupportedError as error:
-        return {"not_simulated": str(error)}
+        return str(error)
+
+
+def _cell(how: str, done: JointRun | str, **planned: int) -> dict[str, Any]:
+    """What a run says, or why there is none. `planned`: what the schedule says before it."""
+    if isinstance(done, str):
+        return {"how": how, **planned, "not_simulated": done}
     counts = {name: getattr(done, name) for name in ("contention_cycles", "late", "data_ok", "wrong")}
     ended = {} if done.stall else {"simulated_cycles": done.cycles, "ends": dict(done.ends or {})}
-    return {**ended, **counts, "early": list(done.early), "stall": list(done.stall)}
+    return {"how": how, **planned, **ended, **counts, "early": list(done.early), "stall": list(done.stall)}
