@@ -1,7 +1,8 @@
 """`python -m tests.packaging.wheel`: the wheel, in an environment of its own and away from the checkout, does what certree does.
 
 The libraries there are the oldest that certree allows: the lower bound of each dependency, installed anew. The optional ones,
-for plots and z3, come second: the commands work without them first, and the environment is then at most MOST_MIB large.
+for plots, z3 and data frames, come second: the commands work without them first, and the environment is then at most MOST_MIB
+large.
 """
 
 import os
@@ -43,11 +44,16 @@ COMMANDS = (
     ("reproduce multitree-fig2 -o figure", "agree with what the paper states"),
     ("model-check config MCAllReduce", None),
 )
-OPTIONAL = ("plots", "smt")
+OPTIONAL = ("plots", "smt", "frames")
 #: what needs one of these: asked before, when it must name what to install, and after
 WITH_OPTIONAL = (
     ("draw schedule.json -o schedule.png", "pip install 'certree[plots]'"),
     ("synthesize mesh:2x2 --method exact --option solver=z3 --size 8KiB -o by-z3.json", "pip install 'certree[smt]'"),
+)
+#: what needs the third, asked of the Python API
+FRAMES = (
+    "import certree.api as ct; ring = ct.synthesize('ring:3', method='ring');"
+    " print(ct.from_dataframe(ring.to_dataframe(), 'ring:3').digest == ring.digest)"
 )
 MOST_MIB = 320
 MISSING = 69
@@ -123,7 +129,8 @@ def main() -> None:
         install(env, *oldest(*OPTIONAL))
         for words, _ in WITH_OPTIONAL:
             ask(f"certree {words}", [certree, *words.split()], work, None)
-    passed = len(COMMANDS) + 2 * len(WITH_OPTIONAL) + 1
+        ask("data frames", [programs / "python", "-c", FRAMES], work, "True")
+    passed = len(COMMANDS) + 2 * len(WITH_OPTIONAL) + 2
     print(f"{wheel.name}: {passed} passed, 0 failed, {size} MiB, with {', '.join(oldest() + oldest(*OPTIONAL))}")
 
 

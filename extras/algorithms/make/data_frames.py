@@ -1,9 +1,8 @@
-"""Schedules as data frames of pandas or polars, a row for each transfer."""
+"""Schedules as data frames of pandas, polars or pyarrow, a row for each transfer."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from certree.api.parsing import Network
 from certree.extras.algorithms.make.builder import Builder
@@ -15,7 +14,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, OPS, Op
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
-LIBRARIES = ("pandas", "polars")
+LIBRARIES = ("pandas", "polars", "pyarrow")
 _NEEDED = ("chunk", "op", "src", "dst", "step")
 
 
@@ -23,7 +22,7 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     """The transfers of one iteration: `chunk`, `op` ("reduce", "copy"), `src`, `dst`, `step`, `route`.
 
     `route` has the nodes joined by ">", or nothing between neighbours; with several buffers `src_buffer` and `dst_buffer` follow.
-    `library`: pandas or polars, which must be installed (ToolMissingError). O(rows + hops).
+    `library`: pandas, polars or pyarrow, which must be installed as narwhals must (ToolMissingError). O(rows + hops).
 
     >>> import certree.api as ct
     >>> ct.to_dataframe(ct.synthesize("ring:3", method="ring"))["op"].value_counts().to_dict()
@@ -31,10 +30,11 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     """
     if library not in LIBRARIES:
         raise InputError(unknown_name("library", library, LIBRARIES))
+    frames = _narwhals()
     try:
-        frames = import_module(library)
+        import_module(library)
     except ModuleNotFoundError:
-        raise ToolMissingError(f"{library} is not installed; pip install {library}") from None
+        raise ToolMissingError(f"{library} is not installed: pip install {library}") from None
     rows = written_out(schedule)
     paths = ["", *(">".join(map(str, nodes_along(rows.topology, route))) for route in rows.routes)]
     columns: dict[str, Any] = {
@@ -47,7 +47,7 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     }
     if rows.buffers > 1:
         columns |= {name: getattr(rows, name) for name in BUFFER_COLUMNS}
-    return frames.DataFrame(columns)
+    return frames.from_dict(columns, backend=library).to_native()
 
 
 def from_dataframe(
@@ -55,30 +55,42 @@ def from_dataframe(
 ) -> Schedule:
     """The schedule of a data frame with the columns that `to_dataframe` writes, checked.
 
-    `frame`: of pandas, polars or another library whose columns numpy reads; `route` and the buffers may be missing, as may the
-    route of a row. `fields`: `chunks`, `delay`, `period`, `repeats`, `roots`, `targets` of `Builder`. ScheduleFormatError names a
-    missing column or the row that is wrong, InvalidAlgorithmError the row that makes the schedule invalid.
+    `frame`: of pandas, polars, pyarrow or another library that narwhals reads as a whole (ToolMissingError without narwhals);
+    `route` and the buffers may be missing, as may the route of a row. `fields`: `chunks`, `delay`, `period`, `repeats`, `roots`,
+    `targets` of `Builder`. ScheduleFormatError names a missing column or the row that is wrong, InvalidAlgorithmError the row that
+    makes the schedule invalid.
 
     >>> import certree.api as ct
     >>> ring = ct.synthesize("ring:3", method="ring")
     >>> ct.from_dataframe(ct.to_dataframe(ring), "ring:3").digest == ring.digest
     True
     """
-    names = [str(name) for name in frame.columns]
+    try:
+        table = _narwhals().from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(f"a {type(frame).__name__} is no data frame; allowed: those of {', '.join(LIBRARIES)}") from None
+    names = table.columns
     missing = [name for name in _NEEDED if name not in names]
     if missing:
         raise ScheduleFormatError(f"data frame: no column {missing[0]}; needed: {', '.join(_NEEDED)}")
     builder = Builder(network, collective, root=root, **fields)
     taken = [name for name in (*_NEEDED, "route", *BUFFER_COLUMNS) if name in names]
-    columns = [np.asarray(frame[name]).tolist() for name in taken]
-    for number, cells in enumerate(zip(*columns, strict=True)):
-        row = dict(zip(taken, cells, strict=True))
+    for number, row in enumerate(table.select(taken).iter_rows(named=True)):
         op = row.pop("op")
         if op not in OPS:
             raise ScheduleFormatError(f"data frame: row {number}: op {op!r}; allowed: {', '.join(OPS)}")
         row["route"] = _nodes(row.get("route"), number)
         (builder.reduce if OPS[op] is Op.REDUCE else builder.copy)(**row)
     return builder.schedule()
+
+
+def _narwhals() -> ModuleType:
+    """narwhals, whose version 1 reads and writes the frames of all these libraries."""
+    try:
+        import narwhals.stable.v1 as frames
+    except ImportError:
+        raise ToolMissingError("data frames need narwhals: pip install 'certree[frames]'") from None
+    return frames
 
 
 def _nodes(route: object, number: int) -> list[int] | None:

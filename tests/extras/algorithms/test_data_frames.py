@@ -1,5 +1,6 @@
 """Data frames: schedules come back as they were, and a wrong cell is named."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -10,13 +11,17 @@ from certree.models.common.errors import InputError, ScheduleFormatError, ToolMi
 pandas: Any = pytest.importorskip("pandas")
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize(
     ("network", "collective", "method"),
     [("fattree:2x3", "all-reduce", "ring"), ("mesh:2x3", "all-to-all", "ring-all-to-all"), ("switch:4", "all-reduce", "cps")],
 )
-def test_a_schedule_comes_back(network: str, collective: str, method: str) -> None:
+def test_a_schedule_comes_back(network: str, collective: str, method: str, library: str) -> None:
+    pytest.importorskip(library)
     made = ct.synthesize(network, collective, method=method, size="64KiB")
-    assert ct.Schedule.from_dataframe(made.to_dataframe(), network, collective).digest == made.digest
+    frame = made.to_dataframe(library)
+    assert type(frame).__module__.partition(".")[0] == library
+    assert ct.Schedule.from_dataframe(frame, network, collective).digest == made.digest
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,16 @@ def test_missing_columns_and_unknown_libraries() -> None:
         ct.to_dataframe(schedule, "numpy")
 
 
-def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(ToolMissingError, match="polars is not installed"):
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [("polars", "polars is not installed: pip install polars"), ("narwhals.stable.v1", r"pip install 'certree\[frames\]'")],
+)
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, module: str, message: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ToolMissingError, match=message):
         ct.to_dataframe(ct.synthesize("ring:3", method="ring"), "polars")
+
+
+def test_what_is_no_data_frame_is_named() -> None:
+    with pytest.raises(InputError, match="a dict is no data frame; allowed: those of pandas, polars, pyarrow"):
+        ct.from_dataframe({"chunk": [0]}, "ring:3")

@@ -86,7 +86,7 @@ def frame_of(rows: Sequence[Row]) -> Any:
     try:
         import pandas as pd
     except ImportError:
-        raise ToolMissingError("DataFrames need pandas: pip install pandas") from None
+        raise ToolMissingError("DataFrames need pandas: pip install 'certree[frames]'") from None
     return pd.DataFrame(list(rows))
 
 
