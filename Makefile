@@ -45,7 +45,7 @@ wheel-test: setup
 
 # The documentation site, in build/site; a broken link is an error.
 docs: setup
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Pages that are generated, and the outputs that pages show: tests compare them.
 pages: setup

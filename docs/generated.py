@@ -20,6 +20,23 @@ from certree.extras.reports.make.views import Asked, schedule_picture
 from certree.extras.reports.pictures.network import network_picture
 from certree.models.network.spec import parse_topology, undamaged
 
+#: functions of the API by what is done with them; those of no verb stand below OTHERS
+VERBS = {
+    verb: names.split()
+    for verb, names in {
+        "Name what is asked": "topology collective demand machine size relayed names explain describe schemas",
+        "Make schedules": "synthesize improve frontier tune joint method from_dataframe",
+        "Bound and verify": "bound bound_with_endpoint verify verify_all verify_joint verify_program check_launches certify"
+        " certify_exact prove second_opinion model_check deadlock",
+        "Read and write": "load save save_joint save_collectives joint_list export import_tables row_bits export_program"
+        " import_program jax bundle read_bundle to_dataframe junit sarif flit_layout",
+        "Run": "simulate simulate_switch inject aggregate endpoints execute train",
+        "See": "draw report",
+        "Compare": "compare compare_networks compare_collectives cost fit measure save_parameters flow_time plan_sweep sweep"
+        " sweep_example designs gallery reproduce",
+    }.items()
+}
+OTHERS, CLASSES, ERRORS = "Others", "Results and objects", "Errors"
 ROOT = Path(__file__).parents[1]
 #: pages of the root folder, and where they stand on the site
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -27,8 +44,8 @@ ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.m
 PICTURES = {"damaged": "torus:6x6,without-link=0-1,without-link=14-20,link-capacity=27-28:1/2"}
 #: pictures of the comparison of designs there, from its table, in which 555 cells took minutes
 DESIGNS = ("examples/designs.toml", "examples/designs-cells.csv")
-#: pictures of schedules there: network, method, view
-SCHEDULES = {"spacetime": ("mesh:2x2", "packing", "spacetime")}
+#: pictures of schedules there: network, method, size, view
+SCHEDULES = {"spacetime": ("mesh:2x2", "packing", "64KiB", "spacetime"), "trees": ("mesh:4x4", "packing", "64MiB", "trees")}
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -47,6 +64,13 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Remove what the theme brings and no page loads: maps for debuggers, stemmers of other languages."""
+    scripts = Path(config.site_dir) / "assets"
+    for path in [*scripts.rglob("*.map"), *(scripts / "javascripts" / "lunr").rglob("*.js")]:
+        path.unlink()
+
+
 def news() -> str:
     """The news fragments as a section of the changelog, as `towncrier build` will write them."""
     command = [Path(sys.executable).with_name("towncrier"), "build", "--draft", "--version", "Unreleased"]
@@ -59,8 +83,8 @@ def _picture(network: str) -> str:
     return network_picture(topology, undamaged(topology))
 
 
-def _schedule_picture(network: str, method: str, view: str) -> str:
-    schedule = api.synthesize(network, method=method, size="64KiB")
+def _schedule_picture(network: str, method: str, size: str, view: str) -> str:
+    schedule = api.synthesize(network, method=method, size=size)
     return schedule_picture(schedule, view, None, Asked())
 
 
@@ -103,12 +127,13 @@ def _escaped(text: str) -> str:
 
 
 def python_api() -> str:
-    """Every name of `certree.api`, by the module that defines it."""
+    """Every name of `certree.api`: functions by what they do, then classes and errors."""
+    verbs: dict[str, list[str]] = {verb: [] for verb in (*VERBS, OTHERS, CLASSES, ERRORS)}
+    for name, module in sorted(api.modules().items()):
+        if name[0].isupper():
+            verb = ERRORS if name.endswith("Error") or name == "SearchInterrupted" else CLASSES
+        else:
+            verb = next((verb for verb, names in VERBS.items() if name in names), OTHERS)
+        verbs[verb].append(f"\n::: {module}.{name}\n")
     parts = [f"# Python API\n\n{(api.__doc__ or '').partition(chr(10) * 2)[0]}\n"]
-    by_module: dict[str, list[str]] = {}
-    for name, module in sorted(api.modules().items(), key=lambda entry: (entry[1], entry[0])):
-        by_module.setdefault(module, []).append(name)
-    for module, names in by_module.items():
-        parts.append(f"\n## {module.rpartition('.')[2].capitalize()}\n")
-        parts.extend(f"\n::: {module}.{name}\n" for name in names)
-    return "".join(parts)
+    return "".join(parts + [f"\n## {verb}\n{''.join(names)}" for verb, names in verbs.items() if names])

@@ -41,3 +41,4 @@ for system in ("ace", "baseline"):
     print(f"{system}: {run.cycles:,} cycles, {run.endpoint.counts['memory_bytes'] // 3:,} bytes through the memory of each node")
     for cycle, what in sorted(lines(Path(f"{system}.jsonl"), ring), key=lambda line: line[0]):
         print(f"  {cycle:5,}  {what}")
+    ct.draw(f"{system}.jsonl", f"{system}.svg", force=True)

@@ -8,3 +8,4 @@ Path("mine.csv").write_text("chunk,op,src,dst,step\n0,reduce,1,0,0\n0,reduce,2,0
 verdict = ct.verify("mine.csv", topology="ring:3", collective="all-reduce")
 assert not verdict.valid
 print(verdict.violations[0].message)
+ct.draw("mine.csv", "violation.svg", topology="ring:3", collective="all-reduce", force=True)

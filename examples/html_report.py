@@ -2,7 +2,7 @@
 
 import certree.api as ct
 
-schedule = ct.synthesize("mesh:3x3", size="64KiB")
+schedule = ct.synthesize("mesh:3x3", method="packing", size="64KiB")
 ct.draw(schedule, "load.svg", view="load", force=True)
-ct.draw(schedule, "channels.png", view="spacetime", force=True)
+ct.draw(schedule, "channels.svg", view="spacetime", force=True)
 ct.report(schedule, "report.html", published=False, force=True)

@@ -150,3 +150,4 @@ for network, collective, root, own, known, options in PAIRS:
     mine = ct.synthesize(network, collective, root=root, method=own, size="64KiB")
     theirs = ct.synthesize(network, collective, root=root, method=known, options=options, size="64KiB")
     print(f"{own} on {network}: {mine.transfers} transfers, {'equal to' if mine.digest == theirs.digest else 'other than'} {known}")
+ct.draw(ct.synthesize("ring:6", method="own-ring-both-ways", size="64KiB"), "both-ways.svg", view="spacetime", force=True)

@@ -11,3 +11,4 @@ for _, _, edge in graph.edges(data=True):
 network = ct.topology(graph)
 print(ct.describe(network)["diameter"])
 print(ct.verify(ct.synthesize(network, "all-gather", size="64KiB")))
+ct.draw(network, "own.svg", force=True)

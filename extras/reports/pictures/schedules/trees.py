@@ -15,6 +15,7 @@ from certree.models.schedule.schedule_columns import Op
 
 MOST_TREES = 16  # in one picture
 WIDEST = 1500.0  # pixels of a row of trees
+NARROWEST = 200.0  # pixels from tree to tree, for the words above them
 
 
 def trees_picture(schedule: Schedule, title: str, chunks: Sequence[int] | None = None) -> str:
@@ -25,12 +26,14 @@ def trees_picture(schedule: Schedule, title: str, chunks: Sequence[int] | None =
         if not 0 <= chunk < schedule.chunks:
             raise InputError(f"chunk {chunk} is not in the schedule; chunks are 0 to {schedule.chunks - 1}")
     sheet, uses = Sheet(), uses_of(schedule)
-    width, height = Ground(sheet, schedule.topology).size
+    width = Ground(Sheet(), schedule.topology).size[0]
     across = max(1, min(len(wanted), math.ceil(math.sqrt(len(wanted) * 1.4))))
     zoom = min(1.0, max(0.3, (WIDEST / across - 50) / max(width, 1.0)))
+    low_x, low_y, high_x, high_y = _room(schedule, zoom)
     for number, chunk in enumerate(wanted):
-        corner = ((zoom * width + 70) * (number % across), (zoom * height + 90) * (number // across))
-        _tree(Ground(sheet, schedule.topology, zoom=zoom, corner=corner), schedule, uses, chunk, corner)
+        row, column = divmod(number, across)
+        corner = (max(high_x - low_x + 30, NARROWEST) * column, (high_y - low_y + 50) * row)
+        _tree(Ground(sheet, schedule.topology, zoom=zoom, corner=corner), schedule, uses, chunk, (corner[0], corner[1] + low_y))
     left, top, _, bottom = sheet.extent
     for x, colour, words in ((0.0, REDUCE, "reduce"), (110.0, COPY, "copy")):
         sheet.path([(left + x, bottom + 28), (left + x + 26, bottom + 28)], stroke=colour, stroke_width=2.4)
@@ -51,7 +54,17 @@ def roots_of(schedule: Schedule, chunk: int) -> list[int]:
     return [int(node) for node in np.setdiff1d(schedule.dst[rows], schedule.src[rows])]
 
 
-def _tree(ground: Ground, schedule: Schedule, uses: Uses, chunk: int, corner: tuple[float, float]) -> None:
+def _room(schedule: Schedule, zoom: float) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of one tree with its curved channels, in pixels from the corner of its outermost nodes."""
+    sheet = Sheet()
+    ground = Ground(sheet, schedule.topology, zoom=zoom)
+    ground.channels()
+    ground.nodes()
+    return sheet.extent
+
+
+def _tree(ground: Ground, schedule: Schedule, uses: Uses, chunk: int, above: tuple[float, float]) -> None:
+    """`above`: where the words begin, over the left of everything drawn."""
     ground.channels()
     mine = np.flatnonzero(schedule.chunk[uses.row] == chunk)
     for index in mine.tolist():
@@ -64,5 +77,4 @@ def _tree(ground: Ground, schedule: Schedule, uses: Uses, chunk: int, corner: tu
         ground.node(node, ring="#000000" if node in roots else "", fill="#ffd84d" if node in roots else "")
     steps = schedule.step[uses.row[mine]]
     when = f", steps {int(steps.min())} to {int(steps.max())}" if len(steps) else ": no transfers"
-    left = corner[0] - ground.radius
-    ground.sheet.text(left, corner[1] - ground.radius - 16, f"chunk {chunk}{when}", size=11, anchor="start", fill=INK)
+    ground.sheet.text(above[0] - ground.radius, above[1] - 14, f"chunk {chunk}{when}", size=11, anchor="start", fill=INK)
