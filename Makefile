@@ -13,9 +13,9 @@ demo: setup
 test: setup
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m "not slow"
 
-# Reports in a browser; needs Chromium.
-browser-test: setup
-	$(BIN)/pytest -q tests/browser
+# Reports and pages of the site in a browser; needs Chromium. All pages of the site: make verify-all.
+browser-test: setup docs
+	$(BIN)/pytest -q tests/browser -m "not slow"
 
 # Property tests with other examples in every run, over sixty times as many, and damaged files for every reader and
 # every form of schedule, an hour in all: exploration; CI has two minutes of the damaged files.
@@ -80,8 +80,9 @@ symbolic: setup
 
 # All that is too long for CI: tests marked slow (tests/slow.txt), the larger models, every single edit of the modules (an hour on
 # two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 1,112 of them.
-verify-all: specs
+verify-all: specs docs
 	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
+	$(BIN)/pytest -q -n 2 tests/browser -m slow
 	$(BIN)/certree model-check --full
 	$(BIN)/python -m tools.specs edits
 	$(BIN)/python -m tools.specs guards

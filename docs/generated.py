@@ -30,7 +30,7 @@ VERBS = {
         " certify_exact prove second_opinion model_check deadlock",
         "Read and write": "load save save_joint save_collectives joint_list export import_tables row_bits export_program"
         " import_program jax bundle read_bundle to_dataframe junit sarif flit_layout",
-        "Run": "simulate simulate_switch inject aggregate endpoints execute train",
+        "Simulate and run": "simulate simulate_switch inject aggregate endpoints execute train",
         "See": "draw report",
         "Compare": "compare compare_networks compare_collectives cost fit measure save_parameters flow_time plan_sweep sweep"
         " sweep_example designs gallery reproduce",
@@ -62,6 +62,19 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_post_template(output_content: str, **_: object) -> str:
+    """The page for addresses that do not exist, as `on_post_page`."""
+    return on_post_page(output_content)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """A page whose controls all have a name for those who do not see them; the theme leaves some without."""
+    names = {'role="dialog"': "Search", 'id="__drawer"': "Navigation", 'id="__search"': "Search"}
+    for control, name in names.items():
+        output = output.replace(control, f'{control} aria-label="{name}"')
+    return output
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:

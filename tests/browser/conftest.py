@@ -1,6 +1,7 @@
 """A Chromium of the system, without a window; every page is watched for errors and for requests to anywhere."""
 
 import shutil
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -22,8 +23,8 @@ def browser():
 class Watched:
     """A page of a browser, and everything that went wrong on it."""
 
-    def __init__(self, browser: Browser) -> None:
-        self.page = browser.new_page(viewport={"width": 1300, "height": 900})
+    def __init__(self, browser: Browser, width: int = 1300, scheme: Literal["light", "dark"] = "light") -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.wrong: list[str] = []
         self.page.on("console", lambda message: self.wrong.append(message.text) if message.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))

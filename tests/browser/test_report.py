@@ -213,7 +213,7 @@ def test_zoom(page):
 def test_several_schedules_stand_side_by_side(schedule, routed, opened, tmp_path):
     page = opened(written(tmp_path, schedule, routed))
     header = page.locator("#comparison thead th")
-    assert header.all_inner_texts() == ["", "schedule 1", "schedule 2"]
+    assert header.all_inner_texts() == ["schedule 1", "schedule 2"]
     assert page.locator("#comparison svg.map .channel").count() == 24 + 16
     go_to_second = page.locator(f"{VIEW} [data-is=slot]").nth(1)
     go_to_second.fill("1")
