@@ -74,7 +74,7 @@ def on_post_page(output: str, **_: object) -> str:
     names = {'role="dialog"': "Search", 'id="__drawer"': "Navigation", 'id="__search"': "Search"}
     for control, name in names.items():
         output = output.replace(control, f'{control} aria-label="{name}"')
-    return output
+    return re.sub(r"<th( [^>]*)?></th>", "<td></td>", output)  # the empty corner of a table is no header
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:

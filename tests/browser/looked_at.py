@@ -1,4 +1,4 @@
-"""What is wrong with a page that is open in a browser: barriers that axe-core finds, texts on texts, a page wider than its window."""
+"""What is wrong with a page that is open in a browser: barriers that axe-core finds, texts on texts, too much width."""
 
 from pathlib import Path
 
@@ -13,13 +13,15 @@ _OVERLAPS = """() => {
     const pinned = (one) => one && (["fixed", "sticky"].includes(getComputedStyle(one).position) || pinned(one.parentElement));
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
         const inside = text.parentElement;
-        if (!text.data.trim() || !inside.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || pinned(inside)) continue;
+        const seen = inside.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+        if (!text.data.trim() || !seen || pinned(inside)) continue;
         const range = document.createRange();
         range.selectNodeContents(text);
         for (const { left, right, top, bottom } of range.getClientRects()) {
-            const box = { left, right, top, bottom, words: text.data.trim().slice(0, 40) };
+            const box = { left, right, top, bottom, text, words: text.data.trim().slice(0, 40) };
             for (let one = inside; one; one = one.parentElement) {
-                if (getComputedStyle(one).overflow === "visible" || one instanceof SVGElement || one === document.documentElement) continue;
+                if (one instanceof SVGElement || one === document.documentElement) continue;
+                if (getComputedStyle(one).overflow === "visible") continue;
                 const shown = one.getBoundingClientRect();
                 box.left = Math.max(box.left, shown.left);
                 box.right = Math.min(box.right, shown.right);
@@ -34,6 +36,7 @@ _OVERLAPS = """() => {
     boxes.forEach((a, index) => {
         for (let next = index + 1; next < boxes.length && boxes[next].top + 2 < a.bottom; next++) {
             const b = boxes[next];
+            if (a.text === b.text && a.top === b.top) continue; // one line that ends in dots
             const deep = Math.min(a.bottom, b.bottom) - b.top;
             if (a.left + 2 < b.right && b.left + 2 < a.right && 3 * deep > Math.min(a.bottom - a.top, b.bottom - b.top)) {
                 found.push(`${a.words} | ${b.words}`);

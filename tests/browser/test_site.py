@@ -1,4 +1,4 @@
-"""Pages of the documentation site, as `make docs` wrote it: no errors, no barriers, no texts on texts, wide and narrow, light and dark."""
+"""Pages of the site that `make docs` wrote: no errors, no barriers, no texts on texts, wide and narrow, light and dark."""
 
 import functools
 import http.server
