@@ -12,6 +12,7 @@ from certree.api.reports.text import (
     clock_words,
     collective_words,
     counted,
+    decimal_words,
     gap_words,
     kind_words,
     one_line,
@@ -190,11 +191,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     lines = [f"valid: {what}", f"  {_shape_words(report)}"]
     own, timed = (shares_words(report, name) for name in ("bandwidth_bound", TIME_BOUND))
     for name, value, bound in (
-        (
-            "bandwidth",
-            report["bandwidth_time"],
-            f"{report['bandwidth_bound']} ({', '.join([kinds.get('bandwidth', 'none'), *own])})",
-        ),
+        ("bandwidth", report["bandwidth_time"], decimal_words(report["bandwidth_bound"], kinds.get("bandwidth", "none"), *own)),
         ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
         if bound is None:
@@ -202,18 +199,14 @@ def schedule_words(report: dict[str, Any]) -> str:
         answer = "optimal" if name in report["optimal_in"] else gap_answer(report, name)
         lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
     if own:
-        any_shares = Fraction(report["bandwidth_bound_any_shares"])
-        gap = Fraction(report["bandwidth_time"]) / any_shares - 1
-        lines.append(f"  with any shares: bandwidth time ≥ {any_shares} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
+        gap = Fraction(report["bandwidth_time"]) / Fraction(report["bandwidth_bound_any_shares"]) - 1
+        bound = counted(report["bandwidth_bound_any_shares"], "M/B")
+        lines.append(f"  with any shares: bandwidth time ≥ {bound}: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
     if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
-        whole = " in whole units" if "rounded" in report else ""
-        proved = (
-            f"proved to be the fewest{whole} ({report['fewest_steps']})"
-            if report["fewest_steps"]
-            else "not proved to be the fewest"
-        )
-        said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
-        lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}{said}")
+        fewest, whole = report["fewest_steps"], " in whole units" if "rounded" in report else ""
+        noted = f"not proved to be the fewest; noted: {one_line(report['fewest_steps_said'] or '')}"
+        proved = f"proved to be the fewest{whole} ({fewest})" if fewest else noted
+        lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}")
     lines += exact_words(report)
     if report["time_cycles"] is None:
         lines.append(f"  time: unknown: {report['time_unknown']}")

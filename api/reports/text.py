@@ -33,9 +33,16 @@ def place_words(report: dict[str, Any]) -> str:
 
 
 def counted(number: int | str, unit: str) -> str:
-    """`1,024 steps`, `1 step`; a number as text stays as it is: `9/16 M/B`."""
-    text = f"{number:,}" if isinstance(number, int) else number
-    return f"{text} {unit.removesuffix('s') if number == 1 else unit}"
+    """`1,024 steps`, `1 step`; a fraction as text is a decimal with the fraction behind it: `0.5625 (9/16) M/B`."""
+    text = f"{number:,}" if isinstance(number, int) else decimal_words(number)
+    return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
+
+
+def decimal_words(exact: str, *notes: str) -> str:
+    """`9/16` as `0.5625 (9/16)`, with notes as `0.5625 (9/16, partition)`; a whole number stays as it is."""
+    value, behind = float(Fraction(exact)), ", ".join([exact, *notes] if "/" in exact else notes)
+    text = f"{value:,.{'4g' if value < 1000 else '0f'}}" if "/" in exact else exact
+    return f"{text} ({behind})" if behind else text
 
 
 def kind_words(witness: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ def test_bound():
     found = certree("bound", NETWORK, "--json").document
     assert found["bandwidth_bound"] == str(Fraction(2 * 35, 139))
     assert found["scale"] == 2
-    assert "bandwidth time ≥ 70/139 M/B" in certree("bound", NETWORK).out
+    assert "bandwidth time ≥ 0.5036 (70/139) M/B" in certree("bound", NETWORK).out
 
 
 def test_schedule(schedule):

@@ -41,12 +41,13 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
     switches = document["switches"]
     kind = "direct" if document["direct"] else f"{switches} switch{'es' * (switches != 1)}"
     duplex = "full duplex" if document["full_duplex"] else "not full duplex"
+    through = "" if document["direct"] else "; a bound counts a route through switches as one hop"
     slow = {speed: count for speed, count in document["capacities"].items() if Fraction(speed) < 1}
     below = "".join(f"\n  links below full speed: {count} of capacity {speed}" for speed, count in slow.items())
     say(
         f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
         f"  links out of an endpoint: {degrees}; total capacity {document['capacity']}{below}\n"
-        f"  diameter: {hops} hop{'s' * (hops != 1)}, from {start} to {end}\n"
+        f"  diameter: {hops} hop{'s' * (hops != 1)}, from {start} to {end}{through}\n"
         f"  digest: {document['digest']}"
     )
     for line in rounded_words(document):

@@ -87,8 +87,7 @@ def _time_report(found: Bounds) -> dict[str, Any]:
     times = run_times(found.time_cycles, size, machine, found.collective, found.topology)
     any_shares = {} if found.any_shares is None else {"time_bound_cycles_any_shares": found.time_cycles_any_shares}
     bound = in_cycles_and_seconds(found.time_cycles, size, machine)
-    known = {**bound, **any_shares, **times, "message_bytes": size, "machine": machine.name}
-    return known | {"time_bounds": list(found.time_bounds)}
+    return {**bound, **any_shares, **times, "message_bytes": size, "machine": machine.name, "time_bounds": list(found.time_bounds)}
 
 
 def bounds_words(report: dict[str, Any]) -> str:

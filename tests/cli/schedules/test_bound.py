@@ -55,7 +55,7 @@ def test_a_bridge_is_the_bottleneck(tmp_path):
 def test_words():
     outcome = certree("bound", "mesh:8x8")
     assert outcome.code == 0
-    assert "bandwidth time ≥ 9/16 M/B" in outcome.out
+    assert "bandwidth time ≥ 0.5625 (9/16) M/B" in outcome.out
     assert "partition: 64 nodes in 64 parts, one for each node" in outcome.out
     assert "14 hops from 0 to 63" in outcome.out
 
@@ -94,5 +94,5 @@ def test_model_of_the_bounds():
     assert ring["bandwidth_bound_any_shares"] is None
     assert certree("bound", "switch:4", "--json").document["model"] == ["results usable 1 step after send"]
     words = certree("bound", "mesh:3x3", "--collective", "all-gather").out
-    assert "  bandwidth time ≥ 4/9 M/B, equal shares\n" in words
-    assert "  bandwidth time ≥ 3/8 M/B, any shares\n" in words
+    assert "  bandwidth time ≥ 0.4444 (4/9) M/B, equal shares\n" in words
+    assert "  bandwidth time ≥ 0.375 (3/8) M/B, any shares\n" in words

@@ -48,7 +48,7 @@ def test_words_and_progress_go_to_different_streams(tmp_path):
     outcome = certree("synthesize", "ring:4", "--size", "64KiB", "-o", tmp_path / "s.json")
     assert outcome.code == 0
     assert outcome.out.startswith("valid: all-reduce on ring:4, made by ")
-    for text in ("bandwidth time:", "bound 3/4 (partition)", "latency:", "time:", "64 KiB"):
+    for text in ("bandwidth time:", "bound 0.75 (3/4, partition)", "latency:", "time:", "64 KiB"):
         assert text in outcome.out
     assert "picked" in outcome.err
     assert f"wrote {tmp_path / 's.json'}" in outcome.err
