@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from certree import api
 from certree.cli.main import certree
 from tests.end_to_end.pages import PAGES, ROOT, without_times, written_anew
 
@@ -52,3 +53,10 @@ def test_links_lead_somewhere(page: Path) -> None:
     """`make docs` checks those of the documentation."""
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", without_diagrams(page)):
         assert (page.parent / target).exists(), target
+
+
+def test_the_readme_is_short_and_its_picture_is_what_draw_writes(tmp_path: Path) -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    schedule = api.synthesize("mesh:3x3", method="packing", size="64MiB")
+    api.draw(schedule, tmp_path / "readme.svg", view="trees", chunks=range(4))
+    assert (tmp_path / "readme.svg").read_text() == (ROOT / "docs" / "images" / "readme.svg").read_text()

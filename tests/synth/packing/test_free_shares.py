@@ -83,7 +83,10 @@ def test_the_report_says_what_any_shares_allow():
     told = certree(*asked).out
     assert "bound 8/33 (cut, stated shares): optimal" in told
     assert re.search(r"with any shares: bandwidth time ≥ \S+ \(\S+\) M/B: gap [0-9.]+ %", told)
-    assert "bandwidth time: 0.375 (3/8) M/B, bound 0.375 (3/8, subpartition): optimal" in certree(*asked[:1], "mesh:4x4", *asked[2:]).out
+    assert (
+        "bandwidth time: 0.375 (3/8) M/B, bound 0.375 (3/8, subpartition): optimal"
+        in certree(*asked[:1], "mesh:4x4", *asked[2:]).out
+    )
 
 
 @pytest.mark.parametrize(
