@@ -9,6 +9,7 @@ import pytest
 import certree.api as ct
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import Op
+from tests.browser.looked_at import barriers, overlaps
 
 VIEW = ".viewer"
 
@@ -220,11 +221,18 @@ def test_several_schedules_stand_side_by_side(schedule, routed, opened, tmp_path
     assert page.locator(f"{VIEW} [data-is=slot]").first.input_value() == "0"
 
 
+def test_a_schedule_twice_has_no_barriers(routed, opened, tmp_path):
+    page = opened(written(tmp_path, routed, routed))
+    assert [*barriers(page), *overlaps(page)] == []
+
+
 def test_an_invalid_schedule_shows_what_is_wrong(opened, tmp_path):
     (tmp_path / "mine.csv").write_text("chunk,op,src,dst,step\n0,reduce,1,0,0\n0,reduce,2,0,0\n0,copy,0,1,1\n0,copy,0,2,0\n")
     page = opened(written(tmp_path, tmp_path / "mine.csv", topology="ring:3", collective="all-reduce"))
     assert "causality" in page.locator(".violations").inner_text()
     assert page.locator("tr.wrong").evaluate_all("lines => lines.map(line => line.dataset.row)") == ["0", "3"]
+    page.emulate_media(color_scheme="dark")
+    assert [*barriers(page), *overlaps(page)] == []
 
 
 def test_a_large_network_is_aggregated(opened, tmp_path):
