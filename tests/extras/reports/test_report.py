@@ -19,7 +19,7 @@ from tests.models.examples import ring_all_gather
 
 SECTIONS = """
 What was asked
-bandwidth time ≥ 2/3 M/B
+bandwidth time ≥ 0.6667 (2/3) M/B
 optimal: equal to the bound
 time bound
 >time ≥

@@ -102,7 +102,7 @@ def test_the_waits_of_very_many_messages_are_not_recorded(folder, monkeypatch):
 def test_a_bound_of_a_network(folder):
     output = folder / "bound.svg"
     assert certree("draw", "mesh:3x3", "--view", "bound", "-o", output).code == 0
-    assert "bandwidth time ≥ 2/3 M/B (partition)" in output.read_text()
+    assert "bandwidth time ≥ 0.6667 (2/3) M/B (partition)" in output.read_text()
     assert certree("draw", "mesh:3x3", "--view", "bound", "--bound", "distance", "-o", output, "--force").code == 0
     assert "latency ≥ 4 steps (distance)" in output.read_text()
     assert certree("draw", "mesh:3x3", "--view", "bound", "--bound", "load", "--size", "1MiB", "-o", output, "--force").code == 0
