@@ -86,6 +86,7 @@ verify-all: specs docs
 	$(BIN)/certree model-check --full
 	$(BIN)/python -m tools.specs edits
 	$(BIN)/python -m tools.specs guards
+	$(BIN)/python -m tools.tables.scorecard build/scorecard --compare
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 9
 	$(BIN)/python -m tests.end_to_end.draws.every_method 0 300
 	$(BIN)/python -m tests.end_to_end.draws.bounded 0 300
