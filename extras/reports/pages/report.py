@@ -73,7 +73,7 @@ def report(
     `topology`, `simulate` and `force`.
 
     >>> import certree.api as ct
-    >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html")
+    >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html", published=False)
     """
     where = Path(path)
     if where.suffix.lower() not in SUFFIXES:
