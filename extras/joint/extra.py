@@ -8,5 +8,5 @@ EXTRA = Extra(
         "joint schedules": "command.synthesizing:synthesize_workload",
         "runs of joint schedules": "command.simulating:simulate_joint",
     },
-    plug_ins={"artefacts": ("artefacts",), "documents": ("documents",), "rules": ("check",)},
+    plug_ins={"artefacts": ("artefacts",), "documents": ("documents",), "rules": ("check",), "models": ("run.joint_model",)},
 )

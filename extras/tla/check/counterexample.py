@@ -18,6 +18,10 @@ _BLAME = {
     "EveryArrivalAwaited": "does not wait for all that feeds it",
     "TypeOK": "leaves the state out of its types (a counter beyond the repeats, or a malformed row)",
     "ExactlyOnce": "adds a contribution a second time",
+    "AddedOnce": "adds a contribution a second time",
+    "KeptApart": "brings data of one collective to another",
+    "SendsAfterOthers": "sends before a collective that it is after has ended",
+    "NothingMeets": "takes a lane that another message is on",
     "SumsInOrder": "counts before a sum that arrived earlier",
     "NothingCountsEarly": "counts before it can",
     "NothingCountsLate": "counts later than it should",
@@ -109,12 +113,17 @@ def _peers(nodes: Any) -> str:
     return ", ".join(f"node {node}" for node in sorted(nodes))
 
 
-def _arrival(arrival: tuple[str | int, int, int]) -> str:
+def _flow(flow: int | tuple[int, int]) -> str:
+    """A flow; one of several collectives at once is a pair of the number of its collective and the chunk."""
+    return f"chunk {flow[1]} of collective {flow[0]}" if isinstance(flow, tuple) else f"flow {flow}"
+
+
+def _arrival(arrival: tuple[Any, Any, int]) -> str:
     """An arrival that a row names, or a number of them in a cell."""
     first, second, third = arrival
     if isinstance(first, str):
-        return f"{first} of flow {second} from node {third}"
-    return f"{third} arrival{'s' * (third != 1)} of flow {first}" + (f" in buffer {second}" if second else "")
+        return f"{first} of {_flow(second)} from node {third}"
+    return f"{third} arrival{'s' * (third != 1)} of {_flow(first)}" + (f" in buffer {second}" if second else "")
 
 
 def _name(message: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -191,13 +200,13 @@ class _Story:
         for item, bag in sorted(_at(self.last["held"], node).items()):
             if item[2:] not in ((), (0,)):  # a scratch buffer
                 continue
-            counts = {peer: _at(bag, peer) for peer in self.nodes}
+            counts = {peer: _at(bag.get("bag", bag) if isinstance(bag, Mapping) else bag, peer) for peer in self.nodes}
             wanted = _at(self.legend["contributors"], item[0])
             twice = [peer for peer in self.nodes if counts[peer] > 1]
             missing = [peer for peer in self.nodes if peer in wanted and not counts[peer]]
             if self._is_finished(node, item[:2]) and (twice or missing):
                 what = f"without the contribution of {_peers(missing)}" if missing else f"with that of {_peers(twice)} twice"
-                return f"node {node} finishes flow {item[0]} of iteration {item[1]} {what}"
+                return f"node {node} finishes {_flow(item[0])} of iteration {item[1]} {what}"
         return ""
 
     def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
@@ -255,14 +264,14 @@ class _Story:
     def _line(self, state: State, node: int, happened: str) -> Line:
         """The node's next row; its slot is the planned one, which differs from the counter's when the row is late."""
         entry = self._entry(state, node)
-        what = f"{entry['op']} of flow {entry['item'][0]} to {_peers(entry['to'])}{self._iteration(entry)}"
+        what = f"{entry['op']} of {_flow(entry['item'][0])} to {_peers(entry['to'])}{self._iteration(entry)}"
         return Line(entry["slot"], node, entry["row"] - 1, what, happened, tuple((node, peer) for peer in sorted(entry["to"])))
 
     def _iteration(self, entry: Mapping[str, Any]) -> str:
         return f", iteration {entry['item'][1]}" if self.legend["repeats"] > 1 else ""
 
     def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
-        what = f"{message['op']} of flow {message['item'][0]} from node {message['src']}" + self._iteration(message)
+        what = f"{message['op']} of {_flow(message['item'][0])} from node {message['src']}" + self._iteration(message)
         pair = ((message["src"], message["dst"]),)
         return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", pair)
 
@@ -270,7 +279,7 @@ class _Story:
         """A message that has reached a link on its path; the slot is the one of its row."""
         entries = _at(self.legend["program"], message["src"])
         slot = next(entry["slot"] for entry in entries if (entry["row"], entry["item"]) == (message["row"], message["item"]))
-        what = f"{message['op']} of flow {message['item'][0]} to node {message['dst']}{self._iteration(message)}"
+        what = f"{message['op']} of {_flow(message['item'][0])} to node {message['dst']}{self._iteration(message)}"
         ends = message["links"][len(message["enters"]) - 1]
         return Line(slot, message["src"], message["row"] - 1, what, self._busy_link(state, message), (ends,))
 
@@ -307,7 +316,7 @@ class _Story:
         for other in map(dict, state["flying"]):
             for *place, enters in zip(other["links"], other["lanes"], other["enters"], strict=False):
                 if place == [link, lane] and _came(message) < enters + self.legend["serTicks"] <= message["enters"][hop]:
-                    flows.add(f"{other['op']} of flow {other['item'][0]}{self._iteration(other)}")
+                    flows.add(f"{other['op']} of {_flow(other['item'][0])}{self._iteration(other)}")
         where = (
             f"the port to node {message['dst']}"
             if len(message["links"]) == 1

@@ -5,7 +5,7 @@ length and arrivals come from the tables; serialization, travel and the worst ca
 (`certree.models.schedule.timing`) from message size and machine, so that the check detects slots that are too short.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,7 @@ from certree.extras.tla.check.generated import function, members, record, sequen
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import FineTimes, fine_times
 from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import make_schedule
@@ -30,6 +31,7 @@ MAX_COUNTERS = 1 << 18
 MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
 
 Pair = tuple[int, int]
+FlowText = Callable[[int], str]
 Connection = tuple[int, int, int]  # source, destination, and the route between them: DIRECT or an index into the tables' routes
 
 
@@ -216,58 +218,68 @@ def _sums(tables: Tables) -> dict[tuple[int, int, int], int]:
     return dict(zip(keys, added[by_cell].tolist(), strict=True))
 
 
-def _row_text(tables: Tables, row: int) -> str:
+def row_text(tables: Tables, row: int, flow: FlowText = str, *, first_step: int = 0, first_route: int = 0) -> str:
+    """A row as a record; `flow`: the name of a flow. Steps and routes are counted from these on."""
+    op, name = string(RowOp(int(tables.op[row])).name), flow(int(tables.flow[row]))
+    step, route = int(tables.step[row]) + first_step, int(tables.route[row])
+    place = {"step": step, "route": route if route == NIL else route + first_route}
+    children = members(child for child in tables.children[row].tolist() if child != NIL)
     if tables.is_counted:
-        fields: dict[str, object] = {"op": string(RowOp(int(tables.op[row])).name), "flow": tables.flow[row]}
-        fields |= {"wait": tables.wait[row], "from": tables.src_buffer[row], "into": tables.dst_buffer[row]}
-        fields |= {"children": members(child for child in tables.children[row].tolist() if child != NIL)}
-        return record(**fields, step=tables.step[row], route=tables.route[row])
-    return record(
-        op=string(RowOp(int(tables.op[row])).name),
-        flow=tables.flow[row],
-        step=tables.step[row],
-        parent=tables.parent[row],
-        children=members(child for child in tables.children[row].tolist() if child != NIL),
-        route=tables.route[row],
-    )
+        buffers = {"wait": tables.wait[row], "from": tables.src_buffer[row], "into": tables.dst_buffer[row]}
+        return record(op=op, flow=name, **buffers, children=children, **place)
+    return record(op=op, flow=name, step=place["step"], parent=tables.parent[row], children=children, route=place["route"])
 
 
 def _table_text(tables: Tables, node: int) -> str:
     """The node's rows in order."""
-    return sequence((_row_text(tables, row) for row in np.flatnonzero(tables.node == node).tolist()), ",\n    ")
+    return sequence((row_text(tables, row) for row in np.flatnonzero(tables.node == node).tolist()), ",\n    ")
 
 
-def _arrivals_text(tables: Tables, node: int) -> str:
+def arrivals_of(tables: Tables, node: int, flow: FlowText = str) -> list[str]:
+    """The arrivals that a node expects; `flow`: the name of a flow."""
     mine = np.flatnonzero(tables.arrival_node == node)
     if tables.is_counted:
         lines = (tables.arrival_flow[mine], tables.arrival_buffer[mine], tables.arrival_count[mine])
-        return members(sequence(line) for line in zip(*(column.tolist() for column in lines), strict=True))
+        counted = zip(*(column.tolist() for column in lines), strict=True)
+        return [sequence((flow(of), buffer, number)) for of, buffer, number in counted]
     columns = (tables.arrival_op[mine], tables.arrival_flow[mine], tables.arrival_peer[mine])
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return members(sequence((string(RowOp(op).name), flow, peer)) for op, flow, peer in rows)
+    return [sequence((string(RowOp(op).name), flow(of), peer)) for op, of, peer in rows]
+
+
+def promises(tables: Tables, flow: FlowText = str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """For every flow the nodes that contribute to it, and those at which it is due; `flow`: the name of a flow."""
+    flows = [flow(number) for number in range(tables.chunks)]
+    roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
+    everyone = [(name, members(tables.members.tolist())) for name in flows]
+    at_root = [(name, members([root])) for name, root in zip(flows, roots, strict=False)]
+    due = everyone if tables.collective.gathers else at_root
+    if tables.chunk_target is not None:
+        due = [(name, members([target])) for name, target in zip(flows, tables.chunk_target.tolist(), strict=True)]
+    return everyone if tables.collective.reduces else at_root, due
+
+
+def capacities(topology: Topology, paths: Iterable[Connection]) -> str:
+    """For every link, and the copy unit of each node that uses it: how many messages it carries at once."""
+    pairs = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True))
+    pairs += [(src, dst, 1) for src, dst, _ in sorted(paths) if src == dst]
+    return function([(sequence((src, dst)), str(capacity)) for src, dst, capacity in pairs])
 
 
 def written(plan: CheckedTables) -> dict[str, str]:
     """The tables as constants, in TLA+."""
     tables, topology = plan.tables, plan.tables.topology
-    nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
-    roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
-    everyone = [(flow, members(tables.members.tolist())) for flow in flows]
-    at_root = [(flow, members([root])) for flow, root in enumerate(roots)]
-    due = everyone if tables.collective.gathers else at_root
-    if tables.chunk_target is not None:
-        due = [(flow, members([target])) for flow, target in enumerate(tables.chunk_target.tolist())]
-    pairs = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True))
-    pairs += [(src, dst, 1) for src, dst, _ in sorted(plan.paths) if src == dst]
+    nodes = topology.endpoints.tolist()
+    contributors, promised = promises(tables)
     return {
-        "Contributors": function(everyone if tables.collective.reduces else at_root),
-        "Promised": function(due),
+        "Contributors": function(contributors),
+        "Promised": function(promised),
         "Table": function([(node, _table_text(tables, node)) for node in nodes]),
-        "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
+        "Arrivals": function([(node, members(arrivals_of(tables, node))) for node in nodes]),
         "Path": function(
             [(sequence(connection), sequence(map(sequence, links))) for connection, links in sorted(plan.paths.items())]
         ),
-        "Capacity": function([(sequence((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
+        "Capacity": capacities(topology, plan.paths),
         "TravelTicks": function([(sequence(connection), sequence(cycles)) for connection, cycles in sorted(plan.travel.items())]),
     }
 

@@ -16,6 +16,7 @@ from certree.extras.tla.check.routers.sent_messages import Sent
 from certree.extras.tla.check.table_model import model_check_tables
 from certree.extras.tla.check.traces.interfaces import RUNS, check_trace
 from certree.extras.tla.check.traces.router_trace_check import check_injected_flits, check_schedule_flits
+from certree.extras.tla.run.schedule_kinds import ScheduleKind, added_schedule
 from certree.extras.tla.run.trace_kinds import Asked, added_kind
 from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -24,6 +25,7 @@ from certree.models.common.errors import InputError, ToolMissingError
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.schedule.timing import FRAMINGS
 from certree.models.tables.tables import Tables
 from certree.models.traces.flits import is_flit_trace, load_flit_trace
 
@@ -59,6 +61,7 @@ def model_check(
     given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the network or schedule file that ran (optional for
     `endpoints`); `window` and `aggregators` are by default those of the trace, `endpoint_params` those of ACE. A trace of
     flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
+    A joint schedule is checked with its own sizes and machine: see `model_check_joint`.
     `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
     `symbolic`: instead, prove with z3 that tables are correct at any size, slotted or, with `run`, paced at any timing. `full`:
     include the large models, and allow an hour for a schedule instead of five minutes. `progress` receives each listed model when
@@ -87,6 +90,9 @@ def model_check(
 
         return check_invariant(progress, run or RUNS[0])
     if schedule is not None:
+        if not routers and (added := added_schedule(schedule)) is not None:
+            _refuse_options(added, size=size, machine=machine, run=run, flow=flow, trace=trace)
+            return [added.check(schedule, limit)]
         if routers:
             return [model_check_routers(sent_by(source_to_run(schedule, size, machine, tell)), flow, limit)]
         given = tables_to_run(schedule, size, machine, tell)
@@ -110,6 +116,14 @@ def model_check(
     raise InputError(
         f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate or inject the one network or schedule"
     )
+
+
+def _refuse_options(kind: ScheduleKind, **given: object) -> None:
+    """InputError for what a schedule of this kind states itself: all but `run` slotted and `flow` message."""
+    allowed = {"run": RUNS[0], "flow": FRAMINGS[0]}
+    for name, value in given.items():
+        if value not in (None, allowed.get(name)):
+            raise InputError(f"{name} is {value}; {kind.words} is checked in its slots, on its machine, without a trace")
 
 
 def _listed_tables(entry: ListedTables) -> Tables:

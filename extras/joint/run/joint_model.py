@@ -1,0 +1,56 @@
+"""Model checks of joint schedules: the tables of all collectives at once, in the TLA+ model of the interfaces that execute them."""
+
+from collections.abc import Sequence
+
+from certree.extras.joint.model.joint_file import as_joint, is_joint
+from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.joint.run.joint_constants import JointModel
+from certree.extras.joint.run.joint_rows import tables_of
+from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
+from certree.extras.tla.check.model_runs import ModelResult, run_result
+from certree.extras.tla.check.table_model import SIMULATION_RUNS
+from certree.extras.tla.check.tlc import Result, Simulation
+from certree.extras.tla.run.schedule_kinds import SCHEDULE_KINDS, ScheduleKind
+from certree.hw.engines.router_transparency import router_effect
+from certree.models.tables.tables import Tables
+
+
+def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
+    """Model-check the tables of all collectives at once: all behaviours or, for larger ones, random ones.
+
+    Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
+    and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). `mode`, `message` and `trace` of
+    the result as for `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. Raises UnsupportedError for a joint
+    schedule that is too large for TLC or has no tables, and ToolMissingError without Java or TLC.
+    """
+    tables = tables_of(joint)
+    model = JointModel(joint, tables)
+    simulation = None if model.is_small else Simulation(SIMULATION_RUNS, model.longest_run, seed)
+    run = model.generated.run(time_limit=time_limit, simulation=simulation)
+    return run_result(
+        f"tables of {len(joint.parts)} collectives on {joint.topology.name}",
+        run,
+        "exhaustive" if model.is_small else "simulation",
+        _extent(model, tables, seed) if run.result is Result.SUCCESS else _named(joint, explain(run)),
+        _named(joint, table_of_slots(run)),
+        picture(run, joint.topology),
+    )
+
+
+def _named(joint: JointSchedule, text: str) -> str:
+    """The text with the names of collectives in place of their numbers."""
+    for tag, part in reversed(list(enumerate(joint.parts))):
+        text = text.replace(f" of collective {tag} ", f" of {part.name} ")
+    return text
+
+
+def _extent(model: JointModel, tables: Sequence[Tables], seed: int) -> str:
+    """What a success is about; the model has no routers, so also what these may add."""
+    how = model.extent if model.is_small else f"{model.extent}, seed {seed}"
+    effect = next(filter(None, (router_effect(one, "message", in_time=True) for one in tables)), None)
+    return how if effect is None else f"{how}; routers left out: {effect}"
+
+
+SCHEDULE_KINDS.append(
+    ScheduleKind("a joint schedule", is_joint, lambda source, time_limit: model_check_joint(as_joint(source), time_limit))
+)

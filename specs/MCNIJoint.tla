@@ -1,0 +1,77 @@
+------------------------------- MODULE MCNIJoint -------------------------------
+(***************************************************************************)
+(* Small tables of several collectives for NIJoint. A cfg chooses a        *)
+(* schedule of all of them, the tags of rows, and lengths of messages.     *)
+(***************************************************************************)
+EXTENDS CheckNIJoint, MCNILockstep
+
+-------------------------------------------------------------------------------
+(* Tables that name what they wait for                                       *)
+
+\* Two nodes, slots of a tick, latency one, sums that take a tick. Collective 0 is an all-reduce of two chunks, collective 1 an
+\* all-gather with messages of two ticks, collective 2 a broadcast from node 0 after collective 0. The port of each node is busy from
+\* tick 0 to 4.
+Three(copies, last) ==
+  UNION {{Reduce(<<0, f>>, 1 - f, f, 0), Gather(<<1, f>>, f, 1 - f, copies), Gather(<<0, f>>, f, 1 - f, 3)} : f \in 0..1}
+  \union {Gather(<<2, 0>>, 0, 1, last)}
+ThreeAtOnce == Three(1, 5)
+
+\* The flows, those who contribute to each, and how long messages are.
+ThreeFlows == ({0, 1} \X {0, 1}) \union {<<2, 0>>}
+ThreeContributors == [flow \in ThreeFlows |-> IF flow[1] = 0 THEN Nodes ELSE {flow[2]}]
+ThreeLengths == [tag \in 0..2 |-> IF tag = 1 THEN 2 ELSE 1]
+ThreeAfter == [tag \in 0..2 |-> IF tag = 2 THEN {0} ELSE {}]
+
+\* Each node sends at most one row in a slot.
+ByStep(rows) == [k \in 1..Cardinality(rows) |-> CHOOSE row \in rows : Cardinality({other \in rows : other.step < row.step}) = k - 1]
+ThreeTable == [n \in Nodes |-> ByStep({RowOf(t) : t \in {u \in Schedule : u.src = n}})]
+
+\* Rows have the tag of the flow whose cell they read.
+TagsOfFlows == [n \in Nodes |-> [r \in DOMAIN Table[n] |-> Table[n][r].flow[1]]]
+
+-------------------------------------------------------------------------------
+(* Tables whose rows wait for numbers of arrivals                            *)
+
+\* Two nodes: both add what the other one has to chunk 0 of collective 0; in collective 1, whose messages take two ticks, each sends a
+\* block to the other, and passes on to its second buffer what it got.
+BlocksOfTwo == [n \in 0..1 |->
+  LET row(op, flow, wait, from, into, to, step) ==
+        [op |-> op, flow |-> flow, wait |-> wait, from |-> from, into |-> into, children |-> {to}, step |-> step, route |-> Nil]
+  IN  <<row("REDUCE", <<0, 0>>, 0, 0, 0, 1 - n, 0), row("GATHER", <<1, n>>, 0, 0, 0, 1 - n, 1),
+        row("GATHER", <<1, 1 - n>>, 1, 0, 1, n, 4)>>]
+BlocksOfTwoArrivals == [n \in 0..1 |-> {<< <<0, 0>>, 0, 1>>, << <<1, 1 - n>>, 0, 1>>, << <<1, 1 - n>>, 1, 1>>}]
+BlocksOfTwoFlows == {<<0, 0>>, <<1, 0>>, <<1, 1>>}
+BlocksOfTwoContributors == [flow \in BlocksOfTwoFlows |-> IF flow[1] = 0 THEN Nodes ELSE {flow[2]}]
+BlocksOfTwoPromised == [flow \in BlocksOfTwoFlows |-> IF flow[1] = 0 THEN Nodes ELSE {1 - flow[2]}]
+
+-------------------------------------------------------------------------------
+(* Messages over two links                                                   *)
+
+\* Three nodes in a line: a message of collective 0 from end to end comes to the link from 1 to 2 in the tick in which node 1 sends a
+\* longer one of collective 1 over it, which waits.
+LineOfTwo == {Gather(<<0, 0>>, 0, 2, 0), Gather(<<1, 1>>, 1, 2, 2)}
+LineOfTwoFlows == {<<0, 0>>, <<1, 1>>}
+LineOfTwoContributors == [flow \in LineOfTwoFlows |-> {flow[2]}]
+LineOfTwoPromised == [flow \in LineOfTwoFlows |-> {2}]
+LineOfTwoLengths == [tag \in 0..1 |-> 2 + tag]
+
+-------------------------------------------------------------------------------
+(* The constants                                                             *)
+
+\* As the constants, see MCNILockstep.
+MCThreeFlows == ThreeFlows
+MCThreeContributors == ThreeContributors
+MCThreeTable == ThreeTable
+MCThreeLengths == ThreeLengths
+MCThreeAfter == ThreeAfter
+MCTagsOfFlows == TagsOfFlows
+MCBlocksOfTwo == BlocksOfTwo
+MCBlocksOfTwoArrivals == BlocksOfTwoArrivals
+MCBlocksOfTwoFlows == BlocksOfTwoFlows
+MCBlocksOfTwoContributors == BlocksOfTwoContributors
+MCBlocksOfTwoPromised == BlocksOfTwoPromised
+MCLineOfTwoFlows == LineOfTwoFlows
+MCLineOfTwoContributors == LineOfTwoContributors
+MCLineOfTwoPromised == LineOfTwoPromised
+MCLineOfTwoLengths == LineOfTwoLengths
+===============================================================================

@@ -1,0 +1,83 @@
+"""Model checks of joint schedules: right ones hold, and rows of one collective that take another one's part are found."""
+
+from dataclasses import replace
+
+import pytest
+
+import certree.api as ct
+from certree.extras.joint.make.joining import joint
+from certree.extras.joint.model.collective_list import Entry
+from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.joint.run import joint_constants
+from certree.extras.joint.run.joint_constants import JointModel
+from certree.extras.joint.run.joint_model import model_check_joint
+from certree.extras.joint.run.joint_rows import tables_of
+from certree.models.common.errors import InputError, UnsupportedError
+from tests.extras.joint.small_joint import small
+
+
+def pair() -> JointSchedule:
+    """Two nodes, two broadcasts with messages of different lengths, one after the other."""
+    of = ct.collective
+    return joint("ring:3", [Entry("a", of("broadcast", 0), 64), Entry("b", of("broadcast", 0), 256, after=("a",))])
+
+
+def test_rows_of_all_are_in_the_tables():
+    """Each row once, in the order of cycles, with its tag; messages of each collective have their length."""
+    made = small()
+    model = JointModel(made, tables_of(made))
+    texts = model.generated.tables
+    rows = sum(len(plan.tables.node) for plan in model.plans)
+    assert texts["Table"].count("[op |->") == texts["Program"].count("[row |->") == rows
+    assert [texts["RowTag"].count(f"{tag}") >= len(plan.tables.node) for tag, plan in enumerate(model.plans)] == [True] * 4
+    assert texts["Length"] == " @@\n  ".join(f"({tag} :> {plan.timing.ser})" for tag, plan in enumerate(model.plans))
+    assert len({plan.timing.ser for plan in model.plans}) > 1
+    place = {part.name: tag for tag, part in enumerate(made.parts)}
+    assert f"({place['copies']} :> {{{place['sum']}}})" in texts["After"]
+
+
+def test_right_ones_hold():
+    (found,) = ct.model_check(schedule=pair())  # type: ignore[arg-type]  # as the path of its file
+    assert (found.result, found.mode, found.message) == ("success", "exhaustive", "all states")
+    assert found.name == "tables of 2 collectives on ring:3"
+
+
+def test_tags_exchanged(monkeypatch):
+    """A row marks its message with the tag of the other collective: its data would go there."""
+    right = JointModel._written
+
+    def exchanged(self):
+        texts = right(self)
+        return texts | {"RowTag": texts["RowTag"].replace("<<0, 1>>", "<<1, 0>>")}
+
+    monkeypatch.setattr(JointModel, "_written", exchanged)
+    found = model_check_joint(pair())
+    assert found.result == "safety"
+    assert found.message.startswith("KeptApart: node 0, row 0 (GATHER of chunk 0 of a to node ")
+    assert "brings data of one collective to another" in found.message
+
+
+def test_refusals():
+    for name, value in {"size": 64, "machine": "a100", "run": "paced", "flow": "packet", "trace": "t.json"}.items():
+        with pytest.raises(InputError, match=rf"{name} is .*; a joint schedule is checked in its slots"):
+            ct.model_check(schedule=small(), **{name: value})  # type: ignore[arg-type]
+
+
+def test_too_large(monkeypatch):
+    monkeypatch.setattr(joint_constants, "MAX_COUNTERS", 100)
+    with pytest.raises(UnsupportedError, match=r"4 nodes and \d+ chunks in \d buffers are too many for TLC: \d+ counters"):
+        model_check_joint(small())
+
+
+def test_four_collectives():
+    found = model_check_joint(small())
+    assert (found.result, found.mode, found.message) == ("success", "exhaustive", "all states")
+
+
+def test_a_collective_that_begins_too_early():
+    """The one that waits begins as soon as the one before it: TLC says which, as `verify` does."""
+    made = pair()
+    parts = (made.parts[0], replace(made.parts[1], begin=0))
+    found = model_check_joint(replace(made, parts=parts))
+    assert found.result == "safety"
+    assert found.message.split(":")[0] in ("SendsAfterOthers", "NoBusyPort", "NothingMeets")
