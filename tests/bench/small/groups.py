@@ -2,9 +2,9 @@
 
     python -m tests.bench.small.groups [NETWORK ...] [--collectives all-reduce,all-gather] [--size 16MiB] [--drawn 20]
 
-A line for each group: the method that `auto` picks, its cycles over the time bound, the bandwidth time over the bound on it, what
-the best method takes that neither relays nor is `apart`, over the same cycles, and CPU seconds of `auto`. Then, of the drawn groups
-of 2 to 16 endpoints, the median and the largest of these.
+A line for each group: the method that `auto` picks, its cycles over the time bound, the bandwidth time over the bound on it, its
+cycles over those that the message takes at that bound, without latency, what the best method takes that neither relays nor is
+`apart`, over the same cycles, and CPU seconds of `auto`. Then, of drawn groups of 2 to 16 endpoints, the median and the largest.
 """
 
 import argparse
@@ -32,6 +32,7 @@ GROUPS = {
     "h100:4": ("0-7", "0,8,16,24", "0,1,8,9", "0-15"),
 }
 FEWEST, MOST = 2, 16
+HEAD = "| group | method | time / bound | bandwidth / bound | time / bandwidth bound | gain | CPU s |"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Line:
     method: str
     over_bound: Fraction
     gap: Fraction
+    over_bandwidth: Fraction
     gain: Fraction | None
     seconds: float
 
@@ -49,7 +51,7 @@ class Line:
     def text(self) -> str:
         """The cells of a line."""
         gain = "–" if self.gain is None else f"{float(self.gain):.2f}"
-        ratios = f"{float(self.over_bound):.3f} | {float(self.gap):.3f}"
+        ratios = " | ".join(f"{float(one):.3f}" for one in (self.over_bound, self.gap, self.over_bandwidth))
         return f"| {self.group} | {self.method} | {ratios} | {gain} | {self.seconds:.1f} |"
 
 
@@ -73,6 +75,7 @@ def measured(network: str, kind: CollectiveKind, members: tuple[int, ...], size:
         made.provenance["method"],
         Fraction(cycles, report["time_bound_cycles"]),
         Fraction(report["bandwidth_time"]) / Fraction(report["bandwidth_bound"]),
+        cycles * machine.flit_bytes / (Fraction(report["bandwidth_bound"]) * size),
         Fraction(min(others), cycles) if others else None,
         seconds,
     )
@@ -96,14 +99,17 @@ def main() -> None:
     asked = parser.parse_args()
     for kind in map(CollectiveKind, asked.collectives.split(",")):
         for network in asked.networks:
-            print(f"\n{kind} on {network}, {asked.size}\n\n| group | method | time / bound | bandwidth / bound | gain | CPU s |")
-            print("|---|---|---|---|---|---|", flush=True)
+            print(
+                f"\n{kind} on {network}, {asked.size}\n\n| group | method | time / bound | bandwidth / bound | time / bandwidth bound | gain | CPU s |"
+            )
+            print("|---|---|---|---|---|---|---|", flush=True)
             size = parse_size(asked.size)
             for text in GROUPS.get(network, ()):
                 print(measured(network, kind, parse_members(text), size, text).text, flush=True)
             lines = [measured(network, kind, members, size, name) for name, members in drawn(network, asked.drawn)]
             for name, of in (("median", median), ("largest", max)):
-                cells = [of([line.over_bound for line in lines]), of([line.gap for line in lines])] if lines else []
+                names = ("over_bound", "gap", "over_bandwidth") if lines else ()
+                cells = [of([getattr(line, name) for line in lines]) for name in names]
                 print(f"| drawn, {name} | | " + " | ".join(f"{float(one):.3f}" for one in cells) + " | | |", flush=True)
 
 
