@@ -99,9 +99,7 @@ def main() -> None:
     asked = parser.parse_args()
     for kind in map(CollectiveKind, asked.collectives.split(",")):
         for network in asked.networks:
-            print(
-                f"\n{kind} on {network}, {asked.size}\n\n| group | method | time / bound | bandwidth / bound | time / bandwidth bound | gain | CPU s |"
-            )
+            print(f"\n{kind} on {network}, {asked.size}\n\n{HEAD}")
             print("|---|---|---|---|---|---|---|", flush=True)
             size = parse_size(asked.size)
             for text in GROUPS.get(network, ()):
