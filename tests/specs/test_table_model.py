@@ -13,7 +13,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.schedule import make_schedule
 from certree.models.schedule.schedule_columns import NO_ROOT, Op
 from certree.models.tables.table_columns import NIL, ROW_COLUMNS, RowOp
@@ -27,7 +27,9 @@ def schedule_of(spec, kind, transfers, roots=None, **fields):
     columns = {name: np.array(column, np.int32) for name, column in [("chunk", chunk), ("src", src), ("dst", dst), ("step", step)]}
     columns["op"] = np.array([Op.REDUCE if letter == "R" else Op.COPY for letter in op], np.int8)
     roots = [NO_ROOT] * (max(chunk) + 1) if roots is None else roots
-    return make_schedule(parse_topology(spec), parse_collective(kind), roots, columns, **fields)
+    return make_schedule(
+        parse_topology(spec), kind if isinstance(kind, Collective) else parse_collective(kind), roots, columns, **fields
+    )
 
 
 def up(cycle):
@@ -315,3 +317,11 @@ def test_too_large_a_state_is_refused(monkeypatch):
     monkeypatch.setattr(table_constants, "MAX_COUNTERS", 10)
     with pytest.raises(UnsupportedError, match="4 nodes, 4 chunks and 1 iterations are too many for TLC: 64 counters"):
         model_check_tables(tables_of(ring()))
+
+
+def test_many_roots():
+    """A broadcast of 17 chunks has 2^17 beginnings, which TLC need not make."""
+    rows = [(chunk, "G", 0, 1, chunk) for chunk in range(17)]
+    tables = tables_of(schedule_of("mesh:1x2", Collective(CollectiveKind.BROADCAST, 0), rows, roots=[0] * 17))
+    assert "BeginsAsPromised" in table_model.table_model_files(tables)["GeneratedCheckNILockstep.cfg"]
+    assert model_check_tables(tables).result == "success"
