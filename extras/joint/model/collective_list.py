@@ -206,7 +206,10 @@ def _cycles(fields: Fields, name: str, machine: Machine) -> int:
     if _NOTHING.fullmatch(text):
         return 0
     small = {"us": 10**6, "µs": 10**6, "ns": 10**9}.get(text[-2:], 1)
-    seconds = parse_duration(text[:-2] if small > 1 else text) / small
+    try:
+        seconds = parse_duration(text[:-2] if small > 1 else text) / small
+    except InputError:
+        fields.refuse(f"{name} is {short(value)}; allowed: a time with ns, us, ms, s, m or h, or a whole number of cycles")
     cycles = -(-seconds * machine.clock_hz // 1)
     if cycles > MOST_CYCLES:
         fields.refuse(f"start is {short(value)}, {cycles} cycles; allowed: up to {MOST_CYCLES}")

@@ -36,7 +36,7 @@ def test_text(tmp_path: Path) -> None:
         (ONE + 'after = ["b"]\n', "a is after 'b'; known: a"),
         (ONE + 'after = ["a"]\n', "in a circle: a waits for a"),
         (ONE + 'members = "0-9"\n', "member 4 is not an endpoint"),
-        (ONE + 'start = "soon"\n', "soon"),
+        (ONE + 'start = "soon"\n', "start is 'soon'; allowed: a time with ns"),
         (ONE + "start = -1\n", "-1"),
         (ONE + "weight = 0\n", "weight"),
         (ONE.replace("1KiB", "1Kib!"), "1Kib!"),
