@@ -23,7 +23,7 @@ from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives, require_entry
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
-from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, unknown_name
+from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, short, unknown_name
 from certree.models.fine.rebooking import MAX_SLOTS
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -118,6 +118,8 @@ def choices_for(
     wanted = topology(network)
     if relay not in (None, *RELAYS):
         raise InputError(unknown_name("relay", str(relay), RELAYS))
+    if not isinstance(effort, int) or effort < 1:
+        raise InputError(f"effort is {short(effort)}; allowed: 1 or more")
     relays = RELAYS if relay is None else (relay,)
     on = machine_for(wanted, machine, tell)
     launching = None
@@ -126,6 +128,8 @@ def choices_for(
         entries = listed.entries
         if listed.launches:
             launching = launching_of(wanted, listed, str(collectives))
+    elif not isinstance(collectives, list | tuple):
+        raise InputError(f"collectives are {short(collectives)}; allowed: a file, or a list of ct.Entry")
     else:
         for entry in collectives:
             require_entry(entry)

@@ -1,7 +1,9 @@
 """Files that list collectives: what they say, and one line for what is wrong, before anything is made."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -205,3 +207,17 @@ def test_waits_that_are_no_list(tmp_path: Path, after: str) -> None:
     path.write_text(f'[[collective]]\nkind = "broadcast"\nroot = 0\nsize = 64\nafter = {after}\n')
     with pytest.raises(InputError, match="after"):
         load_collectives(path, ct.topology("ring:3"), load_machine("multitree"))
+
+
+@pytest.mark.parametrize(
+    ("collectives", "options", "message"),
+    [
+        (3, {}, "collectives are 3; allowed: a file, or a list of ct.Entry"),
+        (None, {}, "collectives are None; allowed"),
+        ([], {"effort": 0}, "effort is 0; allowed: 1 or more"),
+        ([], {"effort": "x"}, "effort is 'x'; allowed: 1 or more"),
+    ],
+)
+def test_arguments_of_other_kinds_are_named(collectives: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ct.InputError, match=re.escape(message)):
+        ct.joint("ring:3", collectives, **options)
