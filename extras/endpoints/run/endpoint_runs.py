@@ -15,7 +15,7 @@ from certree.extras.endpoints.model.endpoint import Endpoint, System, load_endpo
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
-from certree.extras.endpoints.run.tables.joint_machine import run_joint
+from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
 from certree.extras.endpoints.run.tables.joint_results import results_of_tables, too_long
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import InputError, UnsupportedError
@@ -132,9 +132,10 @@ def endpoints(
         of_messages = {"ways": ways, "lifo": lifo, "bounded": bounded, "without": without, "the trace of chunks": trace}
         try:
             _require_tables(asked, [name for name, value in of_messages.items() if value])
-            if program == "auto" and (words := too_long(made.schedule, machine, chosen, asked[0].size)) is not None:
+            tables = joint_tables(made.schedule, machine, asked[0].size)
+            if program == "auto" and (words := too_long(tables, machine, chosen)) is not None:
                 raise UnsupportedError(words)
-            done = results_of_tables(made.schedule, machine, chosen, asked[0].size, progress)
+            done = results_of_tables(tables, machine, chosen, progress)
             return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)
         except UnsupportedError as error:
             if program == "tables":
@@ -144,7 +145,7 @@ def endpoints(
     for system in chosen:
         target = None if trace is None else Path(trace)
         results.append(run_system(made.schedule, machine, system, asked, choices, progress, target, force))
-    runs_of_tables = {system.name: _joint(made.schedule, machine, system, asked) for system in chosen if joint}
+    runs_of_tables = _joint(made.schedule, machine, chosen, asked) if joint else {}
     return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables, no_tables)
 
 
@@ -156,13 +157,20 @@ def _require_tables(payloads: Sequence[Payload], of_messages: Sequence[str]) -> 
         raise UnsupportedError(f"{of_messages[0]} is for messages alone")
 
 
-def _joint(schedule: Schedule, endpoint: Endpoint, system: System, payloads: Sequence[Payload]) -> Run | str:
-    """The run of tables, or why there is none."""
+def _joint(schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], payloads: Sequence[Payload]) -> dict[str, Run | str]:
+    """By system the run of tables, or why there is none."""
     try:
         _require_tables(payloads, ())
-        return run_joint(schedule, endpoint, system, payloads[0].size)
-    except (UnsupportedError, InvalidScheduleError) as error:
-        return str(error)
+        tables = joint_tables(schedule, endpoint, payloads[0].size)
+    except UnsupportedError as error:
+        return dict.fromkeys((system.name for system in systems), str(error))
+    found: dict[str, Run | str] = {}
+    for system in systems:
+        try:
+            found[system.name] = run_joint(tables, endpoint, system)
+        except (UnsupportedError, InvalidScheduleError) as error:
+            found[system.name] = str(error)
+    return found
 
 
 def _recorded_bytes(schedule: Schedule, tell: Tell) -> int:

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from certree.api.runs.any_timing import with_proof
-from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, System
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.endpoint_program import PhysicalLinks
@@ -17,6 +15,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
+from certree.models.tables.tables import Tables
 
 ROUTERS = "multitree"  # the preset with routers and interfaces, of which parameters of endpoints say nothing
 #: by how much bytes per cycle in tables, which are whole ones on each lane, may differ from those of the parameters
@@ -64,32 +63,35 @@ def require_links(topology: Topology, endpoint: Endpoint, machine: Machine) -> N
             )
 
 
+def joint_tables(schedule: Schedule, endpoint: Endpoint, size: int) -> Tables:
+    """The tables of a schedule for a message of that many bytes on `joint_machine`, for `run_joint` with any of the systems.
+
+    Errors as `joint_machine`, `require_links` and `lower`. O(rows log rows)."""
+    machine = joint_machine(endpoint)
+    require_links(schedule.topology, endpoint, machine)
+    return lower(schedule, size, machine)
+
+
 def run_joint(
-    schedule: Schedule,
+    tables: Tables,
     endpoint: Endpoint,
     system: System,
-    size: int,
     *,
     without_routers: bool = False,
     chunk: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """A collective of that size by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`, which are
-    padded to whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes the chunks of any
-    other system where these are faster, or next to `chunk` those of the one that it bounds.
+    """`joint_tables` run by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`, which are padded to
+    whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes the chunks of any other
+    system where these are faster, or next to `chunk` those of the one that it bounds.
 
     Errors as `simulate`.
     """
-    machine = joint_machine(endpoint)
-    require_links(schedule.topology, endpoint, machine)
-    tables = lower(schedule, size, machine)
-    if not without_routers:
-        require_free(tables)
     runs = []
     for one in sorted(chunks_of(endpoint, system, chunk)):
-        model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(size, one), pads=True))
+        model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(tables.message_bytes, one), pads=True))
         options = Options("paced", without_routers=without_routers, endpoint=model, progress=progress)
-        runs.append(run_with_endpoints(tables, with_proof(tables, options)))
+        runs.append(run_with_endpoints(tables, options))
     return min(runs, key=lambda run: run.cycles)
 
 

@@ -7,39 +7,38 @@ from certree.api.api_errors import InvalidScheduleError
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.tables.iterations import TAKES
-from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, run_joint
+from certree.extras.endpoints.run.tables.joint_machine import chunks_of, run_joint
 from certree.hw.engines.runs import Run
-from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.paths import far_hops
-from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
+from certree.models.tables.tables import Tables
 
-#: flits times links, up to which tables run where nobody asked for them: some seconds for each run, of which `ideal` takes several
-MOST_HOPS = 1 << 23
+#: flits times links, up to which tables run where nobody asked for them: seconds for each run, of which `ideal` takes several, and
+#: half a minute for all systems of ACE. The default size of `endpoints` is below it on networks of eight nodes.
+MOST_HOPS = 1 << 24
 #: flits more for each message on a link: a message costs a run more than its flits do
 OF_MESSAGE = 4
 
 
 def results_of_tables(
-    schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], size: int, progress: Callable[[int], None] | None
+    tables: Tables, endpoint: Endpoint, systems: Sequence[System], progress: Callable[[int], None] | None
 ) -> tuple[EndpointResult, ...]:
-    """The results of all systems. UnsupportedError where one of them has no run of tables."""
+    """The results of all systems with `joint_tables`. UnsupportedError where one of them has no run of tables."""
     found = []
     for system in systems:
         try:
-            run = run_joint(schedule, endpoint, system, size, progress=progress)
+            run = run_joint(tables, endpoint, system, progress=progress)
         except InvalidScheduleError as error:
             raise UnsupportedError(str(error)) from None
-        found.append(_result(run, schedule, endpoint, system, size))
+        found.append(_result(run, tables, endpoint, system))
     return tuple(found)
 
 
-def too_long(schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], size: int) -> str | None:
-    """Why runs of tables would take long, None where none would, with the chunks that `run_joint` tries; these are padded to whole
-    flits, so that the shortest of them have the most. Errors as `lower`; O(rows log rows)."""
-    tables = lower(schedule, size, joint_machine(endpoint))
-    one = TAKES.lowered(tables.schedule)
+def too_long(tables: Tables, endpoint: Endpoint, systems: Sequence[System]) -> str | None:
+    """Why runs of `joint_tables` would take long, None where none would, with the chunks that `run_joint` tries; these are padded
+    to whole flits, so that the shortest of them have the most. O(rows log rows)."""
+    one, size = TAKES.lowered(tables.schedule), tables.message_bytes
     chunk = min(size, *(bytes_ for system in systems for bytes_ in chunks_of(endpoint, system)))
     flits = ceil_div(chunk, one.message_chunks * tables.machine.flit_bytes) + OF_MESSAGE
     hops = len(far_hops(one)[0]) * flits * ceil_div(size, chunk)
@@ -51,11 +50,11 @@ def too_long(schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], 
     )
 
 
-def _result(run: Run, schedule: Schedule, endpoint: Endpoint, system: System, size: int) -> EndpointResult:
+def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System) -> EndpointResult:
     used, clock = run.endpoint, endpoint.interface.clock_hertz
     assert used is not None
     seconds, chunks = run.cycles / clock, used.counts["iterations"]
-    is_engine, nodes = system.runs is Runs.ENGINE, len(schedule.topology.endpoints)
+    is_engine, nodes = system.runs is Runs.ENGINE, len(tables.topology.endpoints)
     links = {} if run.max_link_utilization is None else {"busiest_link": run.max_link_utilization}
     watts = endpoint.watts if is_engine else Fraction(0)
     return EndpointResult(
@@ -68,7 +67,7 @@ def _result(run: Run, schedule: Schedule, endpoint: Endpoint, system: System, si
         conserved=not run.deadlock,
         stall=run.deadlock,
         chunks=chunks,
-        chunk_bytes=-(-size // chunks),
+        chunk_bytes=ceil_div(tables.message_bytes, chunks),
         padded_bytes=None,
         messages=run.messages,
         phases=None,

@@ -9,7 +9,7 @@ from certree.api.reports.text import size_words
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.ideal import run_system
-from certree.extras.endpoints.run.tables.joint_machine import run_joint
+from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
 from certree.extras.workers.task import Task
@@ -203,7 +203,8 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
         schedule = written_out(load_methods()[line.method](request))
         if line.tables:
-            return _of_tables(run_joint(schedule, endpoint, system, size, chunk=line.chunk_bytes), endpoint)
+            tables = joint_tables(schedule, endpoint, size)
+            return _of_tables(run_joint(tables, endpoint, system, chunk=line.chunk_bytes), endpoint)
         result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}

@@ -46,7 +46,7 @@ def test_an_all_to_all_and_a_schedule_file(tmp_path):
         (("--size", "64KiB", "--ways", "1"), "ways is for messages alone"),
         (("--size", "64KiB@7"), "tables are of one collective that begins in cycle 0"),
         (("--size", "64KiB", "--size", "64KiB"), "tables are of one collective that begins in cycle 0"),
-        (("--size", "32MiB"), "flits on links take long in tables, which run unasked up to 8,388,608"),
+        (("--size", "64MiB"), "flits on links take long in tables, which run unasked up to 16,777,216"),
     ],
 )
 def test_messages_where_tables_do_not_run(more, reason):
@@ -55,7 +55,7 @@ def test_messages_where_tables_do_not_run(more, reason):
     document = json_of(*asked)
     assert reason in document["no_tables"]
     assert [run["program"] for run in document["systems"]] == ["messages"]
-    if "32MiB" not in more:
+    if "64MiB" not in more:
         assert f"not tables: {reason}" in certree(*asked).out
         assert_bad_input(certree(*asked, "--program", "tables"), f"no run of tables: {reason}")
     assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "joint runs tables next to messages")

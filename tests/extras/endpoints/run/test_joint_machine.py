@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from certree.api import endpoints, topology
-from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, require_links, run_joint
+from certree.extras.endpoints.run import endpoint_runs as runs_of_endpoints
+from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, joint_tables, require_links, run_joint
 from certree.extras.endpoints.run.tables.joint_results import too_long
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
@@ -64,11 +65,22 @@ def test_ideal_tries_the_chunks_of_all_systems() -> None:
 def test_short_chunks_take_long() -> None:
     """Flits are counted after the cut: of a chunk for each of 64 parts there is one, and a message costs more than that."""
     schedule = _made("hierarchical", "ace-torus:4x4x4", "all-reduce")
-    ace = ACE.system("ace")
-    assert too_long(schedule, ACE, [ace], 1 << 20) is None
-    words = too_long(schedule, ACE, [replace(ace, chunk_bytes=1536)], 1 << 20)
+    tables, ace = joint_tables(schedule, ACE, 1 << 20), ACE.system("ace")
+    assert too_long(tables, ACE, [ace]) is None
+    words = too_long(tables, ACE, [replace(ace, chunk_bytes=1536)])
     assert words is not None
     assert "flits on links take long" in words
+
+
+def test_a_schedule_is_lowered_once_for_all_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the limit of long runs, and for the runs of each system."""
+    seen = []
+    monkeypatch.setattr(runs_of_endpoints, "joint_tables", lambda *asked: seen.append(asked[2]) or joint_tables(*asked))
+    found = endpoints("ace-torus:2x2x1", payloads=["4KiB"])
+    assert ([result.tables is not None for result in found.results], seen) == ([True] * 4, [4096])
+    seen.clear()
+    assert len(endpoints("ace-torus:2x2x1", payloads=["4KiB"], joint=True).joint) == 4
+    assert seen == [4096]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +94,10 @@ def test_short_chunks_take_long() -> None:
 )
 def test_the_algorithms_of_table_5(method: str, network: str, collective: str) -> None:
     """Through routers, in chunks: the results are right, `ideal` is not slower, nothing is below its bound."""
-    schedule = _made(method, network, collective)
+    tables = joint_tables(_made(method, network, collective), ACE, 1 << 18)
     cycles = {}
     for name in ("baseline", "ace", "ideal"):
-        run = run_joint(schedule, ACE, ACE.system(name), 1 << 18)
+        run = run_joint(tables, ACE, ACE.system(name))
         assert run.data_ok
         assert run.endpoint is not None
         assert run.cycles >= run.endpoint.counts["bound_cycles"]
