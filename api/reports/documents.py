@@ -27,7 +27,7 @@ PARTS = {
         bandwidth_bound? free_bound?: rational
         """,
     "packet": "id: count\nhead tail: count?",
-    "endpoint_use": "system: text\norder: text?\nusable_cycles: count\noccupancy: {rational}\ncounts: {count}",
+    "endpoint_use": "system: text\norder: text?\nusable_cycles: count\noccupancy delays: {rational}\ncounts: {count}",
     "others": "packets arrived longest_latency: count",
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "degree": "min max: count",

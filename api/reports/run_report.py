@@ -76,13 +76,13 @@ def _endpoint_document(result: Run) -> dict[str, Any]:
     """What the endpoints did, in a run that has them."""
     if (used := result.endpoint) is None:
         return {}
-    shares = {name: str(share) for name, share in used.occupancy.items()}
     return {
         "endpoint": {
             "system": used.system,
             "order": used.order,
             "usable_cycles": used.usable_cycles,
-            "occupancy": shares,
+            "occupancy": {name: str(share) for name, share in used.occupancy.items()},
+            "delays": {name: str(cycles) for name, cycles in used.delays.items()},
             "counts": dict(used.counts),
         }
     }
@@ -151,11 +151,8 @@ def simulation_words(report: dict[str, Any]) -> str:
 def _endpoint_lines(used: dict[str, Any], cycles: int) -> list[str]:
     """Who ran the collective, and which units were how busy."""
     order = f", in the order of {used['order']}" if used["order"] else ""
-    back = (
-        f"; results back {cycles - used['usable_cycles']:,} cycles after the last arrival"
-        if used["usable_cycles"] != cycles
-        else ""
-    )
+    wait = cycles - used["usable_cycles"]
+    back = f"; results back {wait:,} cycles after the last arrival" if wait else ""
     if bound := used["counts"].get("bound_cycles"):
         back += f"; {cycles / bound:.3f} times the time bound"
     shares = (f"{name.replace('_', ' ')} {float(Fraction(share)) * 100:.1f} %" for name, share in used["occupancy"].items())

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -45,13 +45,14 @@ class EndpointUse:
     """What the endpoints of a run did. `system`: who ran the collective; `order`: the system whose order of messages the run kept,
     where it is another one's. `usable_cycles`: when the last chunk was written or reduced; the cycles of a run may include the
     return of results to memory. `occupancy`: shares of the run in which units were busy, averaged over the nodes; `counts`: other
-    numbers, by name."""
+    numbers, by name; `delays`: mean cycles that transfers, sums, messages and iterations took or waited."""
 
     system: str
     usable_cycles: int
     occupancy: Mapping[str, Fraction]
     counts: Mapping[str, int]
     order: str | None = None
+    delays: Mapping[str, Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,12 @@ struct Message {
   std::optional<LaneId> last_lane;  // the one that takes it to its destination, once it has asked for that
   std::uint32_t flits = 0;
   std::uint64_t flits_received = 0;
-  Cycle fired;           // when its row fired
-  Cycle requested;       // when its first flit stood before the lane that it is on, or its port
-  Cycle first = kNever;  // when its first flit entered its first lane
-  Cycle head = kNever;   // when its first flit began to arrive; kNever: its flits came one after the other
-  Cycle complete;        // when its last flit was received
+  Cycle fired;             // when its row fired
+  Cycle fetched = kNever;  // when an endpoint had its payload at the interface
+  Cycle requested;         // when its first flit stood before the lane that it is on, or its port
+  Cycle first = kNever;    // when its first flit entered its first lane
+  Cycle head = kNever;     // when its first flit began to arrive; kNever: its flits came one after the other
+  Cycle complete;          // when its last flit was received
 };
 
 // Messages by handle; handles of finished ones are used again. Memory O(messages in flight).

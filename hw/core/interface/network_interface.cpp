@@ -46,6 +46,7 @@ void NetworkInterface::drain(Cycle until) {
         break;
       case Endpoint::Step::kFetched:
         if (ledger_.is_traced) ledger_.fetches.push_back({ledger_.messages[done.message].number, now});
+        ledger_.messages[done.message].fetched = now;
         transport_.send(done.message, ledger_.messages[done.message].index);
         break;
       case Endpoint::Step::kUsable: {

@@ -78,7 +78,7 @@ def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System) -> End
         memory_bytes=used.counts["memory_bytes"],
         link_bytes=None,
         occupancy=dict(used.occupancy) | links,
-        delays={},
+        delays=dict(used.delays),
         joules=watts * seconds * nodes,
         tables=run,
     )

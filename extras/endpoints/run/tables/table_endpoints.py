@@ -32,6 +32,8 @@ _COUNTED = dict(
         strict=True,
     )
 )
+#: delays of chunks at an engine; in memory all are at work, and none waits
+OF_ENGINES = ("chunk_queuing", "port_stall")
 #: what iterations do at an engine (`core/endpoint/node/engine_endpoint.hpp`)
 STEPS = ("load", "loaded", "gone on", "returned")
 #: bounds of the lanes and the hops that they carried, in order (`core/lanes/lane_order.hpp`)
@@ -119,7 +121,7 @@ class TableEndpoints(EndpointModel):
         if self.records and isinstance(core, _core.Run):
             self.order = core.order_of_lanes()
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
-        units = dict.fromkeys(UNITS, 1)
+        units, is_engine = dict.fromkeys(UNITS, 1), self.system.runs is Runs.ENGINE
         counts = {"memory_bytes": found["memory_bytes"], "bound_cycles": self.bound_cycles}
         if self.cut is not None:
             counts |= zip(("iterations", "period"), self.runs, strict=True)
@@ -127,12 +129,13 @@ class TableEndpoints(EndpointModel):
             counts["held"] = found["held"]
         if self.computing:
             counts["computing_bytes"] = found["computing_bytes"]
-        if self.system.runs is Runs.ENGINE:
+        if is_engine:
             units["alus"] = engine.alus
             counts |= {name: found[name] for name in ("sram_peak", "results_peak", "waited", "waiting_peak", "forwarded")}
+        delays = {name: cycles for name, cycles in _delays(found, self.runs[0]).items() if is_engine or name not in OF_ENGINES}
         whole = max(1, counters["cycles"] * found["endpoints"])
         busy = {name: Fraction(found[_COUNTED[name]], whole * count) for name, count in units.items()}
-        return EndpointUse(self.name, counters["usable_cycles"], busy, counts, self.of)
+        return EndpointUse(self.name, counters["usable_cycles"], busy, counts, self.of, delays)
 
     def events(self, core: Any, endpoints: _core.Endpoints) -> EndpointEvents:
         """When payloads were at their interfaces, and what iterations did at engines."""
@@ -193,6 +196,24 @@ def _moved(tables: Tables, iterations: int) -> Moved:
     schedule = tables.schedule
     sizes = tables.sizes(np.arange(tables.chunks)) * (tables.machine.flit_bytes * iterations)
     return moved_bytes(schedule.collective, tables.topology, schedule.chunk_root, schedule.chunk_target, sizes)
+
+
+def _delays(found: Mapping[str, Any], iterations: int) -> dict[str, Fraction]:
+    """The delays of `EndpointResult`, of an iteration as of a chunk; those of OF_ENGINES are 0 where there is no engine."""
+
+    def mean(*names: str) -> Fraction:
+        return Fraction(sum(found[name][0] for name in names), max(1, sum(found[name][1] for name in names)))
+
+    buses = ("memory_queued", "interface_queued", "memory_moved", "interface_moved")
+    return {
+        "bus_queuing": mean(*buses[:2]),
+        "bus_transfer": mean(*buses[2:]),
+        "bus_congestion": Fraction(sum(found[name][0] for name in buses), max(1, iterations * found["endpoints"])),
+        "local_reduction": mean("sum"),
+        "network_transfer": mean("network"),
+        "chunk_queuing": mean("chunk_wait"),
+        "port_stall": mean("stall"),
+    }
 
 
 def _overlap(rows: Rows) -> int:

@@ -115,6 +115,6 @@ def _without_endpoints(other: Run, ideal: TableEndpoints, source: Tables | Simul
     cycles, busiest = other.endpoint.usable_cycles, other.max_link_utilization
     idle = {name: Fraction(0) for name in UNITS if name != "memory_bus" or not ideal.computing}
     kept = {name: other.endpoint.counts[name] for name in ("iterations", "period") if name in other.endpoint.counts}
-    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts=counts | kept)
+    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts=counts | kept, delays={})
     share = None if busiest is None else busiest * Fraction(other.cycles, max(1, cycles))
     return replace(other, cycles=cycles, endpoint=used, max_link_utilization=share)

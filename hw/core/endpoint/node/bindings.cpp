@@ -28,7 +28,7 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
           column<std::uint32_t>(columns, "ends")};
 }
 
-Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
+nb::typed<nb::dict, nb::str, nb::any> node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
   const endpoint::NodeCounters counted = endpoints.counters({cycle});
   nb::dict result;
   result["endpoints"] = endpoints.count();
@@ -45,6 +45,15 @@ Counters node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) 
   result["waited"] = counted.waited;
   result["waiting_peak"] = counted.waiting_peak;
   result["forwarded"] = counted.forwarded;
+  const auto shown = [](const endpoint::Tally& tally) { return std::tuple(tally.sum, tally.count); };
+  result["memory_queued"] = shown(counted.memory_queued);
+  result["memory_moved"] = shown(counted.memory_moved);
+  result["interface_queued"] = shown(counted.interface_queued);
+  result["interface_moved"] = shown(counted.interface_moved);
+  result["network"] = shown(counted.delays.network);
+  result["sum"] = shown(counted.delays.sum);
+  result["stall"] = shown(counted.delays.stall);
+  result["chunk_wait"] = shown(counted.delays.iterations);
   return result;
 }
 
@@ -71,7 +80,8 @@ void bind_node_endpoints(nb::module_& module) {
           },
           nb::arg("scalars"), nb::arg("columns"))
       .def("steps", &iteration_steps, "(cycle, node, iteration, step as in IterationStep) of a traced run, node by node.")
-      .def("counters", &node_counters, nb::arg("cycle"), "Sums over all nodes up to a cycle that the run has come to, and peaks.");
+      .def("counters", &node_counters, nb::arg("cycle"),
+           "Sums over all nodes up to a cycle that the run has come to, and peaks; (sum, number) of delays.");
 }
 
 }  // namespace certree

@@ -19,6 +19,7 @@ certree::Endpoint::Done DmaEndpoint::advance() {
     return {};
   }
   const Done done = end(event.trip, event.when);
+  if (event.trip.complete != kNever) delays_.sum.add(event.when - event.trip.complete);
   if (const auto found = keeping_.find(done.message.value); done.step == Step::kUsable && found != keeping_.end()) {
     const Place place = found->second;
     keeping_.erase(found);
@@ -40,6 +41,7 @@ void DmaEndpoint::copy(MessageId id, const certree::Message& message, Cycle now)
 }
 
 void DmaEndpoint::accept(MessageId id, const certree::Message& message, Cycle complete) {
+  delays_.network.add(complete - message.fetched);
   order_.admits(message) ? admit(id, message, false, complete) : order_.hold(message, {id, false});
 }
 
@@ -60,8 +62,8 @@ void DmaEndpoint::start(const Trip& trip, Cycle now) {
   }
 }
 
-void DmaEndpoint::finish(Purpose purpose, std::uint32_t subject, Cycle when) {
-  events_.push({when, scheduled_++, {purpose, {}, 0, subject}});
+void DmaEndpoint::finish(Purpose purpose, std::uint32_t subject, Cycle when, Cycle complete) {
+  events_.push({when, scheduled_++, {purpose, {}, 0, subject, 0, true, complete}});
 }
 
 void DmaEndpoint::pass_stage(Trip trip, Cycle now) {

@@ -24,6 +24,14 @@ struct RunColumns {
   std::vector<std::uint32_t> ends;                      // of each message: whether it is the last piece of a transfer of the DMAs
 };
 
+// What messages and iterations waited for, next to buses.
+struct Delays {
+  Tally network;     // of a message: from before its first lane until all of it is received
+  Tally sum;         // from there until it is added
+  Tally stall;       // from there until an engine takes it
+  Tally iterations;  // of an iteration at an engine: for a place in the first partition, and for a state machine
+};
+
 // Requests for a bus are served in the order in which they are made; of one cycle, arrivals first. O(log(trips in progress)) for
 // each stage of a trip.
 class DmaEndpoint : public certree::Endpoint {
@@ -42,6 +50,7 @@ class DmaEndpoint : public certree::Endpoint {
   const Bus& to_interface() const { return to_interface_; }
   const Bus& to_accelerator() const { return to_accelerator_; }
   const Server& adder() const { return adder_; }
+  const Delays& delays() const { return delays_; }
   std::uint64_t held() const { return order_.count(); }  // messages that waited for an earlier use of their cell
 
  protected:
@@ -54,11 +63,12 @@ class DmaEndpoint : public certree::Endpoint {
     std::uint64_t bytes;
     std::uint32_t subject;
     std::size_t stage = 0;
-    bool ends = true;  // a transfer, of which others may be pieces
+    bool ends = true;         // a transfer, of which others may be pieces
+    Cycle complete = kNever;  // of a message that came to be added: when all of it was received
   };
   void start(const Trip& trip, Cycle now);
   // The same at a time that is known already.
-  void finish(Purpose purpose, std::uint32_t subject, Cycle when);
+  void finish(Purpose purpose, std::uint32_t subject, Cycle when, Cycle complete = kNever);
   virtual Done end(const Trip& trip, Cycle now) = 0;
   // What `note_fired`, `copy` and `accept` have: messages as soon as they may be taken.
   virtual void fired(const Firing& firing, Cycle now) = 0;
@@ -66,13 +76,20 @@ class DmaEndpoint : public certree::Endpoint {
   virtual void take_in(MessageId id, const certree::Message& message, Cycle now) = 0;
 
   std::uint64_t bytes_of(const certree::Message& message) const { return columns_.message_bytes[message.index]; }
+  // Whether a message came from another node, and is added.
+  static bool came_to_be_added(const certree::Message& message) {
+    return message.fetched != kNever && message.op == RowOp::kReduce;
+  }
   // A message, by a route.
   Trip trip_of(Purpose purpose, Route route, MessageId id, const certree::Message& message) const {
-    return {purpose, route, bytes_of(message), id.value, 0, columns_.ends[message.index] != 0};
+    const bool is_sum = purpose == Purpose::kKeep && came_to_be_added(message);
+    const bool ends = columns_.ends[message.index] != 0;
+    return {purpose, route, bytes_of(message), id.value, 0, ends, is_sum ? message.complete : kNever};
   }
 
   const RunColumns& columns_;
   const Program& program_;
+  Delays delays_;
 
  private:
   struct Place {

@@ -25,7 +25,8 @@ EngineEndpoint::EngineEndpoint(const Parameters& parameters, const RunColumns& c
 void EngineEndpoint::load(Cycle now) {
   for (; begun_ < program_.repeats && sram_.fits(kWork); ++begun_) {
     sram_.enter(now, kWork);
-    work_.push_back({rows_, arrivals_});
+    work_.push_back({rows_, arrivals_, false, {}});
+    delays_.iterations.add(now.value);
     note(now, begun_, IterationStep::kLoad);
     start({Purpose::kLoad, routes::kLoad, columns_.load_bytes[node_], static_cast<std::uint32_t>(begun_)}, now);
   }
@@ -54,7 +55,7 @@ void EngineEndpoint::fetch(MessageId id, const certree::Message& message, Cycle 
 
 void EngineEndpoint::move_within(MessageId id, const certree::Message& message, Cycle now) {
   const Span out = crossbar_.read(now, bytes_of(message));
-  take({id, out.first, out.last, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce}, out.last);
+  take({id, out.first, out.last, bytes_of(message), message.cell, message.iteration, message.op == RowOp::kReduce, true}, out.last);
 }
 
 void EngineEndpoint::take_in(MessageId id, const certree::Message& message, Cycle now) {
@@ -75,7 +76,9 @@ void EngineEndpoint::take(const Arrival& arrival, Cycle now) {
   };
   const bool is_alone = std::none_of(taken_.begin(), taken_.end(), same);
   taken_[arrival.id.value] = {arrival.cell, arrival.iteration, is_alone};
-  finish(Purpose::kKeep, arrival.id.value, crossbar_.take(now, arrival.head, arrival.tail, arrival.bytes, arrival.adds).last);
+  if (!arrival.is_local) delays_.stall.add(now - arrival.tail);
+  const Cycle last = crossbar_.take(now, arrival.head, arrival.tail, arrival.bytes, arrival.adds).last;
+  finish(Purpose::kKeep, arrival.id.value, last, arrival.adds && !arrival.is_local ? arrival.tail : kNever);
 }
 
 void EngineEndpoint::take_waiting(std::uint32_t iteration, Cycle now) {
@@ -96,7 +99,9 @@ void EngineEndpoint::go_on(Cycle now) {
     note(now, gone_on_, IterationStep::kGoneOn);
     start({Purpose::kReturn, routes::kWriteBack, columns_.result_bytes[node_], static_cast<std::uint32_t>(gone_on_++)}, now);
     load(now);
-    take_waiting(static_cast<std::uint32_t>(gone_on_ + machines_ - 1), now);
+    const std::uint64_t next = machines_ - 1;  // the one that has a state machine now, if it is loaded
+    if (next < work_.size() && work_[next].is_loaded) delays_.iterations.sum += now - work_[next].loaded;
+    take_waiting(static_cast<std::uint32_t>(gone_on_ + next), now);
   }
 }
 
@@ -106,6 +111,7 @@ certree::Endpoint::Done EngineEndpoint::end(const Trip& trip, Cycle now) {
       return {Step::kFetched, {trip.subject}};
     case Purpose::kLoad:
       work_[trip.subject - gone_on_].is_loaded = true;
+      work_[trip.subject - gone_on_].loaded = now;
       note(now, trip.subject, IterationStep::kLoaded);
       take_waiting(trip.subject, now);
       go_on(now);

@@ -44,6 +44,7 @@ class EngineEndpoint final : public DmaEndpoint {
   struct Iteration {
     std::uint64_t rows_left, arrivals_left;
     bool is_loaded = false;
+    Cycle loaded;
   };
   struct Arrival {
     MessageId id;
@@ -51,6 +52,7 @@ class EngineEndpoint final : public DmaEndpoint {
     std::uint64_t bytes, cell;
     std::uint32_t iteration;
     bool adds;
+    bool is_local = false;  // it comes from another cell of the node
   };
   // Of a message that is being taken.
   struct Taken {

@@ -45,6 +45,16 @@ NodeCounters NodeEndpoints::counters(Cycle now) {
     sum.to_accelerator_cycles += node->to_accelerator().busy_cycles(now);
     sum.adder_cycles += node->adder().busy_cycles();
     sum.held += node->held();
+    sum.memory_queued.add(node->memory().bus().queued());
+    sum.memory_moved.add(node->memory().bus().moved());
+    for (const Bus* bus : {&node->to_interface(), &node->to_accelerator()}) {
+      sum.interface_queued.add(bus->queued());
+      sum.interface_moved.add(bus->moved());
+    }
+    sum.delays.network.add(node->delays().network);
+    sum.delays.sum.add(node->delays().sum);
+    sum.delays.stall.add(node->delays().stall);
+    sum.delays.iterations.add(node->delays().iterations);
   }
   for (const EngineEndpoint* engine : engines_) {
     sum.alu_cycles += engine->crossbar().alus().busy_cycles();

@@ -13,6 +13,8 @@ namespace certree::endpoint {
 struct NodeCounters {
   std::uint64_t memory_cycles = 0, memory_bytes = 0, computing_bytes = 0, to_interface_cycles = 0, to_accelerator_cycles = 0,
                 adder_cycles = 0, held = 0;
+  Tally memory_queued, memory_moved, interface_queued, interface_moved;
+  Delays delays;
   std::uint64_t alu_cycles = 0, sram_peak = 0, results_peak = 0, waited = 0, waiting_peak = 0, forwarded = 0;
 };
 

@@ -87,19 +87,15 @@ nb::typed<nb::dict, nb::str, nb::any> counters(const EndpointRun& run) {
   const endpoint::Simulation& simulation = run.simulation();
   nb::dict result;
   endpoint::Tally memory_queued, memory_moved, interface_queued, interface_moved;
-  const auto collect = [](endpoint::Tally& into, const endpoint::Tally& from) {
-    into.sum += from.sum;
-    into.count += from.count;
-  };
   std::uint64_t memory = 0, out = 0, in = 0, adder = 0, alus = 0, reads = 0, writes = 0, byte_cycles = 0, memory_bytes = 0,
                 interrupts = 0;
   std::vector<std::uint64_t> peaks(simulation.program().rooms.size());
   for (const endpoint::Endpoint& node : simulation.endpoints()) {
-    collect(memory_queued, node.memory.queued());
-    collect(memory_moved, node.memory.moved());
+    memory_queued.add(node.memory.queued());
+    memory_moved.add(node.memory.moved());
     for (const endpoint::Bus* bus : {&node.to_interface, &node.to_accelerator}) {
-      collect(interface_queued, bus->queued());
-      collect(interface_moved, bus->moved());
+      interface_queued.add(bus->queued());
+      interface_moved.add(bus->moved());
     }
     memory += node.memory.busy_cycles();
     memory_bytes += node.memory.bytes();

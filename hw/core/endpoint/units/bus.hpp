@@ -13,6 +13,10 @@ struct Tally {
     sum += value;
     ++count;
   }
+  void add(const Tally& other) {
+    sum += other.sum;
+    count += other.count;
+  }
 };
 
 // LogGP (Alexandrov et al. 1995): overhead o at either end, latency L, g from the last byte of one transfer to the first of the

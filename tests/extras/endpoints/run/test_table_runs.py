@@ -74,6 +74,8 @@ def test_without_routers_it_is_the_run_of_endpoints(case: Alike, system: str) ->
     assert (new.cycles, new.data_ok) == (old.cycles, True)
     assert new.endpoint is not None
     assert new.endpoint.counts["memory_bytes"] == old.memory_bytes
+    assert new.endpoint.delays == {name: old.delays[name] for name in new.endpoint.delays}
+    assert len(new.endpoint.delays) == (7 if system == "ace" else 5)
 
 
 @pytest.mark.parametrize("mode", ["slotted", "paced"])
