@@ -168,6 +168,8 @@ def _table_lines(run: dict[str, Any]) -> list[str]:
         f"({run['engine']} engine); {run['cycles'] / max(1, counts['bound_cycles']):.3f} times the time bound",
         "    busy: " + ", ".join(f"{name.replace('_', ' ')} {share}" for name, share in busy.items()),
     ]
+    if run["delays"]["bus_transfer"] is not None:
+        lines.append(_delay_line(run))
     if "sram_peak" in counts:
         lines.append(
             f"    engine: SRAM at most {size_words(counts['sram_peak'])} of chunks at work, "
@@ -180,19 +182,27 @@ def _table_lines(run: dict[str, Any]) -> list[str]:
     return [*lines, f"    data: {right}"]
 
 
+def _delay_line(run: dict[str, Any]) -> str:
+    """The delays of a run; chunks queue at engines, and in runs of messages."""
+    delays = {name: f"{float(Fraction(cycles)):,.0f}" for name, cycles in run["delays"].items() if cycles is not None}
+    queuing = f", {delays['chunk_queuing']} chunk queuing" if "chunk_queuing" in delays else ""
+    return (
+        f"    cycles: bus {delays['bus_queuing']} queuing and {delays['bus_transfer']} transfer, {delays['local_reduction']} local "
+        f"reduction, {delays['network_transfer']} network{queuing}"
+    )
+
+
 def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:
     if run["stall"]:
         return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
     ends = f" (each at {', '.join(f'{end:,}' for end in run['ends'])})" if many else ""
     occupancy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
-    delays = {name: f"{float(Fraction(cycles)):,.0f}" for name, cycles in run["delays"].items()}
     lines = [
         f"  {run['system']}: {run['cycles']:,} cycles{ends}; {run['chunks']} chunks of {size_words(run['chunk_bytes'])}, "
         f"{run['messages']:,} messages, {run['phases']} phase{'s' * (run['phases'] != 1)}",
         f"    busy: busiest link {occupancy['busiest_link']}, memory bus {occupancy['memory_bus']}, interface bus "
         f"{occupancy['to_interface_bus']} out, {occupancy['to_accelerator_bus']} in",
-        f"    cycles: bus {delays['bus_queuing']} queuing and {delays['bus_transfer']} transfer, {delays['local_reduction']} local "
-        f"reduction, {delays['network_transfer']} network, {delays['chunk_queuing']} chunk queuing",
+        _delay_line(run),
     ]
     if run["partitions"]:
         peaks = ", ".join(f"{peak / room:.0%}" for room, peak in zip(run["partitions"], run["partition_peaks"], strict=True))

@@ -53,8 +53,9 @@ class EndpointResult:
     averages over transfers of a bus, additions, chunks and messages. `bus_congestion`: bus queuing and transfer together, of
     the two buses and over all transfers of a chunk at a node. `joules`: of all engines at their full power.
 
-    `tables`: the run on the joint machine where tables ran (`run/tables/joint_results.py`). These have no delays, partitions of
-    phases and ports: None or empty. `conserved` then says that the run ended, `wrong` has the chunk among all iterations."""
+    `tables`: the run on the joint machine where tables ran (`run/tables/joint_results.py`). These have no partitions of phases and
+    ports: None or empty. Their chunks queue at engines alone, and where `ideal` is the run of another system through routers there
+    are no delays. `conserved` then says that the run ended, `wrong` has the chunk among all iterations."""
 
     system: str
     cycles: int

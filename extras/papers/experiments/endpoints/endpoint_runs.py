@@ -41,7 +41,7 @@ class Line:
     """A curve: a system with its own or another chunk size, a method, and the parts (`ways`) of the schedule that chunks run in
     turn. `memory`: bytes per second of the memory bus, as text, where it is not the system's own. `or_shorter`: a system that
     bounds another one takes that one's chunks, which are shorter, where these are faster, whatever `chunk_bytes` says. `tables`:
-    the run is that of tables in the one machine of `simulate`, which has no parts of schedules and no delays of Fig. 11."""
+    the run is that of tables in the one machine of `simulate`, without parts of schedules; only engines have chunks that queue."""
 
     name: str
     system: str
@@ -131,7 +131,7 @@ class _EndpointRuns(Experiment):
         for line in self.lines:
             for part, words in PARTS.items():
                 for (network, name, _), result in found.items():
-                    if name == line.name and result["cycles"] is not None:
+                    if name == line.name and result["cycles"] is not None and part in result["delays"]:
                         more = {"network": network, "line": name, "part": words}
                         yield Cell(f"{name}: {words}", network, Fraction(result["delays"][part]), more=more)
 
@@ -141,7 +141,10 @@ class _EndpointRuns(Experiment):
             for part, words in (("chunk_queuing", "chunk queuing"), ("bus_total", "bus congestion")):
                 every = []
                 for network in self.networks:
-                    less, more = (Fraction(found[network, name, self.sizes[0]]["delays"][part]) for name in (of, over))
+                    pair = [found[network, name, self.sizes[0]].get("delays", {}) for name in (of, over)]
+                    if not all(part in delays for delays in pair):
+                        continue  # one of them cannot run, or is one of tables whose chunks have no queue
+                    less, more = (Fraction(delays[part]) for delays in pair)
                     if more:
                         every.append(1 - less / more)
                         yield Cell(f"{words}: {of} less than {over} by", network, every[-1])
@@ -204,13 +207,12 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         schedule = written_out(load_methods()[line.method](request))
         if line.tables:
             tables = joint_tables(schedule, endpoint, size)
-            return _of_tables(run_joint(tables, endpoint, system, chunk=line.chunk_bytes), endpoint)
+            return _of_tables(run_joint(tables, endpoint, system, chunk=line.chunk_bytes), endpoint, len(topology.endpoints))
         result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok or not result.conserved:
         raise RuntimeError(f"{arguments['network']}, {line.name}: wrong {result.wrong}, stall {result.stall}")
-    visits = result.chunks * len(topology.endpoints)
     return {
         "cycles": result.cycles,
         "seconds": str(result.seconds),
@@ -218,14 +220,11 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "messages": result.messages,
         "joules": str(result.joules),
         "occupancy": {name: str(value) for name, value in result.occupancy.items()},
-        "delays": {
-            **{name: str(value) for name, value in result.delays.items()},
-            "bus_total": str(result.delays["bus_congestion"] * visits),
-        },
+        "delays": _delays(result.delays, result.chunks * len(topology.endpoints)),
     }
 
 
-def _of_tables(run: Run, endpoint: Endpoint) -> dict[str, Any]:
+def _of_tables(run: Run, endpoint: Endpoint, nodes: int) -> dict[str, Any]:
     """What `run_line` says of a run of tables."""
     if not run.data_ok:
         raise RuntimeError(f"a run of tables: wrong {run.wrong}, deadlock {run.deadlock}")
@@ -238,7 +237,14 @@ def _of_tables(run: Run, endpoint: Endpoint) -> dict[str, Any]:
         "chunks": counts["iterations"],
         "bound_cycles": counts["bound_cycles"],
         "occupancy": {name: str(share) for name, share in run.endpoint.occupancy.items()},
+        "delays": _delays(run.endpoint.delays, counts["iterations"] * nodes),
     }
+
+
+def _delays(found: Mapping[str, Fraction], visits: int) -> dict[str, str]:
+    """Delays of a run, as texts; `bus_total`: those of buses, of all chunks at all endpoints together."""
+    delays = {name: str(value) for name, value in found.items()}
+    return delays | {"bus_total": str(found["bus_congestion"] * visits)} if found else {}
 
 
 @EXPERIMENTS.register("endpoint-runs")
@@ -267,8 +273,6 @@ def endpoint_runs(fields: Fields) -> Experiment:
         ratios=(),
     )
     names = [line.name for line in experiment.lines]
-    if experiment.show == "delays" and any(line.tables for line in experiment.lines):
-        fields.refuse('show = "delays" is for messages; runs of tables have none of these delays')
     if experiment.show == "delays" and len((*experiment.sizes, *experiment.sizes_beside)) > 1:
         fields.refuse('show = "delays" is for one size')
     return replace(experiment, ratios=fields.each("ratios", lambda entry: _ratio(entry, names)))
