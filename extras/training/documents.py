@@ -19,6 +19,7 @@ DOCUMENTS |= {
         system: text?
         methods: {text}
         pieces iterations: count
+        program no_tables: text?
         overlap shared joint estimate: bool
         seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
         iteration_ends: [rational]

@@ -16,7 +16,7 @@ from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
-from certree.extras.endpoints.run.tables.joint_results import results_of_tables, too_long
+from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, too_long
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.shown import Shown
@@ -133,7 +133,7 @@ def endpoints(
         try:
             _require_tables(asked, [name for name, value in of_messages.items() if value])
             tables = joint_tables(made.schedule, machine, asked[0].size)
-            if program == "auto" and (words := too_long(tables, machine, chosen)) is not None:
+            if program == "auto" and (words := too_long(hops_of(tables, machine, chosen))) is not None:
                 raise UnsupportedError(words)
             done = results_of_tables(tables, machine, chosen, progress)
             return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)

@@ -18,6 +18,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note, show
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.run.endpoint_runs import PROGRAMS
 from certree.extras.joint.model.collective_list import save_collectives
 from certree.extras.reports.pages.report import SUFFIXES, report
 from certree.extras.training.model.queue import Order
@@ -47,6 +48,9 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
 @click.option("--endpoints", "endpoint", type=ENDPOINT, default="ace", show_default=True,
               help="For --timing endpoints: a preset or a TOML file.")  # fmt: skip
 @click.option("--system", default="ace", show_default=True, help="For --timing endpoints: the system that runs collectives.")
+@click.option("--program", type=click.Choice(PROGRAMS), default="auto", show_default=True,
+              help="For --timing endpoints: tables, of one collective at a time, on the machine of simulate; messages; or auto: "
+                   "tables where the run and its changes have them.")  # fmt: skip
 @click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY|LIST",
               help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7, or 0-3;4-7 for all "
                    "groups of ranks; its links are its own (repeatable).")  # fmt: skip
@@ -85,6 +89,7 @@ def train_command(
     without_routers: bool,
     endpoint: Endpoint,
     system: str,
+    program: str,
     groups: Mapping[str, str],
     accelerator: Sequence[str],
     iterations: int,
@@ -112,9 +117,9 @@ def train_command(
     with working("training") as tell:
         run = train(
             workload, topology, groups=groups, accelerator=accelerator, method=methods, timing=timing, flow=flow,
-            without_routers=without_routers, system=system, endpoint=endpoint, machine=machine, iterations=iterations, order=order,
-            pieces=pieces, shared=shared, joint=joint, overlap=overlap, compute=compute, what_if=what_if,
-            listed=collectives is not None, progress=tell,
+            without_routers=without_routers, system=system, endpoint=endpoint, program=program, machine=machine,
+            iterations=iterations, order=order, pieces=pieces, shared=shared, joint=joint, overlap=overlap, compute=compute,
+            what_if=what_if, listed=collectives is not None, progress=tell,
         )  # fmt: skip
     if collectives is not None:
         save_collectives(joint_list(run), collectives, force=force)

@@ -39,7 +39,10 @@ def _facts(document: dict[str, Any], each: Fraction) -> list[tuple[str, str]]:
         ("workload", f"{document['workload']}, {document['loop']} loop, {counted(document['iterations'], 'iterations')}"),
         ("network", document["topology"]),
         ("collectives", ", ".join(f"{kind} by {name}" for kind, name in document["methods"].items()) or "none"),
-        ("times of collectives", document["timing"] + (f", system {document['system']}" if document["system"] else "")),
+        (
+            "times of collectives",
+            document["timing"] + (f", system {document['system']}, {document['program']}" if document["system"] else ""),
+        ),
         ("machine", document["machine"]),
         ("order", document["order"] + ("" if document["overlap"] else "; gradients behind all computing") + links_words(document)),
         ("an iteration", seconds_words(each)),

@@ -36,6 +36,8 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
         "accelerator": workload.computed_by,
         "timing": str(settings.timing),
         "system": settings.system if settings.timing is Timing.ENDPOINTS else None,
+        "program": run.program,
+        "no_tables": run.no_tables,
         "machine": settings.endpoint.name if settings.timing is Timing.ENDPOINTS and settings.endpoint else settings.machine.name,
         "methods": {kind: _method(run, kind) for kind in kinds},
         "order": str(settings.order),
@@ -124,7 +126,7 @@ def _alternative(run: TrainingRun, number: int) -> dict[str, Any]:
 def training_words(report: dict[str, Any]) -> str:
     """A report for people."""
     each = Fraction(report["iteration_seconds"])
-    how = {"closed-form": "in closed form", "endpoints": f"on endpoints, system {report['system']}"}
+    how = {"closed-form": "in closed form", "endpoints": f"on endpoints, system {report['system']}, {report['program']}"}
     methods = ", ".join(f"{kind} by {one_line(name)}" for kind, name in report["methods"].items()) or "no collectives"
     timing = how.get(report["timing"], f"simulated, {report['timing']}")
     lines = [
@@ -133,6 +135,7 @@ def training_words(report: dict[str, Any]) -> str:
         f"  {report['loop']} loop, {methods}; {timing}, machine {one_line(report['machine'])}, {report['order']}"
         + ("" if report["overlap"] else ", no overlap")
         + links_words(report),
+        *([] if report["no_tables"] is None else [f"  messages, without routers, not tables: {report['no_tables']}"]),
         f"  computed {one_line(report['accelerator'])}",
         f"  compute {_share(report['compute_seconds'], each)}, exposed communication {_share(report['exposed_seconds'], each)}"
         + (f", idle in the pipeline {_share(report['idle_seconds'], each)}" if report["idle_seconds"] != "0" else ""),

@@ -9,13 +9,14 @@ from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
 from certree.extras.endpoints.model.endpoint import Endpoint, load_endpoint
+from certree.extras.endpoints.run.endpoint_runs import PROGRAMS
 from certree.extras.training.model.accelerators.reading import parse_accelerator
 from certree.extras.training.model.placement import Groups, placements
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Workload
 from certree.extras.training.model.workload_file import load_workload
 from certree.extras.training.run.joint_lists import require_list
-from certree.extras.training.run.runs import TrainingRun, run_settings
+from certree.extras.training.run.runs import TrainingRun, on_one_program, run_settings
 from certree.extras.training.run.settings import TIMINGS, Settings, Speeds, Timing, parse_factor, parse_group, parse_methods
 from certree.extras.training.run.timers import Known
 from certree.extras.training.run.what_if import alternatives, parse_changes
@@ -37,6 +38,7 @@ def train(
     without_routers: bool = False,
     system: str = "ace",
     endpoint: str | Path | Endpoint = "ace",
+    program: str = "auto",
     machine: str | Path | Machine | None = None,
     iterations: int = 2,
     order: str = "fifo",
@@ -60,7 +62,9 @@ def train(
     workloads that state shapes or a transformer. `method`: "ring", or for a kind of collective
     "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
     or "paced", simulated (`flow` "message" or "packet"); "endpoints", of the `system` of `endpoint`; "aggregate", added in
-    switches. What cannot be paced is simulated in slots.
+    switches. What cannot be paced is simulated in slots. `program`, on endpoints: "tables" on the joint machine, which are of one
+    collective at a time, "messages", or "auto": tables where the run and all its changes have them and none takes long (`no_tables`
+    of the run says why not).
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
     of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links;
@@ -78,7 +82,8 @@ def train(
     """
     topology = parsing.topology(network)
     chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
-    for what, name, allowed in (("timing", timing, TIMINGS), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
+    stated = ("timing", timing, TIMINGS), ("order", order, list(Order)), ("flow", flow, FRAMINGS), ("program", program, PROGRAMS)
+    for what, name, allowed in stated:
         if name not in allowed:
             raise InputError(unknown_name(what, name, allowed))
     found = workload if isinstance(workload, Workload) else load_workload(str(workload), parse_accelerator(accelerator))
@@ -93,6 +98,7 @@ def train(
         without_routers=without_routers,
         endpoint=chosen,
         system=chosen.system(system).name,
+        program=program,
         iterations=iterations,
         order=Order(order),
         pieces=pieces,
@@ -102,11 +108,19 @@ def train(
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )
     changes = [change for text in what_if for change in parse_changes(text, settings)]  # an unknown one is an error before any work
+    if program != PROGRAMS[0] and all(one.timing is not Timing.ENDPOINTS for one in (settings, *(one.settings for one in changes))):
+        raise InputError(f"program {program} is for timing endpoints, not {timing}")
     if listed:
         require_list(settings)
     known = Known()
-    run = run_settings(settings, known, progress)
-    return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run
+
+    def ran(chosen: str) -> TrainingRun:
+        run = run_settings(replace(settings, program=chosen), known, progress)
+        changed = [replace(change, settings=replace(change.settings, program=chosen)) for change in changes]
+        return replace(run, alternatives=alternatives(run, changed, known, progress))
+
+    run, no_tables = on_one_program(settings, ran)
+    return replace(run, no_tables=no_tables)
 
 
 def _placed(workload: Workload, topology: Topology) -> dict[str, Topology | Groups]:

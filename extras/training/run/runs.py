@@ -1,8 +1,9 @@
 """Runs of training: what is found for settings."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from certree.api.reports.text import seconds_words
 from certree.api.settings import Tell, silent
@@ -12,9 +13,12 @@ from certree.extras.training.model.training import Training
 from certree.extras.training.model.training import train as run_training
 from certree.extras.training.model.workload import Act
 from certree.extras.training.run.settings import Settings, Timing
+from certree.extras.training.run.table_times import NoTablesError
 from certree.extras.training.run.timers import Known, Timers
 from certree.models.common.extras import provided
 from certree.models.common.shown import Shown
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Alternative:
 @dataclass(frozen=True, repr=False)
 class TrainingRun(Shown):
     """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `estimate`: with joint
-    links, collectives of several groups were under way that did not start together, so that no joint schedule has their times."""
+    links, collectives of several groups were under way that did not start together, so that no joint schedule has their times.
+    `no_tables`: on endpoints, why messages ran where tables could have."""
 
     picture: ClassVar[str | None] = "timeline of a training run"
 
@@ -38,6 +43,14 @@ class TrainingRun(Shown):
     training: Training
     alternatives: tuple[Alternative, ...] = ()
     estimate: bool = False
+    no_tables: str | None = None
+
+    @property
+    def program(self) -> str | None:
+        """What ran on endpoints, "tables" or "messages"; None without them."""
+        if self.settings.timing is not Timing.ENDPOINTS:
+            return None
+        return "messages" if self.settings.program == "messages" else "tables"
 
     def plotted(self, suffix: str) -> bytes:
         """The timeline as .svg or .png, for `draw`."""
@@ -92,12 +105,26 @@ def timeline(run: TrainingRun) -> str:
     return training_picture(run.training, f"{run.title()}: {seconds_words(run.iteration_seconds)} an iteration")
 
 
+def on_one_program(settings: Settings, work: Callable[[str], Found]) -> tuple[Found, str | None]:
+    """(what `work` returns for one program of endpoints, why that is not tables), so that runs which are compared have the same
+    one: where the settings say "auto" tables, or, if one of the runs has none, messages for all."""
+    if settings.program != "auto":
+        return work(settings.program), None
+    try:
+        return work("auto"), None
+    except NoTablesError as error:
+        return work("messages"), str(error)
+
+
 def run_settings(settings: Settings, known: Known | None = None, progress: Tell = silent) -> TrainingRun:
-    """The run that settings describe; `known`: what other runs have found, and what this one finds."""
+    """The run that settings describe; `known`: what other runs have found, and what this one finds. NoTablesError where the
+    settings leave to the run whether tables run on endpoints, and they do not (`on_one_program`)."""
     workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
     workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
     used = replace(settings, workload=workload)
-    servers = Timers(used, known, progress).servers()
+    timers = Timers(used, known, progress)
+    servers = timers.servers()
+    timers.require_tables()
     training = run_training(workload, servers, settings.iterations)
     estimate = any(isinstance(server, Shared) and server.estimated for server in servers.values())
     return TrainingRun(used, training, estimate=estimate)

@@ -63,8 +63,8 @@ def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
 class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `groups`: the network of
     a group, or the endpoints of the whole one that it has, of one group of ranks or of several; `flow`, in simulations:
-    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives. `measured`: (bytes, seconds) of all-reduces,
-    ascending, for the timing of that name."""
+    chunks as messages or packets; `system`, of the `endpoint`: who runs collectives; `program`, of PROGRAMS: what runs there.
+    `measured`: (bytes, seconds) of all-reduces, ascending, for the timing of that name."""
 
     workload: Workload
     topology: Topology
@@ -76,6 +76,7 @@ class Settings:
     without_routers: bool = False
     endpoint: Endpoint | None = None
     system: str | None = None
+    program: str = "auto"
     iterations: int = 2
     order: Order = Order.FIFO
     pieces: int = 1

@@ -19,9 +19,10 @@ from certree.extras.sweeps.tuning.curve import cycles_at
 from certree.extras.training.model.queue import Queue, Server, Shared, Together
 from certree.extras.training.model.workload import Communication, Loop
 from certree.extras.training.run.settings import AUTO, Settings, Timing
+from certree.extras.training.run.table_times import NoTablesError, Single, TableTimes, WrongDataError
 from certree.hw.engines.runs import Options
 from certree.hw.run import tables_or_plan
-from certree.models.common.errors import CertreeError, InputError, UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.demand import demand_of_bytes
 from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
@@ -41,6 +42,7 @@ class Known:
     made: dict[Hashable, AnySchedule] = field(default_factory=dict)
     seconds: dict[Hashable, Fraction] = field(default_factory=dict)
     joint: dict[Hashable, list[Fraction]] = field(default_factory=dict)
+    tables: dict[Hashable, TableTimes] = field(default_factory=dict)
     parts: dict[Hashable, Any] = field(default_factory=dict)  # schedules that joint schedules are made of
 
 
@@ -50,12 +52,6 @@ def collective_among(topology: Topology, kind: CollectiveKind, members: tuple[in
     return Collective(kind, first if kind in WITH_ONE_ROOT else None, members)
 
 
-class WrongDataError(CertreeError):
-    """A simulated collective ended with wrong data."""
-
-    exit_code = 1
-
-
 class Timers:
     """Seconds of the collectives of a run, each timed once."""
 
@@ -63,12 +59,13 @@ class Timers:
         self.settings, self._tell = settings, tell
         self.machine, self.endpoint = settings.with_links_scaled()
         self._known = Known() if known is None else known
+        self._tables = self._table_times()
         self._sizes = _sizes(settings)
         self._networks = {group: settings.network_scaled(group) for group in self._sizes}
         #: all that times depend on, other than the collective and its network
         self._how = (
             str(self.machine), str(self.endpoint), settings.system, settings.timing, settings.flow, settings.without_routers,
-            settings.measured, settings.speeds.bandwidth,
+            settings.program, settings.measured, settings.speeds.bandwidth,
             tuple(sorted((str(kind), entry.text) for kind, entry in settings.methods.items())),
         )  # fmt: skip
 
@@ -87,6 +84,26 @@ class Timers:
         if settings.shared:
             return dict.fromkeys(groups, Queue(self.seconds, settings.order, settings.pieces))
         return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
+
+    def _table_times(self) -> TableTimes | None:
+        """Those of tables, on endpoints where these run."""
+        settings, endpoint = self.settings, self.endpoint
+        if settings.timing is not Timing.ENDPOINTS or settings.program == "messages" or endpoint is None or settings.system is None:
+            return None
+        key = str(endpoint), settings.system, settings.without_routers
+        found = TableTimes(endpoint, endpoint.system(settings.system), settings.without_routers)
+        return self._known.tables.setdefault(key, found)
+
+    def require_tables(self) -> None:
+        """Where tables run unasked, NoTablesError unless all different collectives together take no longer than tables may."""
+        if self._tables is not None and self.settings.program == "auto" and not self.settings.speeds.free:
+            try:
+                self._tables.require_short(self._single(found) for found in self.settings.workload.communications())
+            except UnsupportedError as error:
+                raise NoTablesError(str(error)) from None
+
+    def _single(self, asked: Communication) -> Single:
+        return Single(self._networks[asked.group], asked.kind, asked.bytes, self.settings.method(asked.kind))
 
     def _joint_servers(self, groups: Iterable[str]) -> dict[str, Server]:
         settings = self.settings
@@ -236,6 +253,13 @@ class Timers:
         return self._known.joint[key]
 
     def _run_together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
+        if self._tables is not None:
+            try:
+                return self._tables.ends([(begin, self._single(found)) for begin, found in asked])
+            except UnsupportedError as error:
+                if self.settings.program == "auto":
+                    raise NoTablesError(str(error)) from None
+                raise UnsupportedError(f"no run of tables: {error}") from None
         settings, endpoint, first = self.settings, self.endpoint, asked[0][1]
         if endpoint is None or settings.system is None:
             raise InputError("timing endpoints needs a system, such as ace")

@@ -22,26 +22,36 @@ OF_MESSAGE = 4
 
 
 def results_of_tables(
-    tables: Tables, endpoint: Endpoint, systems: Sequence[System], progress: Callable[[int], None] | None
+    tables: Tables,
+    endpoint: Endpoint,
+    systems: Sequence[System],
+    progress: Callable[[int], None] | None,
+    *,
+    without_routers: bool = False,
 ) -> tuple[EndpointResult, ...]:
     """The results of all systems with `joint_tables`. UnsupportedError where one of them has no run of tables."""
     found = []
     for system in systems:
         try:
-            run = run_joint(tables, endpoint, system, progress=progress)
+            run = run_joint(tables, endpoint, system, progress=progress, without_routers=without_routers)
         except InvalidScheduleError as error:
             raise UnsupportedError(str(error)) from None
         found.append(_result(run, tables, endpoint, system))
     return tuple(found)
 
 
-def too_long(tables: Tables, endpoint: Endpoint, systems: Sequence[System]) -> str | None:
-    """Why runs of `joint_tables` would take long, None where none would, with the chunks that `run_joint` tries; these are padded
-    to whole flits, so that the shortest of them have the most. O(rows log rows)."""
+def hops_of(tables: Tables, endpoint: Endpoint, systems: Sequence[System], *, without_routers: bool = False) -> int:
+    """Flits times links of a run of `joint_tables`, and OF_MESSAGE more for each message, with the chunks that `run_joint` tries;
+    these are padded to whole flits, so that the shortest of them have the most. On lanes alone flits take no time to simulate, and
+    only messages count. O(rows log rows)."""
     one, size = TAKES.lowered(tables.schedule), tables.message_bytes
     chunk = min(size, *(bytes_ for system in systems for bytes_ in chunks_of(endpoint, system)))
-    flits = ceil_div(chunk, one.message_chunks * tables.machine.flit_bytes) + OF_MESSAGE
-    hops = len(far_hops(one)[0]) * flits * ceil_div(size, chunk)
+    flits = 0 if without_routers else ceil_div(chunk, one.message_chunks * tables.machine.flit_bytes)
+    return len(far_hops(one)[0]) * (flits + OF_MESSAGE) * ceil_div(size, chunk)
+
+
+def too_long(hops: int) -> str | None:
+    """Why runs of so many `hops_of` would take long, None where they would not."""
     if hops <= MOST_HOPS:
         return None
     return (

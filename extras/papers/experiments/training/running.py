@@ -36,6 +36,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         without_routers=True,
         endpoint=load_endpoint("ace"),
         system=line["system"],
+        program="messages",  # lines are compared, and must have one; in most, collectives are under way together
         iterations=arguments["iterations"],
         order=Order(arguments["order"]),
         pieces=arguments["pieces"],

@@ -8,7 +8,7 @@ import pytest
 from certree.api import endpoints, topology
 from certree.extras.endpoints.run import endpoint_runs as runs_of_endpoints
 from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, joint_tables, require_links, run_joint
-from certree.extras.endpoints.run.tables.joint_results import too_long
+from certree.extras.endpoints.run.tables.joint_results import hops_of, too_long
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from tests.extras.endpoints.run.tables_drawn import ACE
@@ -66,8 +66,10 @@ def test_short_chunks_take_long() -> None:
     """Flits are counted after the cut: of a chunk for each of 64 parts there is one, and a message costs more than that."""
     schedule = _made("hierarchical", "ace-torus:4x4x4", "all-reduce")
     tables, ace = joint_tables(schedule, ACE, 1 << 20), ACE.system("ace")
-    assert too_long(tables, ACE, [ace]) is None
-    words = too_long(tables, ACE, [replace(ace, chunk_bytes=1536)])
+    assert too_long(hops_of(tables, ACE, [ace])) is None
+    short = [replace(ace, chunk_bytes=1536)]
+    words = too_long(hops_of(tables, ACE, short))
+    assert hops_of(tables, ACE, short, without_routers=True) * 5 == hops_of(tables, ACE, short) * 4
     assert words is not None
     assert "flits on links take long" in words
 

@@ -1,0 +1,88 @@
+"""Times of collectives on endpoints by tables on the joint machine, where one collective at a time is under way."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil
+
+from certree.api.parsing import Entry, option_texts
+from certree.extras.endpoints.model.endpoint import Endpoint, System
+from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.endpoints.run.tables.joint_machine import joint_tables
+from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, too_long
+from certree.models.common.errors import CertreeError, UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.tables.tables import Tables
+
+
+class WrongDataError(CertreeError):
+    """A simulated collective ended with wrong data."""
+
+    exit_code = 1
+
+
+class NoTablesError(Exception):
+    """Why the collectives of a run have no tables, where messages may run in their place."""
+
+
+@dataclass(frozen=True)
+class Single:
+    """A collective of all endpoints of a network, of so many bytes; `entry`: the method and its options, None: that of ACE."""
+
+    network: Topology
+    kind: CollectiveKind
+    bytes: int
+    entry: Entry | None
+
+    @property
+    def key(self) -> tuple[str, str, int, str | None]:
+        """What its tables depend on, next to the endpoint."""
+        return self.network.digest, str(self.kind), self.bytes, None if self.entry is None else self.entry.text
+
+
+@dataclass
+class TableTimes:
+    """The time of collectives by tables, each run once. Raises UnsupportedError for those that have none."""
+
+    endpoint: Endpoint
+    system: System
+    without_routers: bool
+    tables: dict[tuple[str, str, int, str | None], Tables] = field(default_factory=dict)
+    known: dict[tuple[str, str, int, str | None], int] = field(default_factory=dict)
+
+    def require_short(self, every: Iterable[Single]) -> None:
+        """UnsupportedError where runs of all of these together take longer than tables of one collective that run unasked."""
+        hops = {
+            one.key: hops_of(self._tables(one), self.endpoint, [self.system], without_routers=self.without_routers) for one in every
+        }
+        if (words := too_long(sum(hops.values()))) is not None:
+            raise UnsupportedError(f"{len(hops)} different collectives: {words}")
+
+    def ends(self, asked: Sequence[tuple[Fraction, Single]]) -> list[Fraction]:
+        """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.
+        UnsupportedError where one is asked for while the one before is under way."""
+        clock, found = self.endpoint.interface.clock_hertz, list[Fraction]()
+        for begin, one in asked:
+            start = ceil(begin * clock)
+            if found and start < found[-1]:
+                raise UnsupportedError(
+                    f"{one.kind} of {one.bytes:,} bytes is asked for while another collective is under way, and tables are of one"
+                )
+            found.append(Fraction(start + self._cycles(one)))
+        return [end / clock for end in found]
+
+    def _tables(self, one: Single) -> Tables:
+        if one.key not in self.tables:
+            method, options = (None, {}) if one.entry is None else (one.entry.method, one.entry.options)
+            made = made_schedule(one.network, Collective(one.kind), method, option_texts(options), one.bytes)
+            self.tables[one.key] = joint_tables(made.schedule, self.endpoint, one.bytes)
+        return self.tables[one.key]
+
+    def _cycles(self, one: Single) -> int:
+        if one.key not in self.known:
+            (done,) = results_of_tables(self._tables(one), self.endpoint, [self.system], None, without_routers=self.without_routers)
+            if not done.data_ok or not done.conserved:
+                raise WrongDataError(f"{one.kind} on {one.network.name}: tables end with wrong data, or in a deadlock")
+            self.known[one.key] = done.cycles
+        return self.known[one.key]
