@@ -1,6 +1,7 @@
 """Traces of `endpoints`, and of `simulate --endpoint` with an engine, in `model-check trace`."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from certree.api.artefacts import holds_schedule
@@ -8,6 +9,7 @@ from certree.api.inputs import size_or_default
 from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace, require_messages
+from certree.extras.endpoints.check.use_check import require_uses
 from certree.extras.endpoints.model.endpoint import Runs
 from certree.extras.endpoints.model.endpoint_traces import is_endpoint_trace, load_endpoint_trace
 from certree.extras.endpoints.model.named_system import NamedSystem
@@ -53,8 +55,9 @@ def checked_engines(asked: Asked) -> list[ModelResult]:
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
     model = endpoint_of_runs(system, asked.endpoint_params or "ace")
-    named = NamedSystem(system, model.endpoint, model.system)
-    return [check_joint_trace(asked.trace, in_iterations(tables, model, "paced"), named, asked.time_limit)]
+    named, tables = NamedSystem(system, model.endpoint, model.system), in_iterations(tables, model, "paced")
+    require_messages(asked.trace, tables)
+    return [_with_uses(check_joint_trace(asked.trace, tables, named, asked.time_limit), require_uses(asked.trace, tables))]
 
 
 def checked_whole(asked: Asked) -> list[ModelResult]:
@@ -84,9 +87,11 @@ def _of_whole(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path, f
         try:
             of_messages = _of_messages(asked, whole, tables, named, messages)
         except UnsupportedError as error:
-            require_messages(messages, tables)
             what = "interfaces" if named is None else f"endpoints {named.text}"
             of_messages = not_checked(what, str(error).replace(f"{messages}: ", ""))
+            require_messages(messages, tables)
+        if named is not None:
+            of_messages = _with_uses(of_messages, require_uses(messages, tables))
         routers = check_schedule_flits(load_flit_trace(flits), tables, whole.framing, asked.trace, time_limit=asked.time_limit)
     except InputError as error:
         words = str(error).replace(str(messages), f"{asked.trace}, messages").replace(str(flits), f"{asked.trace}, routers")
@@ -103,6 +108,11 @@ def _of_messages(asked: Asked, whole: WholeTrace, tables: Tables, named: NamedSy
     if named.system.runs is not Runs.ENGINE:
         raise UnsupportedError("only engines have a specification")
     return check_joint_trace(messages, tables, named, asked.time_limit)
+
+
+def _with_uses(result: ModelResult, count: int) -> ModelResult:
+    """The result, and how many messages keep the order of uses."""
+    return replace(result, message=f"{result.message}; {count} messages behind earlier uses of their cells") if count else result
 
 
 _OF_ENGINES = Takes(

@@ -1,4 +1,5 @@
-"""How often the cell of a message is read and written before it, in the order of slots, which endpoints keep in runs of tables.
+"""How often the cell of a message is read and written before it, in the order of slots, which endpoints keep in runs of tables
+(sentence A14 of `docs/reference/tables.md`).
 
 In slots a row reads what has landed in its cell by its step. At another timing a message may come before a row has read what was
 there, or before a copy which it should not be overwritten by. So a message waits at the ports until the rows that read its cell in

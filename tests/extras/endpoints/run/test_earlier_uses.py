@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,11 +53,18 @@ def races(draw: st.DrawFn) -> tuple[Tables, Endpoint]:
     return tables, replace(ACE, buses=draw_buses(draw), engine=engine)
 
 
-def paced(tables: Tables, system: str, endpoint: Endpoint = ACE, engine: str = "fast", mode: str = "paced", late: int = 0) -> Run:
+def paced(
+    tables: Tables,
+    system: str,
+    endpoint: Endpoint = ACE,
+    engine: str = "fast",
+    mode: str = "paced",
+    late: int = 0,
+    trace: Path | None = None,
+) -> Run:
     """A run that takes the tables to be right, whatever is proved of them; node 0 begins `late`."""
-    options = Options(
-        mode, engine, without_routers=engine != "flit", endpoint=endpoint_of_runs(system, endpoint), at_any_timing=True
-    )
+    model = endpoint_of_runs(system, endpoint)
+    options = Options(mode, engine, without_routers=engine != "flit", endpoint=model, at_any_timing=True, trace=trace)
     return run(tables, replace(options, clocks=parse_clocks(len(tables.topology.kind), f"0={late}", None)))
 
 
