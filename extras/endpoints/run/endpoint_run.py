@@ -54,8 +54,8 @@ class EndpointResult:
     the two buses and over all transfers of a chunk at a node. `joules`: of all engines at their full power.
 
     `tables`: the run on the joint machine where tables ran (`run/tables/joint_results.py`). These have no partitions of phases and
-    ports: None or empty. Their chunks queue at engines alone, and where `ideal` is the run of another system through routers there
-    are no delays. `conserved` then says that the run ended, `wrong` has the chunk among all iterations."""
+    ports: None or empty, and their chunks queue at engines alone. `conserved` then says that the run ended, `wrong` has the chunk
+    among all iterations."""
 
     system: str
     cycles: int

@@ -45,8 +45,10 @@ class TableEndpoints(EndpointModel):
     """The endpoints of a system for runs of tables (`docs/explanation/one-machine.md`).
 
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
-    `records`: note in which order lanes carry messages; `order` has it after a run on lanes. `keeps`: the order that lanes keep in
-    a run of engine `fast`, whichever message comes earlier; `of`: the system whose order it is. `cut`: the iterations that tables
+    `records`: note in which order lanes carry messages, and when payloads are at their interfaces; after a run on lanes `order`
+    has the first, after any `handed` the second, and `last_complete` when the last message was received. `keeps`: the order that
+    lanes keep in a run of engine `fast`, whichever message comes earlier; `hand_over`: the `handed` of another run, when payloads
+    are at their interfaces in this one; `of`: the system whose order or times these are. `cut`: the iterations that tables
     are cut into before they run (`run/tables/iterations.py`), None: as they are; `text`: the system as it was named; `runs`:
     iterations and period of the tables that ran, and `bound_cycles` their lower bound; `keeps_cells`: whether messages of theirs
     may wait for earlier uses of their cells (`earlier_uses`).
@@ -57,8 +59,11 @@ class TableEndpoints(EndpointModel):
     computing: Fraction = Fraction(0)
     records: bool = False
     keeps: LaneOrder | None = None
+    hand_over: NDArray[np.uint64] | None = None
     of: str | None = None
     order: LaneOrder | None = None
+    handed: NDArray[np.uint64] | None = None
+    last_complete: int = 0
     cut: Cut | None = None
     text: str | None = None
     runs: tuple[int, int] = (1, 0)
@@ -83,7 +88,12 @@ class TableEndpoints(EndpointModel):
         """The endpoints of one run. UnsupportedError where their clock is not that of the machine, and for an engine whose SRAM or
         state machines do not hold the iterations that the tables have in progress. O(rows log rows)."""
         require_one_clock(self.endpoint, source.machine)
-        scalars = unit_scalars(self.endpoint, self.system, computing=self.computing) | {"in_order": 1, "apart": 1, "traced": traced}
+        scalars = unit_scalars(self.endpoint, self.system, computing=self.computing) | {
+            "in_order": 1,
+            "apart": 1,
+            "traced": traced,
+            "records": self.records,
+        }
         scalars["state_machines"] = self.endpoint.engine.state_machines
         check_scalars(scalars)
         load, result = iteration_bytes(source)
@@ -104,6 +114,7 @@ class TableEndpoints(EndpointModel):
             "sizes": np.array(sizes, np.uint64),
             "earlier_reads": narrowed("earlier_reads", reads),
             "earlier_writes": narrowed("earlier_writes", writes),
+            "hand_over": np.zeros(0, np.uint64) if self.hand_over is None else self.hand_over,
             "ends": last_pieces(rows.sent, payload, self.system.message_bytes),
         }
         return _core.NodeEndpoints(scalars, columns)
@@ -120,7 +131,10 @@ class TableEndpoints(EndpointModel):
         assert isinstance(endpoints, _core.NodeEndpoints)
         if self.records and isinstance(core, _core.Run):
             self.order = core.order_of_lanes()
+        if self.records:
+            self.handed = np.array(endpoints.handed_over(), np.uint64)
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
+        self.last_complete = found["last_complete"]
         units, is_engine = dict.fromkeys(UNITS, 1), self.system.runs is Runs.ENGINE
         counts = {"memory_bytes": found["memory_bytes"], "bound_cycles": self.bound_cycles}
         if self.cut is not None:

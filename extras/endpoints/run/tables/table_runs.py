@@ -3,11 +3,12 @@
 A run in which nothing takes time at the endpoints can end later than another: messages that come earlier may go in another order.
 So `ideal` is the fastest of several runs. One is its own. On lanes there is one more for each other system: it keeps the order in
 which lanes carried messages there, and in that order nothing can happen later than there, since each time is the largest of times
-that are no later. Through routers, whose flits take turns, and where routers would add something to the run in that order, a run of
-another system bounds itself: endpoints at which nothing takes time can hand every message over, and take it in, when those did.
+that are no later. Through routers, whose flits take turns, and where routers would add something to the run in that order, it hands
+each message over in the cycle in which the other system did: the network then carries the same flits in the same cycles, and what
+comes is taken in at once. By induction no row fires later than there, so that each message can be handed over then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ from certree.api.runs.deadlocks import require_free
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, load_endpoint
 from certree.extras.endpoints.model.named_system import named_system
 from certree.extras.endpoints.run.tables.iterations import in_iterations
-from certree.extras.endpoints.run.tables.table_endpoints import UNITS, TableEndpoints, bound_of
+from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.extras.endpoints.run.tables.whole_runs import with_one_trace
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
@@ -35,8 +36,7 @@ def endpoint_of_runs(system: str, params: str | Path | Endpoint = "ace", computi
 
 def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> Run:
     """`certree.hw.run.run` with the endpoints of the options; of a system that is ideal the fastest of the runs named above. A
-    trace is that of the run which was the fastest; through routers that may be one of another system. Where both traces are to be
-    in one file they are, with endpoints or without."""
+    trace is that of the run which was the fastest. Where both traces are to be in one file they are, with endpoints or without."""
     if options.has_one_trace:
         return with_one_trace(options, lambda apart: run_with_endpoints(source, apart))
     model = options.endpoint
@@ -47,10 +47,16 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
         return _run(source, options)
     engine = options.engine if options.trace_flits is None else Engine.FLIT.value  # the run that counts has flits to be traced
     untraced = replace(options, trace=None, trace_flits=None, engine=engine)
-    best, kept = _run(source, untraced), options
-    for found, again in in_other_orders(source, untraced, model):
-        if not found.deadlock and (best.deadlock or found.cycles < best.cycles):
-            best, kept = found, replace(again, trace=options.trace, trace_flits=options.trace_flits)
+    faster = [(_run(source, untraced), options)]  # than those before
+
+    def wins(cycles: int) -> bool:
+        best = faster[-1][0]
+        return bool(best.deadlock) or cycles < best.cycles
+
+    for found, again in in_other_orders(source, untraced, model, wins):
+        if not found.deadlock and wins(found.cycles):
+            faster.append((found, replace(again, trace=options.trace, trace_flits=options.trace_flits)))
+    best, kept = faster[-1]
     if options.trace is not None or options.trace_flits is not None:
         _run(source, kept)
     return best
@@ -82,39 +88,32 @@ def _share(computing: Fraction | str) -> Fraction:
     return share
 
 
-def in_other_orders(source: Tables | SimulatedSchedule, options: Options, ideal: TableEndpoints) -> Iterator[tuple[Run, Options]]:
-    """Runs that bound those of the other systems, with the options that make them again."""
+def in_other_orders(
+    source: Tables | SimulatedSchedule, options: Options, ideal: TableEndpoints, may_win: Callable[[int], bool]
+) -> Iterator[tuple[Run, Options]]:
+    """Runs of `ideal` that bound those of the other systems, with the options that make them again; without those that take longer
+    than a number of cycles with which they do not win."""
     for system in ideal.endpoint.systems:
         if system.runs is Runs.IDEAL:
             continue
         recording = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut)
-        of_system = replace(options, endpoint=recording)
         try:
-            other = _run(source, of_system)
+            other = _run(source, replace(options, endpoint=recording))
         except UnsupportedError:  # it runs nothing that could be bounded
             continue
         if other.deadlock:
             continue
-        if other.engine == Engine.FLIT:
-            yield _without_endpoints(other, ideal, source), of_system
-            continue
         cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
-        kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut)
-        again = replace(options, endpoint=kept, engine=Engine.FAST.value)
-        try:
+        if other.engine != Engine.FLIT:
+            kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut)
+            again = replace(options, endpoint=kept, engine=Engine.FAST.value)
+            try:
+                yield _run(source, again), again
+                continue
+            except UnsupportedError:  # routers may add something to it
+                pass
+        if may_win(recording.last_complete + 1):  # a message is usable a cycle later at best
+            again = replace(
+                options, endpoint=replace(ideal, hand_over=recording.handed, of=system.name, cut=cut), engine=other.engine
+            )
             yield _run(source, again), again
-        except UnsupportedError:  # routers may add something to it
-            yield _without_endpoints(other, ideal, source), of_system
-
-
-def _without_endpoints(other: Run, ideal: TableEndpoints, source: Tables | SimulatedSchedule) -> Run:
-    """A run through routers, up to its last arrival, as one of endpoints that hand messages over when those did."""
-    assert other.endpoint is not None
-    assert isinstance(source, Tables)
-    counts = {"memory_bytes": 0, "bound_cycles": bound_of(source, ideal.endpoint, ideal.system).cycles}
-    cycles, busiest = other.endpoint.usable_cycles, other.max_link_utilization
-    idle = {name: Fraction(0) for name in UNITS if name != "memory_bus" or not ideal.computing}
-    kept = {name: other.endpoint.counts[name] for name in ("iterations", "period") if name in other.endpoint.counts}
-    used = replace(other.endpoint, system=ideal.name, order=other.endpoint.system, occupancy=idle, counts=counts | kept, delays={})
-    share = None if busiest is None else busiest * Fraction(other.cycles, max(1, cycles))
-    return replace(other, cycles=cycles, endpoint=used, max_link_utilization=share)

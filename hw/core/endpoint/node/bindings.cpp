@@ -25,6 +25,8 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
           flag(scalars, "traced"),
           scalar<std::uint32_t>(scalars, "state_machines"),
           std::move(needs),
+          column<std::uint64_t>(columns, "hand_over"),
+          flag(scalars, "records"),
           column<std::uint32_t>(columns, "ends")};
 }
 
@@ -39,6 +41,7 @@ nb::typed<nb::dict, nb::str, nb::any> node_counters(endpoint::NodeEndpoints& end
   result["to_accelerator_cycles"] = counted.to_accelerator_cycles;
   result["adder_cycles"] = counted.adder_cycles;
   result["held"] = counted.held;
+  result["last_complete"] = counted.last_complete;
   result["alu_cycles"] = counted.alu_cycles;
   result["sram_peak"] = counted.sram_peak;
   result["results_peak"] = counted.results_peak;
@@ -80,6 +83,11 @@ void bind_node_endpoints(nb::module_& module) {
           },
           nb::arg("scalars"), nb::arg("columns"))
       .def("steps", &iteration_steps, "(cycle, node, iteration, step as in IterationStep) of a traced run, node by node.")
+      .def(
+          "handed_over", [](const endpoint::NodeEndpoints& self) { return self.handed_over(); },
+          "(cycle at the interface, place among those of its node) of each message of each iteration, flat, in a run that noted "
+          "it; 0 "
+          "for messages within a node.")
       .def("counters", &node_counters, nb::arg("cycle"),
            "Sums over all nodes up to a cycle that the run has come to, and peaks; (sum, number) of delays.");
 }

@@ -1,5 +1,8 @@
 #include "endpoint/node/dma_endpoint.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace certree::endpoint {
 
 DmaEndpoint::DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program)
@@ -19,6 +22,10 @@ certree::Endpoint::Done DmaEndpoint::advance() {
     return {};
   }
   const Done done = end(event.trip, event.when);
+  if (columns_.records && done.step == Step::kFetched) {
+    const auto use = bringing_.extract(done.message.value);
+    handed_over_.emplace_back(use.mapped(), event.when);
+  }
   if (event.trip.complete != kNever) delays_.sum.add(event.when - event.trip.complete);
   if (const auto found = keeping_.find(done.message.value); done.step == Step::kUsable && found != keeping_.end()) {
     const Place place = found->second;
@@ -36,11 +43,25 @@ void DmaEndpoint::note_fired(const Firing& firing, Cycle now) {
   release(cell, firing.iteration, now);
 }
 
+// In a run that hands messages over when another one did, those of one cycle go in the order of that run.
+void DmaEndpoint::fetch(MessageId id, const certree::Message& message, Cycle now) {
+  if (columns_.records) bringing_[id.value] = use_of(message);
+  if (columns_.hand_over.empty()) {
+    bring(id, message, now);
+    return;
+  }
+  const std::uint64_t place = 2 * use_of(message);
+  const Cycle when{columns_.hand_over[place]};
+  if (when < now) throw std::logic_error("a message is asked for later than in the run whose times it has");
+  events_.push({when, columns_.hand_over[place + 1], {Purpose::kFetch, {}, 0, id.value}});
+}
+
 void DmaEndpoint::copy(MessageId id, const certree::Message& message, Cycle now) {
   order_.admits(message) ? admit(id, message, true, now) : order_.hold(message, {id, true});
 }
 
 void DmaEndpoint::accept(MessageId id, const certree::Message& message, Cycle complete) {
+  last_complete_ = std::max(last_complete_, complete);
   delays_.network.add(complete - message.fetched);
   order_.admits(message) ? admit(id, message, false, complete) : order_.hold(message, {id, false});
 }

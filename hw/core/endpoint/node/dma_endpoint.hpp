@@ -21,6 +21,8 @@ struct RunColumns {
   bool traced = false;                                  // whether engines note what iterations do
   std::uint32_t state_machines = 0;                     // of an engine: iterations at work at a time
   std::vector<Uses> needs;                              // of each message; empty where each may be taken as it comes
+  std::vector<std::uint64_t> hand_over;                 // of `use`: what `handed_over` of another run says; empty without one
+  bool records = false;                                 // whether `handed_over` is noted
   std::vector<std::uint32_t> ends;                      // of each message: whether it is the last piece of a transfer of the DMAs
 };
 
@@ -43,6 +45,7 @@ class DmaEndpoint : public certree::Endpoint {
   Cycle next() const final { return events_.empty() ? kNever : events_.top().when; }
   Done advance() final;
   void note_fired(const Firing& firing, Cycle now) final;
+  void fetch(MessageId id, const certree::Message& message, Cycle now) final;
   void copy(MessageId id, const certree::Message& message, Cycle now) final;
   void accept(MessageId id, const certree::Message& message, Cycle complete) final;
 
@@ -51,6 +54,9 @@ class DmaEndpoint : public certree::Endpoint {
   const Bus& to_accelerator() const { return to_accelerator_; }
   const Server& adder() const { return adder_; }
   const Delays& delays() const { return delays_; }
+  Cycle last_complete() const { return last_complete_; }  // when the last message from another node was received
+  // Uses whose payloads were at the interface, in that order, and the cycles.
+  const std::vector<std::pair<std::uint64_t, Cycle>>& handed_over() const { return handed_over_; }
   std::uint64_t held() const { return order_.count(); }  // messages that waited for an earlier use of their cell
 
  protected:
@@ -70,8 +76,9 @@ class DmaEndpoint : public certree::Endpoint {
   // The same at a time that is known already.
   void finish(Purpose purpose, std::uint32_t subject, Cycle when, Cycle complete = kNever);
   virtual Done end(const Trip& trip, Cycle now) = 0;
-  // What `note_fired`, `copy` and `accept` have: messages as soon as they may be taken.
+  // What `note_fired`, `fetch`, `copy` and `accept` have: messages as soon as they may be taken.
   virtual void fired(const Firing& firing, Cycle now) = 0;
+  virtual void bring(MessageId id, const certree::Message& message, Cycle now) = 0;
   virtual void move_within(MessageId id, const certree::Message& message, Cycle now) = 0;
   virtual void take_in(MessageId id, const certree::Message& message, Cycle now) = 0;
 
@@ -103,6 +110,10 @@ class DmaEndpoint : public certree::Endpoint {
     bool operator>(const Event& than) const { return when != than.when ? when > than.when : number > than.number; }
   };
   void pass_stage(Trip trip, Cycle now);
+  // A message of an iteration, among those that rows send.
+  std::uint64_t use_of(const certree::Message& message) const {
+    return std::uint64_t{message.iteration} * columns_.message_bytes.size() + message.index;
+  }
   void admit(MessageId id, const certree::Message& message, bool is_local, Cycle now);
   void release(std::uint64_t cell, std::uint32_t iteration, Cycle now);
 
@@ -111,6 +122,9 @@ class DmaEndpoint : public certree::Endpoint {
   Server adder_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t scheduled_ = 0;
+  Cycle last_complete_;
+  std::vector<std::pair<std::uint64_t, Cycle>> handed_over_;
+  std::unordered_map<std::uint32_t, std::uint64_t> bringing_;  // by message its use, in runs that are noted
   PlaceOrder order_;
   std::unordered_map<std::uint32_t, Place> keeping_;  // where messages that are being taken will be, in runs that keep an order
 };

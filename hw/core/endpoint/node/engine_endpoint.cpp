@@ -38,7 +38,7 @@ void EngineEndpoint::fired(const Firing& firing, Cycle now) {
 }
 
 // What an ALU has just added, or a port brought, is passed on as it comes: a message of the row that waited for it needs no bank.
-void EngineEndpoint::fetch(MessageId id, const certree::Message& message, Cycle now) {
+void EngineEndpoint::bring(MessageId id, const certree::Message& message, Cycle now) {
   const std::uint64_t cell = program_.cell_of(program_.row_cell[message.row.value], message.iteration);
   const auto found = std::find(usable_cells_.begin(), usable_cells_.end(), cell);
   if (usable_at_ == now && found != usable_cells_.end()) {

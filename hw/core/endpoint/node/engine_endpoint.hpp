@@ -30,7 +30,6 @@ class EngineEndpoint final : public DmaEndpoint {
   EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node);
 
   bool lets_fire(const Firing& firing) const override { return is_at_work(firing.iteration); }
-  void fetch(MessageId id, const certree::Message& message, Cycle now) override;
   std::uint64_t returns() const override { return program_.repeats; }
 
   const std::vector<IterationRecord>& steps() const { return steps_; }
@@ -68,6 +67,7 @@ class EngineEndpoint final : public DmaEndpoint {
     return gone_on_ <= iteration && iteration < begun_ && iteration < gone_on_ + machines_ && work_[iteration - gone_on_].is_loaded;
   }
   void fired(const Firing& firing, Cycle now) override;
+  void bring(MessageId id, const certree::Message& message, Cycle now) override;
   void move_within(MessageId id, const certree::Message& message, Cycle now) override;
   void take_in(MessageId id, const certree::Message& message, Cycle now) override;
   void load(Cycle now);

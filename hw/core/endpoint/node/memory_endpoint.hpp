@@ -12,13 +12,13 @@ class MemoryEndpoint final : public DmaEndpoint {
       : DmaEndpoint(parameters, columns, program), is_ideal_(parameters.system == System::kIdeal) {}
 
   bool lets_fire(const Firing&) const override { return true; }
-  void fetch(MessageId id, const certree::Message& message, Cycle now) override {
-    start(trip_of(Purpose::kFetch, is_ideal_ ? Route{} : Route{routes::kSend}, id, message), now);
-  }
   std::uint64_t returns() const override { return 0; }
 
  private:
   void fired(const Firing&, Cycle) override {}
+  void bring(MessageId id, const certree::Message& message, Cycle now) override {
+    start(trip_of(Purpose::kFetch, is_ideal_ ? Route{} : Route{routes::kSend}, id, message), now);
+  }
   void move_within(MessageId id, const certree::Message& message, Cycle now) override {
     const bool adds = message.op == RowOp::kReduce;
     keep(id, message, adds ? Route{routes::kAdd} : Route{routes::kCopy}, now);

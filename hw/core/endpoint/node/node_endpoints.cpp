@@ -17,6 +17,10 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
                     columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
     throw std::invalid_argument("endpoints: columns of an engine");
   }
+  uses_ = program.message_arrival.size() * program.repeats;
+  if (!columns_.hand_over.empty() && columns_.hand_over.size() != 2 * uses_) {
+    throw std::invalid_argument("endpoints: times of another run");
+  }
   std::vector<Endpoint*> started(program.nodes);
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     const bool is_empty =
@@ -45,6 +49,7 @@ NodeCounters NodeEndpoints::counters(Cycle now) {
     sum.to_accelerator_cycles += node->to_accelerator().busy_cycles(now);
     sum.adder_cycles += node->adder().busy_cycles();
     sum.held += node->held();
+    sum.last_complete = std::max(sum.last_complete, node->last_complete().value);
     sum.memory_queued.add(node->memory().bus().queued());
     sum.memory_moved.add(node->memory().bus().moved());
     for (const Bus* bus : {&node->to_interface(), &node->to_accelerator()}) {
@@ -65,6 +70,18 @@ NodeCounters NodeEndpoints::counters(Cycle now) {
     sum.forwarded += engine->forwarded();
   }
   return sum;
+}
+
+std::vector<std::uint64_t> NodeEndpoints::handed_over() const {
+  std::vector<std::uint64_t> all(2 * uses_);
+  for (const auto& node : buses_) {
+    std::uint64_t place = 0;
+    for (const auto& [use, when] : node->handed_over()) {
+      all[2 * use] = when.value;
+      all[2 * use + 1] = place++;
+    }
+  }
+  return all;
 }
 
 std::vector<IterationRecord> NodeEndpoints::steps() const {

@@ -12,7 +12,7 @@ namespace certree::endpoint {
 // Sums over all nodes, and the most at any node.
 struct NodeCounters {
   std::uint64_t memory_cycles = 0, memory_bytes = 0, computing_bytes = 0, to_interface_cycles = 0, to_accelerator_cycles = 0,
-                adder_cycles = 0, held = 0;
+                adder_cycles = 0, held = 0, last_complete = 0;
   Tally memory_queued, memory_moved, interface_queued, interface_moved;
   Delays delays;
   std::uint64_t alu_cycles = 0, sram_peak = 0, results_peak = 0, waited = 0, waiting_peak = 0, forwarded = 0;
@@ -30,11 +30,15 @@ class NodeEndpoints final : public Endpoints {
   NodeCounters counters(Cycle now);
   // What iterations did at engines, node by node, where that was noted.
   std::vector<IterationRecord> steps() const;
+  // Of every message of every iteration that went to another node: when its payload was at its interface, and its place among those
+  // of its node, in a run that noted it.
+  std::vector<std::uint64_t> handed_over() const;
   std::size_t count() const { return buses_.size(); }
 
  private:
   Parameters parameters_;
   RunColumns columns_;
+  std::size_t uses_ = 0;                             // messages of all iterations
   std::vector<std::unique_ptr<DmaEndpoint>> buses_;  // of all nodes that have an endpoint
   std::vector<const EngineEndpoint*> engines_;       // those of them that are engines
 };

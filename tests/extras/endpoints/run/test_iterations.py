@@ -189,7 +189,7 @@ def test_ideal_keeps_the_order_of_the_tables_that_another_system_cut() -> None:
     periods = [in_iterations(TREES, endpoint_of_runs(f"{name}:{text}"), "paced").period for name in ("ace", "ideal")]
     assert periods[0] != periods[1]
     options = Options(mode="paced", engine="fast", without_routers=True, endpoint=endpoint_of_runs(f"ideal:{text}"))
-    kept = [run.endpoint for run, _ in in_other_orders(TREES, options, endpoint_of_runs(f"ideal:{text}"))]
+    kept = [run.endpoint for run, _ in in_other_orders(TREES, options, endpoint_of_runs(f"ideal:{text}"), lambda _: True)]
     assert [used.counts["period"] for used in kept if used is not None and used.order == "ace"] == [periods[0]]
     assert on(TREES, f"ideal:{text}").cycles <= on(TREES, f"ace:{text}").cycles
 
