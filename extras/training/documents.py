@@ -11,7 +11,7 @@ PARTS |= {
         collectives bytes: count
         busy_seconds utilization: rational
         """,
-    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text\nestimate?: bool",
+    "alternative": "change: text\niteration_seconds saved: rational?\nreason? program?: text\nno_tables?: text?\nestimate?: bool",
 }
 DOCUMENTS |= {
     "train": """

@@ -188,13 +188,15 @@ def _events(trace: Path, tables: Tables, program: _Program) -> Iterator[tuple[in
 
 
 def require_messages(trace: Path, tables: Tables) -> None:
-    """InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than _TIMES.
-    It says nothing about what endpoints and interfaces may do. O(lines)."""
+    """InputError for lines that are no messages of these tables or events of endpoints, or have times in another order than _TIMES,
+    and for messages that are not there once in each iteration. It says nothing about what endpoints and interfaces may do.
+    O(lines)."""
     sent, first = tables.transfers(), np.searchsorted(tables.node, np.arange(len(tables.topology.kind)))
     node = tables.node[sent["row"]]
     known = set(zip(node.tolist(), (sent["row"] - first[node]).tolist(), sent["dst"].tolist(), strict=True))
+    there: dict[tuple[int, int, int, int], int] = {}
     for number, fields in trace_lines(trace, "simulate"):
-        where, _ = f"{trace}, line {number}", fields.whole("iteration", 0, tables.repeats - 1)
+        where, iteration = f"{trace}, line {number}", fields.whole("iteration", 0, tables.repeats - 1)
         if "endpoint" in fields:
             fields.text("event", known=(*_EVENTS, _LOADED))
             fields.whole("cycle")
@@ -203,6 +205,14 @@ def require_messages(trace: Path, tables: Tables) -> None:
         if named not in known:
             raise InputError(f"{where}: the tables have no message of row {named[1]} of node {named[0]} to node {named[2]}")
         _require_order(where, [(name, fields.whole(name)) for name in _TIMES if name in fields or name in ("fired", "usable")])
+        if (before := there.setdefault((iteration, *named), number)) != number:
+            raise InputError(f"{where}: the same message as in line {before}")
+    missing = {(one, *name) for one in range(tables.repeats) for name in known} - there.keys()
+    if missing:
+        iteration, source, row, target = min(missing)
+        raise InputError(
+            f"{trace}: no line for the message of row {row} of node {source} to node {target} in iteration {iteration}"
+        )
 
 
 @dataclass

@@ -112,7 +112,7 @@ def _of_messages(asked: Asked, whole: WholeTrace, tables: Tables, named: NamedSy
 
 def _with_uses(result: ModelResult, count: int) -> ModelResult:
     """The result, and how many messages keep the order of uses."""
-    return replace(result, message=f"{result.message}; {count} messages behind earlier uses of their cells") if count else result
+    return replace(result, message=f"{result.message}; order of uses: checked, {count} messages behind earlier uses of their cells")
 
 
 _OF_ENGINES = Takes(

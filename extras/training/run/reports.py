@@ -120,7 +120,9 @@ def _alternative(run: TrainingRun, number: int) -> dict[str, Any]:
         return {"change": found.change, "iteration_seconds": None, "saved": None, "reason": found.reason}
     each = found.seconds / run.settings.iterations
     saved = str(1 - found.seconds / run.seconds)
-    return {"change": found.change, "iteration_seconds": str(each), "saved": saved, "estimate": found.estimate}
+    document = {"change": found.change, "iteration_seconds": str(each), "saved": saved, "estimate": found.estimate}
+    program = {} if run.program is not None or found.program is None else {"program": found.program, "no_tables": found.no_tables}
+    return document | program
 
 
 def training_words(report: dict[str, Any]) -> str:
@@ -183,7 +185,9 @@ def _alternative_words(found: dict[str, Any]) -> str:
     saved = float(Fraction(found["saved"]))
     words = f"{abs(saved):.1%} {'less' if saved >= 0 else 'more'}"
     estimated = ", estimated" if found["estimate"] else ""
-    return f"    {one_line(found['change'])}: {seconds_words(found['iteration_seconds'])}, {words}{estimated}"
+    program = f", {found['program']}" if "program" in found else ""
+    why = f", not tables: {one_line(found['no_tables'])}" if found.get("no_tables") else ""
+    return f"    {one_line(found['change'])}: {seconds_words(found['iteration_seconds'])}, {words}{estimated}{program}{why}"
 
 
 def write_timeline(run: TrainingRun, path: Path, *, force: bool = False) -> None:

@@ -119,8 +119,15 @@ def train(
         changed = [replace(change, settings=replace(change.settings, program=chosen)) for change in changes]
         return replace(run, alternatives=alternatives(run, changed, known, progress))
 
-    run, no_tables = on_one_program(settings, ran)
-    return replace(run, no_tables=no_tables)
+    return _told(*on_one_program(settings, ran))
+
+
+def _told(run: TrainingRun, no_tables: str | None) -> TrainingRun:
+    """The run with the reason for messages: its own, or where it has no endpoints that of its changes which have."""
+    if run.program is not None:
+        return replace(run, no_tables=no_tables)
+    told = (one if one.program is None else replace(one, no_tables=no_tables) for one in run.alternatives)
+    return replace(run, alternatives=tuple(told))
 
 
 def _placed(workload: Workload, topology: Topology) -> dict[str, Topology | Groups]:

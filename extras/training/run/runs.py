@@ -23,12 +23,15 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Alternative:
-    """What-if: the run with one `change`; a `reason` where it cannot be. `estimate`: as of `TrainingRun`."""
+    """What-if: the run with one `change`; a `reason` where it cannot be. `estimate`, `program`: as of `TrainingRun`, and
+    `no_tables`, where that run itself has none."""
 
     change: str
     seconds: Fraction | None
     reason: str | None = None
     estimate: bool = False
+    program: str | None = None
+    no_tables: str | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from certree.api.parsing import Entry, option_texts
+from certree.api.reports.text import counted
 from certree.extras.endpoints.model.endpoint import Endpoint, System
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables
@@ -57,7 +58,7 @@ class TableTimes:
             one.key: hops_of(self._tables(one), self.endpoint, [self.system], without_routers=self.without_routers) for one in every
         }
         if (words := too_long(sum(hops.values()))) is not None:
-            raise UnsupportedError(f"{len(hops)} different collectives: {words}")
+            raise UnsupportedError(f"{counted(len(hops), 'different collectives')}: {words}")
 
     def ends(self, asked: Sequence[tuple[Fraction, Single]]) -> list[Fraction]:
         """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.

@@ -145,7 +145,7 @@ def alternatives(run: TrainingRun, changes: Sequence[Change], known: Known, prog
     for change in changes:
         try:
             changed = run_settings(change.settings, known, progress)
-            found.append(Alternative(change.text, changed.seconds, estimate=changed.estimate))
+            found.append(Alternative(change.text, changed.seconds, estimate=changed.estimate, program=changed.program))
         except (UnsupportedError, UndecidedError) as error:
             if change.one_of is None:
                 found.append(Alternative(change.text, None, str(error)))

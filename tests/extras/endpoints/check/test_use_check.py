@@ -90,7 +90,20 @@ def test_the_command(tmp_path: Path) -> None:
     ct.simulate(schedule, run="paced", endpoint="baseline", trace=trace, trace_flits=trace)
     done = certree("model-check", "trace", trace, schedule)
     assert done.code == 0
-    assert "only engines have a specification; 8 messages behind earlier uses of their cells" in done.out.replace("\n", " ")
+    assert (
+        "only engines have a specification; order of uses: checked, 8 messages behind earlier uses of their cells"
+        in done.out.replace("\n", " ")
+    )
+
+    whole = trace.read_text().splitlines(keepends=True)
+    places = [number for number, line in enumerate(whole) if '"usable"' in line]
+    for kept, message in (
+        ([*whole[: places[1]], whole[places[0]], *whole[places[1] :]], "the same message as in line"),
+        ([line for number, line in enumerate(whole) if number != places[0]], "no line for the message of row 0 of node"),
+    ):
+        trace.write_text("".join(kept))
+        assert_bad_input(certree("model-check", "trace", trace, schedule), message)
+    trace.write_text("".join(whole))
 
     def hasten(entries: list[dict[str, Any]]) -> None:
         one = next(one for one in entries if "usable" in one)

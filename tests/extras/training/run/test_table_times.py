@@ -7,6 +7,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.training.run import table_times
+from certree.extras.training.run.reports import training_document, training_words
 from certree.extras.training.run.runs import TrainingRun
 from tests.extras.training.command.test_train import small
 
@@ -66,7 +67,7 @@ def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> No
     assert {run.program for run in alone} == {"tables"}
     monkeypatch.setattr(table_times, "too_long", lambda total: f"{total} are too many")
     told = trained(1 << 12)
-    assert (told.program, told.no_tables) == ("messages", f"1 different collectives: {hops[1]} are too many")
+    assert (told.program, told.no_tables) == ("messages", f"1 different collective: {hops[1]} are too many")
     assert trained(1 << 12, program="tables").program == "tables"
     assert trained(1 << 12, what_if=["communication=free"], program="messages").alternatives[0].seconds is not None
 
@@ -74,3 +75,14 @@ def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> No
 def test_lanes_alone() -> None:
     found = trained(1 << 20, without_routers=True, program="tables"), trained(1 << 20, program="tables")
     assert found[0].training.busy("all") < found[1].training.busy("all")
+
+
+def test_a_change_to_endpoints_says_what_ran() -> None:
+    """The run itself has no endpoints, so the reason for messages is that of the change."""
+    found = ct.train("astra-resnet50", "ace-torus:2x2x1", iterations=1, method="ring", what_if=["system=ace"])
+    (changed,) = found.alternatives
+    assert (found.program, found.no_tables, changed.program) == (None, None, "messages")
+    assert "while another collective is under way" in str(changed.no_tables)
+    words = training_words(training_document(found)).splitlines()
+    assert [line for line in words if "not tables" in line] == [words[-1]]
+    assert "system=ace: " in words[-1]
