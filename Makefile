@@ -18,13 +18,13 @@ browser-test: setup docs
 	$(BIN)/pytest -q tests/browser -m "not slow"
 
 # Property tests with other examples in every run, over sixty times as many, and damaged files for every reader and
-# every form of schedule, an hour in all: exploration; CI has two minutes of the damaged files.
+# every form of schedule, an hour in all: exploration; CI has a minute of the damaged files.
 fuzz: setup
 	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
 	$(BIN)/python -m tests.fuzz.readers 3600
 
 fuzz-smoke: setup
-	$(BIN)/python -m tests.fuzz.readers 120
+	$(BIN)/python -m tests.fuzz.readers 60
 
 lint: setup
 	$(BIN)/ruff check .

@@ -27,7 +27,7 @@ NETWORKS = (
     "bigraph:32x16",
     "switch-fc:512x4",
 )
-SMALL = ("torus:2x3", "fattree:2x2")
+SMALL = ("mesh:2x2", "fattree:2x2")
 MESSAGE, SMALL_MESSAGE = 1 << 24, 1 << 16
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL, CollectiveKind.BROADCAST)
 

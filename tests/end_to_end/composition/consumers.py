@@ -153,7 +153,7 @@ def _decided(subject: str, case: Case) -> Cell:
 # make it better
 
 
-@consumer("improve", "`improve`")
+@consumer("improve", "`improve`", is_slow=True)
 def improve(case: Case) -> Cell:
     """A schedule that is kept as it is because the search does not take its form is not improved."""
     outcome = certree("improve", case.file, "-o", case.out / "i.json")
