@@ -10,8 +10,8 @@ from certree.extras.designs.make.compared import ComparedDesigns
 from certree.extras.designs.model.bill import Bill
 from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import Row, without_result
+from certree.extras.reports.explorer.templates import asset, environment
 from certree.extras.reports.make.plots import COLOURS
-from certree.extras.reports.pages.templates import asset, environment
 
 PACKAGE = "certree.extras.designs.pages"
 MOST_WITHOUT = 200  # cells without a result that are listed

@@ -17,7 +17,7 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.progress_bar import working
 from certree.cli.words.terminal import note
-from certree.extras.reports.make.drawing import SUFFIXES, draw, require_suffix
+from certree.extras.reports.make.drawing import PAGES, SUFFIXES, draw, require_suffix
 from certree.extras.reports.make.views import VIEWS
 from certree.hw.engines.runs import MODES
 from certree.models.common.errors import InputError
@@ -49,7 +49,7 @@ def _chunk(text: str) -> int:
 @option_size(recorded=True)
 @option_params(recorded=True)
 @click.option("--title", help="Title instead of the usual one.")
-@option_output(f"the picture, a name that ends in {' or '.join(SUFFIXES)}", required=True)
+@option_output(f"the picture, a name that ends in {', '.join(SUFFIXES)}, or of a schedule in {PAGES[0]}", required=True)
 def draw_command(
     subject: str,
     view: str | None,
@@ -69,9 +69,10 @@ def draw_command(
 
     Views of a schedule: spacetime (channels over time, a colour per chunk), trees, load (how busy each channel is), reductions (the
     reduction units over time), bound (the witness of its certificate), violation (the step in which it breaks a rule), waits
-    (where messages of a simulated run waited). Pictures of large schedules aggregate, and say so.
+    (where messages of a simulated run waited). Pictures of large schedules aggregate, and say so. A .html is the interactive view
+    of a schedule: its transfers over time, step by step, by chunk, channel or node.
     """
-    require_suffix(output)
+    require_suffix(output, (*SUFFIXES, *PAGES))
     check_output(output, force=force)
     with working("drawing"):
         draw(

@@ -9,6 +9,7 @@ from certree.api.artefacts import holds_schedule
 from certree.api.checks.checking import Bounds
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Graph, Network
+from certree.api.settings import setting
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import InputError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from certree.extras.costs.model.fitting.fit import Fit
     from certree.extras.reports.make.views import Asked
 
-SUFFIXES = (".svg", ".png")
+SUFFIXES, PAGES = (".svg", ".png"), (".html", ".htm")
 NETWORK, BOUND, TIMELINE = "network", "bound", "timeline"
 
 
@@ -54,7 +55,7 @@ def draw(
     force: bool = False,
 ) -> None:
     """Write a picture (.svg, .png) of a network, a schedule or tables (objects, files or directories), bounds, or the plot of a
-    comparison, a fit or a reproduced figure.
+    comparison, a fit or a reproduced figure; or the interactive view of a schedule or tables (.html).
 
     `view` of a schedule: "spacetime" (channels over time), "trees" (of `chunks`, by default the first 16), "load" (how busy each
     channel is), "reductions" (the reduction units over time), "bound" (the witness of a bound of its certificate), "violation" (the
@@ -71,15 +72,18 @@ def draw(
     >>> import certree.api as ct
     >>> ct.draw("torus:4x4,without-link=0-1", "torus.svg")
     >>> ct.draw(ct.synthesize("ring:4", size="1MiB"), "ring4.png", view="load")
+    >>> ct.draw(ct.synthesize("ring:4", size="1MiB"), "ring4.html")
     """
     from certree.extras.reports.make.views import Asked
 
     where = Path(path)
-    require_suffix(where)
+    require_suffix(where, (*SUFFIXES, *PAGES))
     asked = Asked(
         chunks, None if collective is None else parsing.collective(collective, root), kind, size, machine, run, without_routers
     )
-    if isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | JointSchedule | Bounds):
+    if where.suffix.lower() in PAGES:
+        data = _page(subject, view, title, asked, topology).encode()
+    elif isinstance(subject, str | Path | Topology | Graph | Schedule | SymmetricSchedule | Tables | JointSchedule | Bounds):
         svg = picture(subject, view, title, asked, topology)
         if where.suffix.lower() == ".svg":
             data = svg.encode()
@@ -90,6 +94,23 @@ def draw(
     else:
         data = _plot(subject, where.suffix.lower(), title)
     write_atomically(where, data, force=force)
+
+
+def _page(subject: object, view: str | None, title: str | None, asked: "Asked", topology: Network | None) -> str:
+    """The interactive view of a schedule."""
+    from certree.extras.reports.explorer.page import explorer_page
+
+    source = as_opened(subject) if isinstance(subject, str | Path) else subject
+    if not (isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source))):
+        raise InputError("a .html shows a schedule or tables; everything else is drawn as .svg or .png")
+    for name, is_given in (
+        ("view", view is not None), ("chunks", asked.chunks is not None), ("kind of bound", asked.kind is not None),
+        ("run", asked.run != "slotted"), ("without_routers", asked.without_routers),
+    ):  # fmt: skip
+        if is_given:
+            raise InputError(f"{name}: for .svg and .png; a .html shows all transfers over time")
+    schedule = schedule_of(source, topology, asked.collective)
+    return explorer_page(schedule, setting(schedule, asked.size, asked.machine), title or schedule.title())
 
 
 def picture(
@@ -134,7 +155,7 @@ def _plot(subject: "Plotted | Fit", suffix: str, title: str | None) -> bytes:
     return subject.plotted(suffix)
 
 
-def require_suffix(path: Path | None) -> None:
+def require_suffix(path: Path | None, allowed: Sequence[str] = SUFFIXES) -> None:
     """Raise InputError unless the name of a picture or plot, if there is one, ends as it must."""
-    if path is not None and path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name of a picture must end in {', '.join(SUFFIXES)}")
+    if path is not None and path.suffix.lower() not in allowed:
+        raise InputError(f"{path}: the name of a picture must end in {', '.join(allowed)}")

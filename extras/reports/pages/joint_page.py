@@ -15,15 +15,15 @@ from certree.extras.joint.model.joint_file import as_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.model.joint_uses import link_uses_of
 from certree.extras.joint.run.joint_run import run_joint
+from certree.extras.reports.explorer.templates import asset, environment
 from certree.extras.reports.pages.facts import Rows, machine_words, network_words
 from certree.extras.reports.pages.subjects import MOST_MESSAGES
-from certree.extras.reports.pages.templates import asset, environment
 from certree.extras.reports.pages.timing import data_url
 from certree.extras.reports.pictures.schedules.joint_spacetime import joint_picture
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import Topology
 
-UNNAMED = "JOINT.json"
+UNNAMED, PACKAGE = "JOINT.json", "certree.extras.reports.pages"
 _CHANNELS, _PARTS = 16, 256  # rows of tables
 
 
@@ -39,7 +39,7 @@ def joint_page(
     run, left_out = _run(joint) if simulate and verdict.valid else (None, "a simulation was not asked for")
     name = UNNAMED if isinstance(sources[0], JointSchedule) else one_line(str(sources[0]))
     return str(
-        environment()
+        environment(PACKAGE)
         .get_template("joint.html.j2")
         .render(
             title=title or f"{len(joint.parts)} collectives at once on {one_line(joint.topology.name)}",

@@ -1,21 +1,21 @@
 """`report`: one self-contained HTML page on one or several schedules, or on a training run."""
 
-import json
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import silent
 from certree.extras.joint.model.joint_file import is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.reports.explorer.document import viewer_document
+from certree.extras.reports.explorer.page import shown
+from certree.extras.reports.explorer.templates import environment
 from certree.extras.reports.pages.facts import comparison, context
-from certree.extras.reports.pages.joint_page import joint_page
+from certree.extras.reports.pages.joint_page import PACKAGE, joint_page
 from certree.extras.reports.pages.subjects import Extent, Source, Subject, complete, read_subject
-from certree.extras.reports.pages.templates import asset, environment
-from certree.extras.reports.pages.viewer import viewer_document
 from certree.models.common.errors import InputError
 from certree.models.common.files import as_opened, check_writable, write_atomically
 from certree.models.machine.machine import Machine
@@ -26,8 +26,6 @@ from certree.models.tables.tables import Tables
 
 SUFFIXES = (".html", ".htm")
 MOST_SUBJECTS = 8
-#: the scripts of the page, in the order in which they build on each other
-SCRIPTS = ("model.js", "spacetime.js", "network.js", "viewer.js")
 
 
 @runtime_checkable
@@ -57,8 +55,8 @@ def report(
 ) -> None:
     """Write one HTML file, which loads nothing from elsewhere, on a schedule or tables, or side by side on several.
 
-    It has what was asked, the verdict, the bounds with pictures of their witnesses, times over sizes, an interactive view of the
-    transfers, loads of channels, statistics of the tables, a simulated run, and for each section the command that re-checks it.
+    It has an interactive view of the transfers, what was asked, the verdict, the bounds with pictures of their witnesses, times
+    over sizes, loads of channels, statistics of the tables, a simulated run, and for each section the command that re-checks it.
     An invalid schedule is reported with its violations. Where something is too large for a page, the page says what it leaves out.
 
     `sources`: schedules, tables, files (.json, .json.gz, .npz, .csv) or tables directories, at most MOST_SUBJECTS. `topology`,
@@ -106,25 +104,18 @@ def page(subjects: Sequence[Subject], title: str | None = None) -> str:
     """The HTML of a report."""
     contexts = [context(subject, number) for number, subject in enumerate(subjects)]
     viewers = []
-    for shown, subject in zip(contexts, subjects, strict=True):
+    for facts, subject in zip(contexts, subjects, strict=True):
         first = subject.verdict.violations[0].rows if subject.verdict.violations else ()
         viewers.append(viewer_document(subject.schedule, subject.used, first))
-        shown["view_left_out"] = viewers[-1]["left_out"]
+        facts["view_left_out"] = viewers[-1]["left_out"]
     return str(
-        environment()
+        environment(PACKAGE)
         .get_template("report.html.j2")
         .render(
             title=title or (contexts[0]["title"] if len(contexts) == 1 else f"{len(contexts)} schedules side by side"),
             version=metadata.version("certree"),
             subjects=contexts,
             comparison=comparison(contexts, subjects) if len(contexts) > 1 else [],
-            style=asset("report.css"),
-            scripts=[asset(name) for name in SCRIPTS],
-            data=_embedded(viewers),
+            **shown(viewers),
         )
     )
-
-
-def _embedded(document: Any) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(document, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

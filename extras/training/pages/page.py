@@ -5,7 +5,7 @@ from importlib import metadata
 from typing import Any
 
 from certree.api.reports.text import counted, seconds_words, size_words
-from certree.extras.reports.pages.templates import asset, environment
+from certree.extras.reports.explorer.templates import asset, environment
 from certree.extras.training.run.reports import links_words, training_document
 from certree.extras.training.run.runs import TrainingRun, timeline
 

@@ -1,5 +1,6 @@
 """Reports as files: what they say, that they load nothing, that bytes repeat, and what is refused."""
 
+import base64
 import html
 import json
 import re
@@ -7,11 +8,13 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import certree.api as ct
-from certree.extras.reports.pages import viewer
-from certree.extras.reports.pages.viewer import viewer_document
+from certree.extras.reports.explorer import document as viewer
+from certree.extras.reports.explorer.document import viewer_document
+from certree.extras.reports.explorer.packing import packed
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import certree
@@ -74,6 +77,11 @@ def test_size_of_an_8x8_mesh(tmp_path):
     assert len(page.encode()) < 1_000_000
 
 
+def numbers(column):
+    """A column of the document of a view, as `model.js` reads it."""
+    return np.frombuffer(base64.b64decode(column["bytes"]), f"<{column['type']}").tolist()
+
+
 @pytest.fixture
 def _without_plots(monkeypatch):
     """A plot takes most of the time of a small page; other tests draw them."""
@@ -87,7 +95,7 @@ def test_every_collective_over_switches_and_damage(tmp_path, network, kind):
     root = 0 if kind in ("broadcast", "reduce", "gather", "scatter") else None
     schedule = ct.synthesize(network, kind, root=root, size="16KiB")
     (data,) = data_of(written(tmp_path, schedule, simulate=True))
-    assert len(data["chunk"]) == schedule.transfers
+    assert len(numbers(data["chunk"])) == schedule.transfers
     assert len(data["channels"]) == len(schedule.topology.pair_src)
 
 
@@ -112,15 +120,26 @@ def test_more_transfers_than_a_page_has(monkeypatch):
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 30)
     made = replace(ring_all_gather(8), made_for=ct.synthesize("ring:4", method="ring", size="64KiB").made_for)
     document = viewer_document(made, made.made_for)
-    assert len(document["chunk"]) == 28
-    assert set(document["chunk"]) == {0, 1, 2, 3}
+    chunks = numbers(document["chunk"])
+    assert len(chunks) == 28
+    assert set(chunks) == {0, 1, 2, 3}
     assert (
         "56 transfers per iteration are too many for a page: one by one there are those of chunks 0 to 3 (28)"
         in document["left_out"][0]
     )
     assert document["aggregate"]["busy"][0] == [50] * 7
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 3)
-    assert viewer_document(made, made.made_for)["chunk"] == []
+    assert numbers(viewer_document(made, made.made_for)["chunk"]) == []
+    monkeypatch.setattr(viewer, "MOST_TRANSFERS", 56)
+    assert len(numbers(viewer_document(made, made.made_for)["chunk"])) == 56
+    monkeypatch.setattr(viewer, "MOST_USES", 55)
+    assert len(numbers(viewer_document(made, made.made_for)["chunk"])) == 49
+
+
+@pytest.mark.parametrize("largest", [0, 255, 256, 65_535, 65_536, 2**31 - 1])
+def test_columns_of_a_page_are_read_back(largest):
+    assert numbers(packed([0, largest, 1])) == [0, largest, 1]
+    assert packed([largest])["type"] == ("u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "i4")
 
 
 @pytest.mark.usefixtures("_without_plots")

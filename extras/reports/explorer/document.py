@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.extras.reports.explorer.packing import packed
 from certree.extras.reports.pictures.ground import Ground, is_drawn
 from certree.extras.reports.pictures.schedules.spacetime import shares
 from certree.extras.reports.pictures.schedules.trees import roots_of
-from certree.extras.reports.pictures.schedules.uses import load_of, shown_of, uses_of
+from certree.extras.reports.pictures.schedules.uses import Uses, load_of, shown_of, uses_of
 from certree.extras.reports.pictures.svg import Sheet
 from certree.models.fine.timed_schedule import round_cycles
 from certree.models.network.topology import NodeKind, Topology
@@ -17,7 +18,7 @@ from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS
 from certree.models.schedule.symmetric.symmetric_schedule import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
 
-MOST_TRANSFERS = 20_000  # that a page has one by one; of more, those of the first chunks
+MOST_TRANSFERS, MOST_USES = 250_000, 1_000_000  # that a page has one by one; of more, those of the first chunks
 MOST_COLUMNS = 400  # of the shares in use
 SHARE = 100  # shares are written in hundredths
 Document = dict[str, Any]
@@ -27,7 +28,8 @@ def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...]
     """The document that `assets/model.js` reads. `wrong`: transfers that break a rule. `left_out` says in words what is not in it.
     O(uses) time."""
     whole, left_out = _whole(schedule)
-    kept, chunks = _kept(whole)
+    uses = uses_of(whole)
+    kept, chunks = _kept(whole, uses)
     if len(kept) < schedule.transfers:
         shown = f"those of chunks 0 to {chunks - 1}" if chunks > 1 else "those of chunk 0" if chunks else "none"
         left_out.append(
@@ -48,9 +50,9 @@ def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...]
         "slot_cycles": unit,
         **_network(topology, left_out),
         "load": [round(SHARE * share) for share in load_of(whole).tolist()],
-        **_transfers(whole, kept, wrong),
+        **_transfers(whole, uses, kept, wrong),
         "roots": _roots(whole, chunks),
-        "aggregate": None if len(kept) == schedule.transfers else _aggregate(whole),
+        "aggregate": None if len(kept) == schedule.transfers else _aggregate(whole, uses),
         "left_out": left_out,
     }
 
@@ -70,12 +72,14 @@ def _whole(schedule: AnySchedule) -> tuple[Schedule, list[str]]:
     return some, [f"loads and shares are those of the {base.chunks} chunks of node 0; the other nodes' are their images"]
 
 
-def _kept(schedule: Schedule) -> tuple[NDArray[np.int64], int]:
+def _kept(schedule: Schedule, uses: Uses) -> tuple[NDArray[np.int64], int]:
     """The rows that the page has: all, or those of as many first chunks as fit; and the number of these chunks."""
-    if schedule.transfers <= MOST_TRANSFERS:
+    if schedule.transfers <= MOST_TRANSFERS and len(uses.row) <= MOST_USES:
         return np.arange(schedule.transfers), schedule.chunks
-    below = np.cumsum(np.bincount(schedule.chunk, minlength=min(schedule.chunks, MAX_CHUNKS)))
-    chunks = int(np.searchsorted(below, MOST_TRANSFERS, side="right"))
+    rows, used = (
+        np.cumsum(np.bincount(of, minlength=min(schedule.chunks, MAX_CHUNKS))) for of in (schedule.chunk, schedule.chunk[uses.row])
+    )
+    chunks = min(int(np.searchsorted(rows, MOST_TRANSFERS, side="right")), int(np.searchsorted(used, MOST_USES, side="right")))
     return np.flatnonzero(schedule.chunk < chunks), chunks
 
 
@@ -96,23 +100,22 @@ def _network(topology: Topology, left_out: list[str]) -> Document:
     return {"nodes": nodes, "radius": ground.radius, "channels": channels}
 
 
-def _transfers(schedule: Schedule, kept: NDArray[np.int64], wrong: tuple[int, ...]) -> Document:
+def _transfers(schedule: Schedule, uses: Uses, kept: NDArray[np.int64], wrong: tuple[int, ...]) -> Document:
     """Columns of the transfers, and of their uses of channels (`use_row`: position among the transfers of the page)."""
     place = np.full(schedule.transfers, -1, np.int64)
     place[kept] = np.arange(len(kept))
-    uses = uses_of(schedule)
     mine = np.flatnonzero(place[uses.row] >= 0)
     mine = mine[np.lexsort((uses.pair[mine], uses.round[mine]))]
     return {
-        "row": None if len(kept) == schedule.transfers else kept.tolist(),
+        "row": None if len(kept) == schedule.transfers else packed(kept),
         "wrong": sorted({int(place[row]) for row in wrong if 0 <= row < schedule.transfers and place[row] >= 0}),
-        **{name: getattr(schedule, name)[kept].tolist() for name in ("chunk", "op", "step", "src", "dst")},
-        "use_row": place[uses.row[mine]].tolist(),
-        "use_channel": uses.pair[mine].tolist(),
-        "use_hop": uses.hop[mine].tolist() if uses.hop.any() else None,
-        "use_round": uses.round[mine].tolist(),
-        "use_length": uses.length[mine].tolist() if (uses.length != 1).any() else None,
-        "use_lane": uses.lane[mine].tolist(),
+        **{name: packed(getattr(schedule, name)[kept]) for name in ("chunk", "op", "step", "src", "dst")},
+        "use_row": packed(place[uses.row[mine]]),
+        "use_channel": packed(uses.pair[mine]),
+        "use_hop": packed(uses.hop[mine]) if uses.hop.any() else None,
+        "use_round": packed(uses.round[mine]),
+        "use_length": packed(uses.length[mine]) if (uses.length != 1).any() else None,
+        "use_lane": packed(uses.lane[mine]),
         "misfits": np.flatnonzero(~uses.fits[mine]).tolist(),
     }
 
@@ -124,9 +127,9 @@ def _roots(schedule: Schedule, chunks: int) -> list[list[int]]:
     return [roots_of(schedule, chunk) for chunk in range(chunks)]
 
 
-def _aggregate(schedule: Schedule) -> Document:
+def _aggregate(schedule: Schedule, uses: Uses) -> Document:
     """Shares in use of the capacity out of nodes, or groups of nodes, over the columns of the whole picture."""
     shown = shown_of(schedule)
     columns = min(MOST_COLUMNS, shown.columns)
-    names, busy = shares(schedule, uses_of(schedule), shown, columns)
+    names, busy = shares(schedule, uses, shown, columns)
     return {"rows": names, "rounds": shown.columns, "busy": np.rint(SHARE * busy).astype(int).tolist()}

@@ -1,6 +1,6 @@
 // The interactive views of a page: state, controls, keys, and the list of the transfers of a step.
 
-const MOST_LISTED = 1000;
+const MOST_LISTED = 100;
 const MOST_PRINTED = 40;
 
 function showTip(event, text) {
@@ -21,7 +21,7 @@ class Viewer {
     this.root = root;
     this.schedule = schedule;
     this.state = {
-      slot: 0, chunk: null, channel: null, node: null, load: false, aggregate: Boolean(schedule.aggregate),
+      slot: 0, chunk: null, channel: null, node: null, load: false, aggregate: Boolean(schedule.aggregate) && !schedule.aggregate.shades.alike,
       passes: (index) => this.passes(index), passesChannel: (channel) => this.passesChannel(channel),
     };
     const pick = (found) => this.pick(found);
@@ -46,6 +46,7 @@ class Viewer {
       first: () => this.goTo(0), back: () => this.goTo(this.state.slot - 1), forward: () => this.goTo(this.state.slot + 1),
       last: () => this.goTo(schedule.total_steps - 1), play: () => this.play(), clear: () => this.clear(),
       in: () => this.time.zoom(1), out: () => this.time.zoom(-1),
+      closer: () => this.network.zoom(1.5), farther: () => this.network.zoom(1 / 1.5), whole: () => this.network.whole(),
     };
     for (const button of root.querySelectorAll("[data-do]")) button.addEventListener("click", actions[button.dataset.do]);
     for (const name of ["chunk", "channel", "node"]) this.part(name).addEventListener("change", () => this.readFilters());
@@ -57,7 +58,7 @@ class Viewer {
     root.querySelector(".panes").classList.toggle("single", !schedule.nodes.length);
     const keys = {
       ArrowLeft: actions.back, ArrowRight: actions.forward, Home: actions.first, End: actions.last, " ": actions.play,
-      "+": actions.in, "-": actions.out, Escape: actions.clear,
+      "+": actions.in, "-": actions.out, Escape: actions.clear, i: actions.closer, o: actions.farther, 0: actions.whole,
       PageDown: () => this.goTo(this.state.slot + 10), PageUp: () => this.goTo(this.state.slot - 10),
     };
     root.addEventListener("keydown", (event) => {
@@ -138,7 +139,8 @@ class Viewer {
   passes(index) {
     const { schedule, state } = this;
     if (state.chunk !== null && schedule.chunk[index] !== state.chunk) return false;
-    const channels = schedule.channelsOf.get(index) || [];
+    if (state.channel === null && state.node === null) return true;
+    const channels = schedule.channelsOf(index);
     if (state.channel !== null && !channels.includes(state.channel)) return false;
     if (state.node === null || schedule.src[index] === state.node || schedule.dst[index] === state.node) return true;
     return channels.some((channel) => schedule.channels[channel][0] === state.node || schedule.channels[channel][1] === state.node);
@@ -171,12 +173,12 @@ class Viewer {
     this.part("time-caption").textContent = state.aggregate ? "Share of the capacity out of nodes in use, over time" : `Channels over time; ${unit}`;
     const legend = this.part("network-legend");
     legend.replaceChildren();
-    if (state.load) legend.append(...loadSwatches());
+    if (state.load) legend.append(...schedule.shades.swatches());
     else if (state.chunk === null) legend.append(plain("colour: chunk; full line: reduce; dashed: copy; choose a chunk to see its tree grow"));
-    else legend.append(swatch(REDUCE_COLOUR, "reduce"), swatch(COPY_COLOUR, "copy"), swatch("#ffd84d", "root"), swatch("#bfdcf2", "has a copy"), plain("thick: this step"));
+    else legend.append(swatch(REDUCE_COLOUR, "reduce"), swatch(COPY_COLOUR, "copy"), swatch(palette.root, "root"), swatch(palette.reached, "has a copy"), plain("thick: this step"));
     const times = this.part("time-legend");
     times.replaceChildren();
-    if (state.aggregate) times.append(...loadSwatches());
+    if (state.aggregate) times.append(...schedule.aggregate.shades.swatches());
     else {
       COLOURS.slice(0, schedule.chunks).forEach((colour, chunk) => times.append(swatch(colour, chunk ? chunk : `chunk ${chunk}`)));
       times.append(plain(`${schedule.chunks > COLOURS.length ? "colours repeat; " : ""}full: reduce; light: copy${schedule.misfits.length || schedule.wrong.length ? "; framed red: breaks a rule" : ""}`));
@@ -194,7 +196,7 @@ class Viewer {
       const line = document.createElement("tr");
       Object.assign(line.dataset, { row: schedule.rowOf(index), iteration, chunk: schedule.chunk[index] });
       if (schedule.isWrong.has(index)) line.className = "wrong";
-      const channels = (schedule.channelsOf.get(index) || []).map((channel) => schedule.channelName(channel));
+      const channels = schedule.channelsOf(index).map((channel) => schedule.channelName(channel));
       const cells = [schedule.rowOf(index), iteration, schedule.chunk[index], schedule.op[index] === REDUCE ? "reduce" : "copy", schedule.src[index], schedule.dst[index], channels.join(" ")];
       for (const [place, cell] of cells.entries()) {
         const made = document.createElement("td");
@@ -209,7 +211,7 @@ class Viewer {
 
   print(printing) {
     this.time.printing = printing;
-    this.time.draw();
+    this.show();
   }
 }
 
@@ -222,10 +224,6 @@ function swatch(colour, text) {
   return item;
 }
 
-function loadSwatches() {
-  return [0, 0.25, 0.5, 0.75, 1].map((share) => swatch(shade(share), `${Math.round(100 * share)} %`));
-}
-
 function plain(text) {
   const item = document.createElement("span");
   item.textContent = text;
@@ -234,14 +232,21 @@ function plain(text) {
 
 const schedules = JSON.parse(document.getElementById("data").textContent).map((data) => new Schedule(data));
 const viewers = [...document.querySelectorAll(".viewer")].map((root) => new Viewer(root, schedules[Number(root.dataset.index)]));
-for (const map of document.querySelectorAll("svg.map")) {
-  const view = new NetworkView(map, schedules[Number(map.dataset.index)], () => {});
-  if (!view.shapes.length) continue;
-  view.showLoad();
+const maps = [...document.querySelectorAll("svg.map")].map((map) => new NetworkView(map, schedules[Number(map.dataset.index)], () => {}));
+for (const map of maps.filter((view) => view.shapes.length)) {
+  map.showLoad();
   const legend = document.createElement("div");
   legend.className = "legend";
-  legend.append(...loadSwatches());
-  map.after(legend);
+  legend.append(...map.schedule.shades.swatches());
+  map.svg.after(legend);
 }
-window.addEventListener("beforeprint", () => viewers.forEach((viewer) => viewer.print(true)));
-window.addEventListener("afterprint", () => viewers.forEach((viewer) => viewer.print(false)));
+
+// Colours follow the ground, which is light in print.
+function recolour(printing) {
+  palette = darkness.matches && !printing ? DARK : LIGHT;
+  for (const viewer of viewers) viewer.print(printing);
+  for (const map of maps.filter((view) => view.shapes.length)) map.showLoad();
+}
+window.addEventListener("beforeprint", () => recolour(true));
+window.addEventListener("afterprint", () => recolour(false));
+darkness.addEventListener("change", () => recolour(false));

@@ -61,14 +61,19 @@ class SpaceTime {
   show(state) {
     this.state = state;
     this.aggregate = state.aggregate;
-    const shown = this.schedule.used.filter((channel) => state.passesChannel(channel));
-    this.tops = [0];
-    this.lines = shown;
-    this.lineOf = new Map(shown.map((channel, line) => [channel, line]));
-    for (const channel of shown) this.tops.push(this.tops[this.tops.length - 1] + Math.min(8, this.schedule.lanes.get(channel) || 1));
+    const filters = `${state.channel} ${state.node}`;
+    if (filters !== this.filters) this.choose(state);
+    this.filters = filters;
     const round = this.schedule.roundOf(state.slot);
     if (round < this.first || round >= this.first + this.columns) this.moveTo(round - Math.floor(this.columns / 3));
     this.draw();
+  }
+
+  // The channels that have lines, and the row in which each begins.
+  choose(state) {
+    this.lines = this.schedule.used.filter((channel) => state.passesChannel(channel));
+    this.tops = [0];
+    for (const channel of this.lines) this.tops.push(this.tops[this.tops.length - 1] + Math.min(8, this.schedule.lanes.get(channel) || 1));
   }
 
   get rows() {
@@ -88,7 +93,7 @@ class SpaceTime {
     this.canvas.style.height = `${tall}px`;
     const pen = this.canvas.getContext("2d");
     pen.scale(ratio, ratio);
-    pen.fillStyle = "#fff";
+    pen.fillStyle = palette.paper;
     pen.fillRect(0, 0, wide, tall);
     this.pen = pen;
     this.down = this.printing ? 0 : this.scroll.scrollTop;
@@ -109,33 +114,30 @@ class SpaceTime {
     this.drawPhases(last);
     pen.font = `${Math.min(11, height)}px Helvetica, Arial, sans-serif`;
     pen.textBaseline = "middle";
+    const boxes = [];
     for (let line = 0; line < this.lines.length; line++) {
       const y = this.y(this.tops[line]);
       const below = this.y(this.tops[line + 1]);
       if (below < TOP || y > this.limit) continue;
-      pen.fillStyle = "#e6ebef";
+      pen.fillStyle = palette.grid;
       pen.fillRect(LEFT, below - 1, (last - this.first) * width, 0.6);
-      pen.fillStyle = "#1d2b36";
+      pen.fillStyle = palette.ink;
       pen.textAlign = "right";
       pen.fillText(schedule.channelName(this.lines[line]), LEFT - 8, (y + below) / 2);
+      schedule.usesBetween(this.lines[line], this.first, last, (use, round) => {
+        const index = schedule.use_row[use];
+        if (!state.passes(index)) return;
+        boxes.push([use, index, LEFT + (round - this.first) * width, y + Math.min(7, schedule.use_lane[use]) * height]);
+      });
     }
     pen.textAlign = "center";
     const numbered = height >= 8;
     if (numbered) pen.font = `${Math.min(10, height - 2)}px Helvetica, Arial, sans-serif`;
-    const boxes = [];
-    schedule.usesBetween(this.first, last, (use, round, iteration) => {
-      const line = this.lineOf.get(schedule.use_channel[use]);
-      const index = schedule.use_row[use];
-      if (line === undefined || !state.passes(index)) return;
-      const y = this.y(this.tops[line] + Math.min(7, schedule.use_lane[use]));
-      if (y + height < TOP || y > this.limit) return;
-      boxes.push([use, index, LEFT + (round - this.first) * width, y]);
-    });
     const gap = width >= 5 ? 1 : 0;
     for (const [use, index, x, y] of boxes) {
       const chunk = schedule.chunk[index];
       const reduce = schedule.op[index] === REDUCE;
-      pen.fillStyle = reduce ? colourOf(chunk) : lightened(colourOf(chunk));
+      pen.fillStyle = reduce ? colourOf(chunk) : faded(colourOf(chunk));
       const wide = width * schedule.lengthOf(use) - gap;
       pen.fillRect(x, y + 0.5, wide, height - 1);
       if (!reduce && width >= 5) {
@@ -143,20 +145,20 @@ class SpaceTime {
         pen.strokeRect(x + 0.5, y + 1, wide - 1, height - 2);
       }
       if (schedule.isMisfit.has(use) || schedule.isWrong.has(index)) {
-        pen.strokeStyle = "#c8102e";
+        pen.strokeStyle = palette.wrong;
         pen.lineWidth = 2;
         pen.strokeRect(x + 1, y + 1, wide - 2, height - 2);
         pen.lineWidth = 1;
       }
       if (numbered && String(chunk).length * 7 <= wide - 1) {
-        pen.fillStyle = reduce && ![1, 3, 4, 7].includes(chunk % 8) ? "#fff" : "#1d2b36";
+        pen.fillStyle = reduce && ![1, 3, 4, 7].includes(chunk % 8) ? "#fff" : reduce ? "#1d2b36" : palette.ink;
         pen.fillText(chunk, x + wide / 2, y + height / 2 + 0.5);
       }
     }
     const now = schedule.roundOf(state.slot);
     const rounds = schedule.starts ? schedule.rounds[state.slot] : 1;
     if (now + rounds > this.first && now < last) {
-      pen.strokeStyle = "#000";
+      pen.strokeStyle = palette.now;
       pen.lineWidth = 1.6;
       const left = LEFT + (now - this.first) * width;
       pen.strokeRect(left - 0.5, TOP - 2, rounds * width, this.y(this.rows) - TOP + 4 + this.down);
@@ -173,25 +175,25 @@ class SpaceTime {
     for (const [from, to] of this.phases) {
       const low = Math.max(from, this.first);
       const high = Math.min(to, last);
-      pen.fillStyle = "#f1f4f6";
+      pen.fillStyle = palette.phase;
       if (high > low) pen.fillRect(LEFT + (low - this.first) * width, TOP, (high - low) * width, this.limit);
     }
   }
 
   drawShares() {
     const { pen, schedule, width, height } = this;
-    const { rows, busy } = schedule.aggregate;
+    const { rows, busy, shades } = schedule.aggregate;
     pen.font = "10px Helvetica, Arial, sans-serif";
     pen.textBaseline = "middle";
     pen.textAlign = "right";
     rows.forEach((name, row) => {
       const y = this.y(row);
       if (y + height < TOP || y > this.limit) return;
-      pen.fillStyle = "#1d2b36";
+      pen.fillStyle = palette.ink;
       pen.fillText(name, LEFT - 8, y + height / 2);
       busy[row].forEach((share, column) => {
         if (!share) return;
-        pen.fillStyle = shade(share / 100);
+        pen.fillStyle = shades.of(share);
         const left = Math.round(LEFT + column * width);
         pen.fillRect(left, y, Math.round(LEFT + (column + 1) * width) - left, height - 1);
       });
@@ -200,9 +202,9 @@ class SpaceTime {
 
   drawAxis(wide) {
     const { pen, schedule, width } = this;
-    pen.fillStyle = "#fff";
+    pen.fillStyle = palette.paper;
     pen.fillRect(0, 0, wide, TOP - 1);
-    pen.fillStyle = "#1d2b36";
+    pen.fillStyle = palette.ink;
     pen.font = "11px Helvetica, Arial, sans-serif";
     pen.textBaseline = "middle";
     pen.textAlign = "right";
@@ -229,7 +231,7 @@ class SpaceTime {
       pen.fillText(text, x, TOP - 11);
       free = x + 4 * text.length + 10;
     }
-    pen.fillStyle = "#5b6b78";
+    pen.fillStyle = palette.faint;
     for (const [from, to, name] of this.phases || []) {
       const low = Math.max(from, this.first);
       const high = Math.min(to, this.first + this.columns);
@@ -250,8 +252,8 @@ class SpaceTime {
     const round = this.first + Math.floor((x - LEFT) / this.width);
     let found = { channel };
     if (x < LEFT) return found;
-    this.schedule.usesBetween(round, round + 1, (use, _, iteration) => {
-      const same = this.schedule.use_channel[use] === channel && Math.min(7, this.schedule.use_lane[use]) === row - this.tops[line];
+    this.schedule.usesBetween(channel, round, round + 1, (use, _, iteration) => {
+      const same = Math.min(7, this.schedule.use_lane[use]) === row - this.tops[line];
       if (same && this.state.passes(this.schedule.use_row[use])) found = { channel, index: this.schedule.use_row[use], iteration };
     });
     return found;
