@@ -160,7 +160,10 @@ def test_cocotb_finds_the_events_of_the_simulator_and_a_fault_in_each_file(tmp_p
     folder = tmp_path / "tables"
     export(CASES[QUICK](), folder)
     lines = (folder / "trace.csv").read_text().splitlines()
-    assert f"{len(lines) - 1} events, 0 differences" in run_block(1, tmp_path)
+    said = run_block(1, tmp_path)
+    assert f"{len(lines) - 1} events, 0 differences" in said
+    assert f": {len(lines) - 1} of {len(lines) - 1} events" in said  # progress
+    assert "$var" in (folder / "sim_build" / "dump.vcd").read_text()
     cycle, _, rest = lines[-1].partition(",")
     (folder / "wrong.csv").write_text("\n".join([*lines[:-1], f"{int(cycle) + 1},{rest}", ""]))
     outcome = run_cocotb(folder, TRACE="wrong.csv")

