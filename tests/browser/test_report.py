@@ -350,3 +350,14 @@ def test_draw_writes_the_view_alone(routed, opened, tmp_path):
     go_to(page, 1)
     assert listed(page) == expected(routed, 1)
     assert [*barriers(page), *overlaps(page)] == []
+
+
+def test_a_notebook_shows_the_view(routed, opened, tmp_path):
+    cell = ct.explore(routed)._repr_html_()
+    (tmp_path / "notebook.html").write_text(f'<!DOCTYPE html><html lang="en"><title>notebook</title><body>{cell}</body></html>')
+    frame = opened(tmp_path / "notebook.html").frame_locator("iframe")
+    frame.locator("[data-do=forward]").click()
+    rows = frame.locator(".transfers tbody tr").evaluate_all(
+        "lines => lines.map(line => [line.dataset.row, line.dataset.iteration])"
+    )
+    assert {(int(row), int(iteration)) for row, iteration in rows} == expected(routed, 1)
