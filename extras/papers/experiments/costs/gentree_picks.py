@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 from certree.extras.costs.make.plan import basic_placement, choose_plans
-from certree.extras.costs.model.formulas.genmodel import load_genmodel
+from certree.extras.costs.model.formulas.genmodel import GenModel, load_genmodel
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.workers.task import Task
 from certree.models.common.fields import Fields, exact_number
 from certree.models.common.files import sha256
 from certree.models.network.spec import parse_topology
-from certree.synth.graphs.switch_tree import CROSSING, switch_tree
+from certree.synth.graphs.switch_tree import CROSSING, SwitchTree, switch_tree
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,16 @@ class _Picks(Experiment):
     switches: tuple[Switch, ...]
     floats: tuple[str, ...]
     model: str
+    one_kind: bool
 
     @property
     def _networks(self) -> list[str]:
         return list(dict.fromkeys(switch.network for switch in self.switches))
 
     def tasks(self) -> list[Task]:
+        asked = {"floats": list(self.floats), "one_kind": self.one_kind}
         return [
-            Task(f"GenTree on {network}", pick_plans, network_arguments(network, self.model) | {"floats": list(self.floats)})
-            for network in self._networks
+            Task(f"GenTree on {network}", pick_plans, network_arguments(network, self.model) | asked) for network in self._networks
         ]
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
@@ -56,11 +57,13 @@ class _Picks(Experiment):
 def gentree_picks(fields: Fields) -> Experiment:
     """GenTree's plan type at each of `switches` for vectors of `floats`, by the GenModel parameters `model`.
 
-    A switch has a `name`, a `network` and its id there as `switch`, or "crossing" for the link between two top switches.
+    A switch has a `name`, a `network` and its id there as `switch`, or "crossing" for the link between two top switches. `one_kind`
+    (false by default): where co-located PS is the cheapest plan at one of the switches that `alike` names, all of these take it.
     """
     model = fields.text("model")
     load_genmodel(model)
-    return _Picks(fields.each("switches", _switch), read_floats(fields), model)
+    one_kind = fields.choice("one_kind", (True, False), default=False)
+    return _Picks(fields.each("switches", _switch), read_floats(fields), model, one_kind)
 
 
 def _switch(fields: Fields) -> Switch:
@@ -101,6 +104,17 @@ def pick_plans(arguments: Mapping[str, Any]) -> dict[str, Any]:
     placement, model = basic_placement(tree), load_genmodel(arguments["model"])
     picks: dict[str, list[str]] = {str(switch): [] for switch in tree.order}
     for floats in arguments["floats"]:
-        for switch, plan in choose_plans(tree, placement, model, Fraction(floats), rearrange=False).items():
-            picks[str(switch)].append(plan.name)
+        plans = choose_plans(tree, placement, model, Fraction(floats), rearrange=False)
+        names = {switch: plan.name for switch, plan in plans.items()}
+        group = alike(tree, names, model) if arguments["one_kind"] else []
+        if any(names[switch] == "cps" for switch in group):
+            names |= dict.fromkeys(group, "cps")
+        for switch, name in names.items():
+            picks[str(switch)].append(name)
     return picks
+
+
+def alike(tree: SwitchTree, names: Mapping[int, str], model: GenModel) -> list[int]:
+    """The switches where co-located PS has incast and another plan is allowed: more children than w_t, all of the same size."""
+    threshold = model.middle.incast_threshold
+    return [switch for switch, name in names.items() if name != "acps" and len(tree.children[switch]) > threshold]
