@@ -6,7 +6,7 @@ import numpy as np
 
 import certree.api as ct
 from certree.extras.endpoints.model.endpoint import load_endpoint
-from certree.extras.papers.scorecard.check import CHECKS, Found, schedule_of
+from certree.extras.papers.scorecard.check import CHECKS, Found, schedule_of, yes
 from certree.models.schedule.schedule_columns import Op
 
 MEBI = 1 << 20
@@ -160,3 +160,44 @@ def networks() -> list[Found]:
         out = network.src == int(network.endpoints[0])
         found.append(Found(f"links of an NPU, {name}", int(out.sum()), 6))
     return found
+
+
+#: Table 3: milliseconds and per cent of the network, with 1, 2, 4, 8 and 16 cores
+TABLE_3 = (("89.8", 17), ("45.1", 34), ("22.2", 70), ("18.4", 84), ("18.0", 86))
+RESNET_PARAMETERS = 25_557_032
+
+
+@CHECKS.register("ace-table3")
+def cores_of_skylakes() -> list[Found]:
+    """Table 3: one time at the full rate for all rows, that of ResNet-50 on a ring of 32 at 12.5 GB/s, and cores in proportion."""
+    half = Fraction(1, 2)
+    low = max(Fraction(time) * (share - half) / 100 for time, share in TABLE_3)
+    high = min(Fraction(time) * (share + half) / 100 for time, share in TABLE_3)
+    ring = Fraction(31, 16) * 4 * RESNET_PARAMETERS / Fraction("12.5e6")
+    words = f"{float(low):.2f} to {float(high):.2f} ms"
+    return [
+        Found(f"one time at the full rate fits all rows ({words})", yes(low <= high), "yes"),
+        Found(f"the ring's is in it ({float(ring):.2f} ms)", yes(low <= ring <= high), "yes"),
+        *[Found(f"per cent with {cores} cores, those of one core in proportion", min(17 * cores, 86), share)
+          for cores, (_, share) in zip((2, 4, 8), TABLE_3[1:4], strict=True)],
+    ]  # fmt: skip
+
+
+@CHECKS.register("ace-fig3")
+def beside_the_stream_benchmark() -> list[Found]:
+    """Section 3, Fig. 3: NCCL's all-reduce takes twice as long on a DGX-1 beside computing that asks for all of the memory bus."""
+    made = ct.synthesize("dgx1", method="packing", size=4 * MEBI, machine="a100")  # NVLinks of 25 GB/s
+    alone, beside = (
+        ct.simulate(made, run="paced", endpoint="baseline", computing=share, without_routers=True).cycles for share in ("0", "1")
+    )
+    return [Found("times as long, to one digit", float(round(Fraction(beside, alone), 1)).__str__(), "2.0")]
+
+
+@CHECKS.register("ace-fig3-bus")
+def shares_of_the_memory_bus() -> list[Found]:
+    """Section 3: Stream loses 19 % beside an all-reduce that takes twice as long, so alone the all-reduce has 38 % of the bus.
+
+    Here: a ring receives at 6 NVLinks of 25 GB/s; a sum takes two reads and a write, a copy a read and a write, 900 GB/s in all.
+    """
+    alone = Fraction(6 * 25 * 5, 2 * 900)
+    return [Found("per cent of the bus alone", round(100 * alone), 2 * 19)]

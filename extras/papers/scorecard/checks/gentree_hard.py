@@ -1,0 +1,88 @@
+"""Checks of GenModel and GenTree: hardness, pauses, and times on GPUs."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import certree.api as ct
+from certree.extras.papers.scorecard.check import CHECKS, Found, yes
+
+#: Table 4: milliseconds with 10^7, 3.2 10^7, 10^8 and 3.2 10^8 floats, by GPUs: GenTree, NCCL
+TABLE_4 = {
+    16: (("0.764", "1.677", "5.058", "15.501"), ("0.941", "2.695", "8.170", "25.606")),
+    32: (("0.842", "2.340", "7.030", "22.343"), ("1.011", "3.163", "9.081", "27.978")),
+    64: (("0.971", "2.668", "8.093", "25.716"), ("1.149", "3.243", "9.886", "31.049")),
+}
+FLOATS = tuple(map(Fraction, ("1e7", "3.2e7", "1e8", "3.2e8")))
+MACHINE_BYTES = 4 * 200 * 10**9 // 8  # a second, of four interfaces
+TENTH = Fraction(1, 10)
+
+
+@CHECKS.register("gentree-table4-links")
+def times_of_the_interfaces() -> list[Found]:
+    """Table 4 by the interfaces of a machine alone: a ring of all GPUs; 8xn, by which 2(n - 1)/n of the vector leave a machine."""
+    off: dict[str, list[Fraction]] = {"NCCL": [], "GenTree": []}
+    for gpus, (ours, theirs) in TABLE_4.items():
+        for name, members, times in (("GenTree", gpus // 8, ours), ("NCCL", gpus, theirs)):
+            least = [2 * Fraction(members - 1, members) * 4 * floats / MACHINE_BYTES * 1000 for floats in FLOATS]
+            off[name] += [Fraction(time) / bound - 1 for time, bound in zip(times, least, strict=True)]
+    return [
+        Found(f"times of {name} within a tenth", sum(abs(one) <= TENTH for one in found), 12) for name, found in off.items()
+    ] + [Found("times below those of the interfaces", sum(one < 0 for found in off.values() for one in found), 0)]
+
+
+@CHECKS.register("gentree-fig3")
+def many_to_one() -> list[Found]:
+    """Fig. 3, Section 3.2: beyond 9 communicators extra time grows. Here 6, 9 and 15 send 16 KiB to each other, flit by flit."""
+    more = []
+    for servers in (6, 9, 15):
+        made = ct.synthesize(f"switch:{servers}", "reduce-scatter", method="cps", size=servers << 14)
+        more.append(ct.simulate(made, engine="flit", run="paced").cycles - (servers - 1) * (1 << 14) // 16)
+    grows = more[2] - more[1] > 14 * (1 << 14) // 16 // 100  # by a hundredth of the payload's time
+    words = ", ".join(map(str, more))
+    return [Found(f"extra time of 6, 9 and 15 communicators grows ({words} cycles)", yes(grows), "yes")]
+
+
+Triple = tuple[int, int, int]
+
+
+def has_exact_cover(elements: int, triples: Sequence[Triple]) -> bool:
+    """Whether some of the triples hold each of 0 .. elements - 1 once (X3C, NP-hard: Garey and Johnson, SP2)."""
+    return any(sorted(sum(chosen, ())) == list(range(elements)) for chosen in combinations(triples, elements // 3))
+
+
+def gathers_in_three(elements: int, triples: Sequence[Triple]) -> bool:
+    """Whether an all-gather takes three steps in the network of an instance of X3C, by trying all that its source may send.
+
+    Nodes: a source, which reaches the triples through a switch by a link of elements / 3 units; the triples; the elements, each
+    joined to its triples both ways; for each element a tail, behind one link. These links carry a unit a step, and take one. From
+    each node but the source a link of three steps leads to each other node: all data but the source's are there in time, and what
+    reaches a node later than at the start cannot use them. O(C(triples, elements / 3)^3).
+    """
+    choices = [set(chosen) for chosen in combinations(range(len(triples)), min(elements // 3, len(triples)))]
+
+    def reaches_all(step: int, known: set[tuple[str, int]]) -> bool:
+        if step == 3:
+            return len(known) == len(triples) + 2 * elements
+        after = set(known)
+        for number, triple in enumerate(triples):
+            after |= {("element", one) for one in triple} if ("triple", number) in known else set()
+            after |= {("triple", number)} if any(("element", one) in known for one in triple) else set()
+        after |= {("tail", one) for one in range(elements) if ("element", one) in known}
+        return any(reaches_all(step + 1, after | {("triple", number) for number in chosen}) for chosen in choices)
+
+    return reaches_all(0, set())
+
+
+@CHECKS.register("gentree-theorem3")
+def hard_all_gathers() -> list[Found]:
+    """Theorem 3, as a reduction of X3C: three steps are enough exactly where a cover exists, for 171 instances of six elements."""
+    first, *others = combinations(range(6), 3)
+    instances = [(first, *more) for more in combinations(others, 2)]
+    answers = [(has_exact_cover(6, triples), gathers_in_three(6, triples)) for triples in instances]
+    return [
+        Found(
+            "instances with a cover but no all-gather in three steps, or the reverse", sum(one != two for one, two in answers), 0
+        ),
+        Found("instances with a cover, two triples that are complements", sum(one for one, _ in answers), 18 + 9),
+    ]
