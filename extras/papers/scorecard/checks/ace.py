@@ -7,6 +7,8 @@ import numpy as np
 import certree.api as ct
 from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.papers.scorecard.check import CHECKS, Found, schedule_of, yes
+from certree.extras.training.model.workload import Phase
+from certree.extras.training.model.workload_file import load_workload
 from certree.models.schedule.schedule_columns import Op
 
 MEBI = 1 << 20
@@ -201,3 +203,28 @@ def shares_of_the_memory_bus() -> list[Found]:
     """
     alone = Fraction(6 * 25 * 5, 2 * 900)
     return [Found("per cent of the bus alone", round(100 * alone), 2 * 19)]
+
+
+@CHECKS.register("ace-table2")
+def payloads_by_parallelism() -> list[Found]:
+    """Table 2, by workloads of ASTRA-sim: which of activations, input and weight gradients are exchanged."""
+    paper = {
+        "astra-resnet50": (Phase.WEIGHT_GRADIENT,),
+        "astra-mlp-model": (Phase.FORWARD, Phase.INPUT_GRADIENT),
+        "astra-mlp-hybrid": (Phase.FORWARD, Phase.INPUT_GRADIENT, Phase.WEIGHT_GRADIENT),
+    }
+    found = []
+    for name, phases in paper.items():
+        layers = load_workload(name).layers
+        ours = [phase for phase in Phase if any(layer.part(phase).communication for layer in layers)]
+        found.append(Found(f"what {name} exchanges", ", ".join(sorted(ours)), ", ".join(sorted(phases))))
+    return found
+
+
+@CHECKS.register("ace-overhead")
+def shares_of_an_accelerator() -> list[Found]:
+    """Section 6: less than 2 % of an accelerator's area and power, here of a V100's 815 mm^2 and 300 W (NVIDIA's data sheet)."""
+    endpoint = load_endpoint("ace")
+    shares = Fraction(endpoint.square_micrometres, 815 * 10**6), Fraction(endpoint.watts) / 300
+    words = ", ".join(f"{float(100 * share):.2f} %" for share in shares)
+    return [Found(f"less than 2 % of a V100's 815 mm^2 and 300 W ({words})", yes(max(shares) < Fraction(2, 100)), "yes")]
