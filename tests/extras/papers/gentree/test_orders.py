@@ -40,7 +40,7 @@ def test_what_passes_the_uplinks_by_order(steps, uplinks):
 
 
 def test_unequal_switches_lose_nothing():
-    """Each block of asy384 is added up from 384 terms, whichever level comes first."""
+    """Each block is added up from the terms of all eight servers, whichever level comes first."""
     tree = Ordered(parse_topology("tree:4+2+2"))
     for levels in (["middle", "root"], ["root", "middle"]):
         flows = tree.all_reduce([(level, 0) for level in levels])
