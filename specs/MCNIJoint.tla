@@ -56,6 +56,21 @@ LineOfTwoPromised == [flow \in LineOfTwoFlows |-> {2}]
 LineOfTwoLengths == [tag \in 0..1 |-> 2 + tag]
 
 -------------------------------------------------------------------------------
+(* Units that two collectives use, and rows with two destinations            *)
+
+\* Three nodes in a line: node 1 adds what node 0 sends in collective 0 and, a tick later, what node 2 sends in collective 1 from slot
+\* `other` on. Then it sends a chunk to both at once. In the end a message of collective 0 from end to end waits for a longer one of
+\* collective 1, which node 1 has sent before.
+Meeting(other) ==
+  {Reduce(<<0, 0>>, 0, 1, 1), Reduce(<<1, 0>>, 2, 1, other), Gather(<<0, 1>>, 1, 0, 4), Gather(<<0, 1>>, 1, 2, 4),
+   Gather(<<0, 2>>, 0, 2, 8), Gather(<<1, 1>>, 1, 2, 9)}
+MeetingApart == Meeting(1)
+MeetingFlows == {<<0, 0>>, <<0, 1>>, <<0, 2>>, <<1, 0>>, <<1, 1>>}
+MeetingContributors == [flow \in MeetingFlows |->
+  IF flow = <<0, 0>> THEN {0, 1} ELSE IF flow = <<1, 0>> THEN {1, 2} ELSE IF flow = <<0, 2>> THEN {0} ELSE {1}]
+MeetingPromised == [flow \in MeetingFlows |-> IF flow[2] = 0 THEN {1} ELSE IF flow = <<0, 1>> THEN {0, 2} ELSE {2}]
+
+-------------------------------------------------------------------------------
 (* The constants                                                             *)
 
 \* As the constants, see MCNILockstep.
@@ -74,4 +89,7 @@ MCLineOfTwoFlows == LineOfTwoFlows
 MCLineOfTwoContributors == LineOfTwoContributors
 MCLineOfTwoPromised == LineOfTwoPromised
 MCLineOfTwoLengths == LineOfTwoLengths
+MCMeetingFlows == MeetingFlows
+MCMeetingContributors == MeetingContributors
+MCMeetingPromised == MeetingPromised
 ===============================================================================

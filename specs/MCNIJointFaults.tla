@@ -60,4 +60,39 @@ MCCarelessBlocks == CarelessBlocks
 SlotsExchanged ==
   {IF t.flow = <<1, 0>> THEN [t EXCEPT !.step = 3] ELSE IF t.op = "GATHER" /\ t.flow = <<0, 0>> THEN [t EXCEPT !.step = 1] ELSE t :
    t \in ThreeAtOnce}
+
+\* In place of TaggedTo: a message takes as long as a shortest one.
+TaggedAsShortest(n, peer) ==
+  LET way == WayTo(n, peer)
+      turn == TurnAt(Path[way][1])
+  IN  [op |-> Upcoming(n).op, item |-> Marked(n), src |-> n, dst |-> peer, sent |-> now, row |-> Upcoming(n).row,
+       load |-> held[n][Place(Upcoming(n).item, Reads(n, Upcoming(n).row))], links |-> Path[way],
+       travel |-> TravelTicks[way], lanes |-> <<turn.lane>>, enters |-> <<turn.enters>>]
+
+\* In place of LeavesByTag: all messages are as long as those of collective 0, or as the longest.
+LeavesAsFirst(m, k) == m.enters[k] + Length[0]
+LeavesAsLongest(m, k) == m.enters[k] + CHOOSE length \in {Length[tag] : tag \in Tags} : \A tag \in Tags : Length[tag] <= length
+
+\* In place of CountTagged: messages go to the data, whichever buffer they are for.
+CountToData(m) ==
+  /\ CanCount(m)
+  /\ held' = [held EXCEPT ![m.dst][Place(m.item, 0)] = IF m.op = "REDUCE" THEN Added(@, m.load) ELSE m.load]
+  /\ count' = IF CounterOfMessage(m) \in Counters(m.dst) THEN Counted(m, count) ELSE count
+  /\ flying' = flying \ {m}
+  /\ UNCHANGED <<now, start, drift, counter, fired>>
+
+\* In place of FireTagged: a row sends to one of its destinations only.
+FireToOne(n) ==
+  /\ CanFire(n)
+  /\ flying' = flying \union {TaggedTo(n, CHOOSE peer \in Upcoming(n).to : TRUE)}
+  /\ fired' = [fired EXCEPT ![n] = @ + 1]
+  /\ UNCHANGED <<now, start, drift, counter, held, count>>
+
+\* In place of AtFirst: nodes have contributions in all buffers; or also to chunks that do not ask for them.
+OwnInAllBuffers(n, place) ==
+  LET own == {n} \intersect Contributors[place[1]] IN DataOf(IF own = {} THEN {} ELSE {place[1][1]}, own)
+OwnOfAll(n, place) == IF Len(place) = 3 /\ place[3] # 0 THEN DataOf({}, {}) ELSE DataOf({place[1][1]}, {n})
+
+\* Sums of two collectives come to the unit of a node in the same tick.
+SumsMeet == Meeting(0)
 ===============================================================================

@@ -24,12 +24,13 @@ CONSTANTS
   Tags,      \* the numbers of the collectives
   RowTag,    \* for every node: the tag of each of its rows
   Length,    \* for every tag: how long a message of the collective occupies a lane
+  UnitStart, \* how long after its arrival a message that is added goes to the reduction unit
   After      \* for every tag: the tags of the collectives that must have ended before it sends
 
 ASSUME TagsAreSane ==
   /\ Run = "slotted" /\ Repeats = 1 /\ Flows \subseteq Tags \X Nat
   /\ \A n \in Nodes : DOMAIN RowTag[n] = DOMAIN Table[n] /\ \A r \in DOMAIN RowTag[n] : RowTag[n][r] \in Tags
-  /\ \A tag \in Tags : Length[tag] \in Nat /\ Length[tag] >= SerTicks /\ After[tag] \subseteq Tags \ {tag}
+  /\ UnitStart \in Nat /\ \A tag \in Tags : Length[tag] \in Nat /\ Length[tag] >= SerTicks /\ After[tag] \subseteq Tags \ {tag}
 
 \* The tag of an item: that of its flow.
 TagOf(item) == item[1][1]
@@ -152,6 +153,13 @@ NothingMeets ==
     <<m, k>> # <<other, j>> /\ m.links[k] = other.links[j] /\ m.lanes[k] = other.lanes[j] /\ m.enters[k] <= other.enters[j] =>
       m.enters[k] + Length[m.item[1][1]] <= other.enters[j]
 
+\* The reduction unit of a node has sums of one collective at a time. Within a collective sums may wait for each other there: their
+\* times say so, and know nothing of other collectives.
+UnitsApart ==
+  \A m, other \in {f \in flying : f.op = "REDUCE" /\ Len(f.enters) = Len(f.links)} :
+    m.dst = other.dst /\ TagOf(m.item) # TagOf(other.item) =>
+      Latest(m) <= ArrivesAt(other) + UnitStart \/ Latest(other) <= ArrivesAt(m) + UnitStart
+
 \* For every node and tag: the number of the last row with this tag, 0 if there is none.
 LastOfTag == TLCEval([n \in Nodes |-> TLCEval([tag \in Tags |->
   LET rows == {r \in DOMAIN RowTag[n] : RowTag[n][r] = tag} IN IF rows = {} THEN 0 ELSE CHOOSE r \in rows : \A other \in rows : other <= r])])
@@ -184,6 +192,61 @@ BeginsWithAllPromises ==
 \* It steps as the collectives do. That what is shown changes follows from Finish(due) and is tested first for speed.
 NeverBreaksAnyPromise ==
   [][\E due \in DueHere : ShownOfAll'[due] # ShownOfAll[due] /\ Collectives!Finish(due)]_ShownOfAll
+
+-------------------------------------------------------------------------------
+(* What steps do, in other words than theirs                                 *)
+
+\* Each node begins with its own contribution, in the data of the chunks that ask for it, and with nothing in other places.
+BeginsWithItsOwn ==
+  \A n \in Nodes, place \in Places :
+    LET own == n \in Contributors[place[1]] /\ (Profile = "buffers" => place[3] = 0)
+    IN  held[n][place] = [of |-> IF own THEN {place[1][1]} ELSE {}, bag |-> [k \in Nodes |-> IF own /\ k = n THEN 1 ELSE 0]]
+
+\* The cell of an item of a node that has this number.
+Cell(item, buffer) == IF Profile = "buffers" THEN <<item[1], item[2], buffer>> ELSE item
+
+\* Rows fire in order, one at a time, at their time, with all that they wait for, and after what is under way. Each destination gets a
+\* message with the data of the row, its mark, and its length.
+FiresByTheTags ==
+  [][\A n \in {k \in Nodes : fired'[k] # fired[k]} :
+       LET entry == Program[n][fired[n] + 1]
+           row == Rows[n][entry.row]
+           tag == RowTag[n][entry.row]
+           new == flying' \ flying
+       IN  /\ fired'[n] = fired[n] + 1 /\ entry.slot * SlotTicks <= now
+           /\ \A arrival \in entry.awaits : count[n][CounterOf(arrival, 0)] >= Least(n, arrival, 0)
+           /\ \A m \in flying : Len(m.enters) < Len(m.links) =>
+                LET at == Len(m.enters) IN m.enters[at] + m.travel[at] - m.travel[at + 1] > now
+           /\ {m.dst : m \in new} = entry.to /\ Cardinality(new) = Cardinality(entry.to)
+           /\ \A m \in new :
+                /\ m.src = n /\ m.sent = now /\ m.row = entry.row /\ m.op = entry.op /\ m.item = << <<tag, row.flow[2]>>, 0>>
+                /\ m.load = held[n][Cell(<<row.flow, 0>>, IF IsCounted THEN row.from ELSE 0)]
+                /\ LET way == <<n, m.dst, entry.route>>
+                   IN  /\ m.links = Path[way]
+                       /\ \A k \in DOMAIN m.travel : m.travel[k] - Length[tag] = TravelTicks[way][k] - SerTicks]_fired
+
+\* What is over has come, with all of its length, and was added for as long as that takes. It changes its cell, and counts, by its mark;
+\* nothing else changes.
+CountsByTheTags ==
+  [][\A m \in {f \in flying : IsOver(f)} :
+       LET at == Len(m.links)
+           travel == TravelTicks[<<m.src, m.dst, Rows[m.src][m.row].route>>][at]
+           ago == now - (m.enters[at] + travel + Length[m.item[1][1]] - SerTicks)
+           cell == Cell(m.item, IF IsCounted THEN Rows[m.src][m.row].into ELSE 0)
+           was == held[m.dst][cell]
+           sum == [of |-> was.of \union m.load.of, bag |-> [k \in Nodes |-> was.bag[k] + m.load.bag[k]]]
+       IN  /\ Len(m.enters) = at /\ ago \in (IF m.op = "REDUCE" THEN MinReduceTicks..MaxReduceTicks ELSE {0})
+           /\ held' = [held EXCEPT ![m.dst][cell] = IF m.op = "REDUCE" THEN sum ELSE m.load]
+           /\ count' = [count EXCEPT ![m.dst][CounterOfMessage(m)] = @ + 1]]_flying
+
+\* A message waits for a lane until another one has left it, by the length of that, and no lane of the link is free before.
+WaitsForOthersOnly ==
+  \A m \in flying : \A k \in {j \in 1..Len(m.enters) : now < m.enters[j] /\ m.enters[j] # Came(m, j)} :
+    LET left(lane) == UNION {{other.enters[j] + Length[other.item[1][1]] :
+                               j \in {i \in 1..Len(other.enters) : other.links[i] = m.links[k] /\ other.lanes[i] = lane}} :
+                             other \in flying \ {m}}
+    IN  /\ m.enters[k] \in left(m.lanes[k])
+        /\ \A lane \in 1..Capacity[m.links[k]] : \E tick \in left(lane) : tick >= m.enters[k]
 
 \* Of right tables, with `LeavesByTag` in place of `Leaves`.
 THEOREM JointSpec => BeginsWithAllPromises /\ NeverBreaksAnyPromise /\ EveryRunEnds

@@ -54,6 +54,7 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     "Schedule": ("MCSchedule",),
     **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
     **dict.fromkeys(("NIPaced", "CheckNIPaced"), ("MCNIPaced",)),
+    "NIJoint": ("MCNIJoint",),
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
     "ScheduleBuffers": ("MCScheduleBuffers",),
     "BankSwitch": ("MCBankSwitch",),
@@ -79,6 +80,8 @@ MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
 #: the parts of the interfaces' module; the last one has the specification
 _PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
+#: modules that build on these parts, by the modules of their models: those that come between, the specification among them
+_BEFORE: Mapping[tuple[str, ...], tuple[str, ...]] = {("MCNIPaced",): ("NIPaced",), ("MCNIJoint",): ()}
 #: modules of which models take the steps in place of those of the specification, which is in the module before them
 _IN_PLACE = {"CheckNIPaced": "NextAlone"}
 
@@ -199,7 +202,8 @@ def _with(module: str) -> Sequence[str]:
     """The modules among which the definitions of steps are looked for."""
     if module in _PARTS:
         return _PARTS
-    return (*_PARTS, *dict.fromkeys(("NIPaced", module))) if GUARDED[module] == ("MCNIPaced",) else (module,)
+    before = _BEFORE.get(GUARDED[module])
+    return (module,) if before is None else (*_PARTS, *dict.fromkeys((*before, module)))
 
 
 def _whole(module: str) -> str:

@@ -33,8 +33,8 @@ from certree.models.tables.tables import Tables
 PROMISES_WORK = 1 << 15
 # In this order: of several violations in one state, the first is reported.
 _INVARIANTS = (
-    "LinksExist", "OnlyExpected", "EveryArrivalAwaited", "NothingMeets", "NoBusyPort", "NoLateRow", "SendsAfterOthers",
-    "RightAtTheEnd",
+    "LinksExist", "OnlyExpected", "EveryArrivalAwaited", "NothingMeets", "UnitsApart", "NoBusyPort", "NoLateRow",
+    "SendsAfterOthers", "RightAtTheEnd",
 )  # fmt: skip
 _STEPS = ("KeptApart", "AddedOnce")
 _PROMISES = ("EveryRunEnds", "BeginsWithAllPromises", "NeverBreaksAnyPromise")
@@ -216,6 +216,7 @@ class JointModel:
             "MaxReduceTicks": max(plan.timing.red for plan in self.plans),
             "MinReduceTicks": min(plan.timing.red for plan in self.plans),
             "Run": string("slotted"),
+            "UnitStart": self.joint.machine.reduce_start_cycles,
             **dict.fromkeys(("InFlight", "Repeats", "Delay", "SlotTicks"), 1),
             **dict.fromkeys(("MaxSkewTicks", "MaxDriftTicks", "BufferTicks", "StepTicks", "MaxStepsApart"), 0),
         }
