@@ -75,6 +75,26 @@ class _Drawn:
     topology: Topology
 
 
+@dataclass(frozen=True)
+class _Placed:
+    """A collective on a drawn network: the network that it may use, and the machine there, with the digests of both."""
+
+    topology: Topology
+    collective: Collective
+    machine: Machine
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The machine, as a worker gets it."""
+        return self.machine.document()
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """What the key of a cell has of it."""
+        told = {"collective": collective_document(self.collective), "machine": self.document}
+        return {"links": self.topology.digest} | {name: sha256(canonical_json(value)) for name, value in told.items()}
+
+
 class SweepPlan:
     """The cells of a specification, and the tasks that compute them. InputError, with its place, for a combination that cannot
     work: a root that is not an endpoint, a machine that contradicts a network, failures that disconnect it, an option that a
@@ -83,9 +103,9 @@ class SweepPlan:
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
         self._machines: dict[tuple[str, str], dict[str, Any]] = {}
-        self._digests: dict[tuple[str, ...], str] = {}  # of a machine on a network, and of a collective there
+        self._digests: dict[tuple[str, str], str] = {}  # of a machine on a network
         self._topologies: dict[str, Topology] = {}
-        self._collectives: dict[tuple[str, str, str], Collective] = {}  # of a network, a machine and the text
+        self._placed: dict[tuple[str, str, str], _Placed] = {}  # of a network, a machine and the text of a collective
         self.cells = list(self._cells())
         if not self.cells:
             raise InputError("every combination is left out by skip")
@@ -118,41 +138,39 @@ class SweepPlan:
         self._digests[drawn.spec, text] = sha256(canonical_json(used.document()))
         for name, wanted in self.specification.collectives.items():
             with located("collectives"):
-                found = self._collectives[drawn.spec, text, name] = wanted.on(drawn.topology, used)
-            self._digests[drawn.spec, text, name] = sha256(canonical_json(collective_document(found)))
+                topology = wanted.through(drawn.topology)
+                there = used if topology is drawn.topology else machine_for(topology, machine)
+                self._placed[drawn.spec, text, name] = _Placed(topology, wanted.on(topology, there), there)
 
     def _check(self, network: str, drawn: _Drawn) -> None:
         """Refuse what cannot work on one network, drawn or whole."""
         asked = self.specification
-        first, placed = next(iter(asked.machines.items()))
-        collectives = [self._collectives[drawn.spec, first, name] for name in asked.collectives]
-        for entry in asked.methods.values() if collectives else ():
+        placed = [self._placed[drawn.spec, next(iter(asked.machines)), name] for name in asked.collectives]
+        for entry in asked.methods.values() if placed else ():
             method = METHODS[entry.method]
-            made = [one for one in collectives if one.kind in method.collectives]
+            made = [one for one in placed if one.collective.kind in method.collectives]
             with located("methods"):
                 if not made:
                     kinds = ", ".join(method.collectives)
                     raise InputError(f"{entry.text} makes none of the collectives {', '.join(asked.collectives)}; it makes {kinds}")
-                machine = machine_for(drawn.topology, placed)
-                size = _own_bytes(made[0], machine.flit_bytes) or asked.sizes[0]
-                method.read(Request(drawn.topology, made[0], size, machine, options=entry.options))
+                first = made[0]
+                size = _own_bytes(first.collective, first.machine.flit_bytes) or asked.sizes[0]
+                method.read(Request(first.topology, first.collective, size, first.machine, options=entry.options))
 
     def _of(self, network: str, drawn: _Drawn) -> Iterator[Cell]:
-        asked, digest, failures = self.specification, drawn.topology.digest, str(drawn.failures)
+        asked, failures = self.specification, str(drawn.failures)
         common = {"effort": asked.effort, "bounds": asked.bounds, "routers": asked.routers}
         for collective, wanted in asked.collectives.items():
             sizes = asked.sizes if wanted.demand is None else (None,)
             axes = (sizes, asked.methods, asked.machines, asked.seeds, asked.runs, asked.endpoints.choices)
             for given, method, machine, seed, run, choice in product(*axes):
-                found = self._collectives[drawn.spec, machine, collective]
-                size = given or _own_bytes(found, self._machines[drawn.spec, machine]["flit_bytes"])
+                placed = self._placed[drawn.spec, machine, collective]
+                size = given or _own_bytes(placed.collective, placed.machine.flit_bytes)
                 names = {"network": network, "collective": collective, "size": str(size), "method": method, "machine": machine}
                 if asked.skip and asked.skips(names | {"seed": str(seed), "failures": failures, "run": run} | choice.names):
                     continue
                 inputs = {
-                    "network": drawn.spec, "links": digest, "size": size, "method": method,
-                    "collective": self._digests[drawn.spec, machine, collective],
-                    "machine": self._digests[drawn.spec, machine], "seed": seed, "run": run, **common,
+                    "network": drawn.spec, "size": size, "method": method, "seed": seed, "run": run, **placed.digests, **common,
                 }  # fmt: skip
                 key = key_of(measure, inputs | self._endpoint(choice))
                 sizes_of = (choice.endpoint, choice.sram, choice.state_machines)
@@ -207,11 +225,12 @@ class SweepPlan:
                 "effort": asked.effort,
             }
             return Task(cell.label, measure_workload, workload, cell.key, limit)
+        placed = self._placed[cell.drawn, cell.machine, cell.collective]
         arguments = {
-            **sent(topology, self._collectives[cell.drawn, cell.machine, cell.collective], cell.drawn),
+            **sent(placed.topology, placed.collective, cell.drawn),
             "size": cell.size,
             "method": cell.method,
-            "machine": self._machines[cell.drawn, cell.machine],
+            "machine": placed.document,
             "seed": cell.seed,
             "run": cell.run,
             "effort": asked.effort,

@@ -88,3 +88,30 @@ def test_a_run_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chang
     assert words in found["run_fault"]
     monkeypatch.undo()
     assert "run_fault" not in _cell(tmp_path, "ring:3")
+
+
+def test_groups_with_relays(tmp_path: Path) -> None:
+    """Each cell is that of `compare` with these relays."""
+    names = {"all": "", "members": ":relay=members", "3": ":relay=3"}
+    texts = [f"all-reduce:members=0,1,2{name}" for name in names.values()]
+    asked = {"networks": ["dgx1"], "collectives": texts, "sizes": [65536], "methods": ["direct"]}
+    found = {row["collective"]: row for row in ct.sweep(asked, tmp_path / "out", workers=1).rows()}
+    group, told = ct.collective("all-reduce", members=[0, 1, 2]), ("time_cycles", "simulated_cycles", "time_bound_cycles")
+    for relay, text in zip(names, texts, strict=True):
+        (cell,) = ct.compare("dgx1", group, sizes=[65536], methods=["direct"], relay=relay).cells
+        assert [found[text][name] for name in told] == [cell[name] for name in told]
+    assert found[texts[0]]["time_bound_cycles"] < found[texts[1]]["time_bound_cycles"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("all-reduce:relay=members", "relay is for a collective with members="),
+        ("all-reduce:members=0,3,5,6:relay=members", "collectives: dgx1,only=0.3.5-6: disconnected"),
+        ("all-reduce:members=0,3:relay=x", "collectives: relay 'x'; allowed: all, members, or ids"),
+        ("alltoallv:demand=x.csv:relay=all", "relay is not for an alltoallv"),
+    ],
+)
+def test_relays_that_cannot_be(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ct.plan_sweep({"networks": ["dgx1"], "collectives": [text], "sizes": [512], "methods": ["direct"]})
