@@ -19,14 +19,16 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.relays import relayed
+from certree.models.relays import ALL, MEMBERS, relayed
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 from certree.verify.order.races import race_of
 
 Int64 = NDArray[np.int64]
-RELAYS = ("all", "members")
+RELAYS = (ALL, MEMBERS)
+#: members alone where they reach each other, all where they do not
+FEWEST = "fewest"
 _PAIRWISE: dict[str, Any] = {"method": "direct", "options": {"steps": "by-distance"}}
 _DIRECT = CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER, CollectiveKind.ALL_TO_ALL
 _KEPT = 3  # schedules of a collective with late members

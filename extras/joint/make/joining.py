@@ -18,15 +18,23 @@ from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import share_links, verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
-from certree.extras.joint.make.choices import RELAYS, Choice, begin_of, choices_of, with_few, with_late
+from certree.extras.joint.make.choices import FEWEST, RELAYS, Choice, begin_of, choices_of, with_few, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
-from certree.extras.joint.model.collective_list import CollectiveList, Entry, in_order, load_collectives, require_entry
+from certree.extras.joint.model.collective_list import (
+    CollectiveList,
+    Entry,
+    in_order,
+    load_collectives,
+    require_entry,
+    require_no_others,
+)
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, short, unknown_name
 from certree.models.fine.rebooking import MAX_SLOTS
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.relays import MEMBERS
 
 Int64 = NDArray[np.int64]
 _CHANGES = 8  # of one collective's schedule for another, for an effort of 1
@@ -56,8 +64,9 @@ def joint(
         As in `synthesize`.
     effort, seed : int
         As in `synthesize`, for each collective; the same arguments give the same schedule.
-    relay : {"all", "members"}, optional
-        Who may relay the data of a collective, where its members reach each other without others; by default both are tried.
+    relay : {"all", "members", "fewest"}, optional
+        Who may relay the data of a collective: all endpoints, or its members alone; by default both are tried, where members reach
+        each other without others. "fewest": members alone where they do, all where they do not.
     known : dict, optional
         Takes the schedules that are made, for further calls on the same network.
     progress : callable, optional
@@ -72,7 +81,7 @@ def joint(
     ------
     InputError
         For a file that is malformed, names that occur twice, collectives that wait for each other in a circle, launches that may
-        deadlock.
+        deadlock, and, with members as the only relays, members that do not reach each other.
     UnsupportedError
         Where a collective has no schedule in fine slots.
 
@@ -116,11 +125,11 @@ def choices_for(
     """The collectives that are asked for on their network, and by name the schedules that each may have, the fastest first; and
     their launches, where they are stated. Arguments and errors as `joint`."""
     wanted = topology(network)
-    if relay not in (None, *RELAYS):
-        raise InputError(unknown_name("relay", str(relay), RELAYS))
+    if relay not in (None, *RELAYS, FEWEST):
+        raise InputError(unknown_name("relay", str(relay), (*RELAYS, FEWEST)))
     if not isinstance(effort, int) or effort < 1:
         raise InputError(f"effort is {short(effort)}; allowed: 1 or more")
-    relays = RELAYS if relay is None else (relay,)
+    relays = RELAYS if relay is None else (MEMBERS if relay == FEWEST else relay,)
     on = machine_for(wanted, machine, tell)
     launching = None
     if isinstance(collectives, str | Path):
@@ -138,6 +147,8 @@ def choices_for(
     choices: dict[str, Sequence[Choice]] = {}
     for entry in entries:
         entry.require_members(wanted)
+        if relay == MEMBERS:
+            require_no_others(wanted, entry)
         key = wanted.digest, str(on), effort, seed, relays, entry.collective, entry.size
         if key not in made:
             tell(f"a schedule for {entry.name}")
@@ -188,7 +199,7 @@ def _best(of: Together, choices: Mapping[str, Sequence[Choice]], effort: int) ->
     entries = of.entries
     fastest = dict.fromkeys(choices, 0)
     best = one_after_the_other(entries, choices)
-    alone = {name: next((n for n, one in enumerate(kept) if one.relay == "members"), 0) for name, kept in choices.items()}
+    alone = {name: next((n for n, one in enumerate(kept) if one.relay == MEMBERS), 0) for name, kept in choices.items()}
     longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
     trials = _Trials(of, choices, best.sequence, _USES * effort)
     light = {name: _light(kept, _USES * effort // len(entries)) for name, kept in choices.items()}

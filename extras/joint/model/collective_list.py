@@ -286,3 +286,10 @@ def can_do_without_others(topology: Topology, entry: Entry) -> bool:
         return relayed(topology, entry.collective, MEMBERS)[0] is not topology
     except InputError:
         return False
+
+
+def require_no_others(topology: Topology, entry: Entry) -> None:
+    """TopologyError, with its name, for a collective whose members do not reach each other without other endpoints."""
+    if entry.collective.members is not None and entry.collective.fitted(topology).members is not None:
+        with located(f"{entry.name}: relay {MEMBERS}"):
+            relayed(topology, entry.collective, MEMBERS)

@@ -1,18 +1,21 @@
 """Model checks of joint schedules: the tables of all collectives at once, in the TLA+ model of the interfaces that execute them."""
 
+import re
 from collections.abc import Sequence
 
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run.joint_constants import JointModel
+from certree.extras.joint.run.joint_refusals import joint_effect, require_joint_free, require_joint_in_time
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.table_model import SIMULATION_RUNS
 from certree.extras.tla.check.tlc import Result, Simulation
 from certree.extras.tla.run.schedule_kinds import SCHEDULE_KINDS, ScheduleKind
-from certree.hw.engines.router_transparency import router_effect
 from certree.models.tables.tables import Tables
+
+_NUMBERED = re.compile(r"\bof collective (\d+)\b")
 
 
 def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
@@ -20,10 +23,14 @@ def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int
 
     Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
     and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). `mode`, `message` and `trace` of
-    the result as for `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. Raises UnsupportedError for a joint
-    schedule that is too large for TLC or has no tables, and ToolMissingError without Java or TLC.
+    the result as for `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. The specification has no routers:
+    raises DeadlockError for messages that may wait for each other there in a circle, and InvalidScheduleError where messages may be
+    late there and a collective relies on slots. Raises UnsupportedError for a joint schedule that is too large for TLC or has no
+    tables, and ToolMissingError without Java or TLC.
     """
     tables = tables_of(joint)
+    require_joint_free(joint, tables)
+    require_joint_in_time(joint, tables)
     model = JointModel(joint, tables)
     simulation = None if model.is_small else Simulation(SIMULATION_RUNS, model.longest_run, seed)
     run = model.generated.run(time_limit=time_limit, simulation=simulation)
@@ -39,18 +46,22 @@ def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int
 
 def _named(joint: JointSchedule, text: str) -> str:
     """The text with the names of collectives in place of their numbers."""
-    for tag, part in reversed(list(enumerate(joint.parts))):
-        text = text.replace(f" of collective {tag} ", f" of {part.name} ")
-    return text
+    names = [part.name for part in joint.parts]
+    return _NUMBERED.sub(lambda found: f"of {names[int(found[1])]}" if int(found[1]) < len(names) else found[0], text)
 
 
 def _extent(model: JointModel, tables: Sequence[Tables], seed: int) -> str:
     """What a success is about; the model has no routers, so also what these may add."""
     how = model.extent if model.is_small else f"{model.extent}, seed {seed}"
-    effect = next(filter(None, (router_effect(one, "message", in_time=True) for one in tables)), None)
+    effect = joint_effect(tables)
     return how if effect is None else f"{how}; routers left out: {effect}"
 
 
 SCHEDULE_KINDS.append(
-    ScheduleKind("a joint schedule", is_joint, lambda source, time_limit: model_check_joint(as_joint(source), time_limit))
+    ScheduleKind(
+        "a joint schedule",
+        is_joint,
+        lambda source, time_limit: model_check_joint(as_joint(source), time_limit),
+        {"size": "which has a size for each collective", "machine": "which names its machine"},
+    )
 )

@@ -21,7 +21,7 @@ from certree.extras.tla.run.trace_kinds import Asked, added_kind
 from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import SimulatedSchedule
 from certree.hw.engines.table_framing import framed
-from certree.models.common.errors import InputError, ToolMissingError
+from certree.models.common.errors import InputError, ToolMissingError, short
 from certree.models.machine.clocks import parse_clocks
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -122,8 +122,13 @@ def _refuse_options(kind: ScheduleKind, **given: object) -> None:
     """InputError for what a schedule of this kind states itself: all but `run` slotted and `flow` message."""
     allowed = {"run": RUNS[0], "flow": FRAMINGS[0]}
     for name, value in given.items():
-        if value not in (None, allowed.get(name)):
-            raise InputError(f"{name} is {value}; {kind.words} is checked in its slots, on its machine, without a trace")
+        if value in (None, allowed.get(name)):
+            continue
+        if name in kind.states:
+            raise InputError(f"{name}: not for {kind.words}, {kind.states[name]}")
+        if name in allowed:
+            raise InputError(f"{name} is {short(value)}; allowed for {kind.words}: {allowed[name]}")
+        raise InputError(f"{name}: not for {kind.words}")
 
 
 def _listed_tables(entry: ListedTables) -> Tables:

@@ -1,7 +1,7 @@
 """Schedules that extras add to `model-check schedule`: how one is recognized, and how it is checked."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from certree.extras.tla.check.model_runs import ModelResult
 from certree.models.common.extras import import_plug_ins
@@ -9,12 +9,13 @@ from certree.models.common.extras import import_plug_ins
 
 @dataclass(frozen=True)
 class ScheduleKind:
-    """A kind of schedule with a model of its own: its name in words, whether a source, an object or a path, is one, and the result
-    of its check in so many seconds."""
+    """A kind of schedule with a model of its own: its name in words, whether a source, an object or a path, is one, the result of
+    its check in so many seconds, and, by option, why it takes none since it `states` that itself."""
 
     words: str
     matches: Callable[[object], bool]
     check: Callable[[object, float], ModelResult]
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 SCHEDULE_KINDS: list[ScheduleKind] = []

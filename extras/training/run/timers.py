@@ -13,6 +13,7 @@ from certree.api.settings import Tell, silent
 from certree.extras.aggregation.run.aggregations import aggregate
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import endpoints
+from certree.extras.joint.make.choices import FEWEST
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry as JointEntry
 from certree.extras.sweeps.tuning.curve import cycles_at
@@ -26,7 +27,6 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.demand import demand_of_bytes
 from certree.models.fine.rebooking import fitted
 from certree.models.network.topology import Topology
-from certree.models.relays import MEMBERS
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -136,7 +136,7 @@ class Timers:
             for name, members in zip(names[-1], places, strict=True):
                 entries.append(JointEntry(name, collective_among(topology, one.kind, members), one.bytes))
         self._tell(f"{len(entries)} collectives at once on {one_line(topology.name)}")
-        ends = joint(topology, entries, machine=self.machine, relay=MEMBERS, known=self._known.parts).ends
+        ends = joint(topology, entries, machine=self.machine, relay=FEWEST, known=self._known.parts).ends
         return [Fraction(max(ends[name] for name in its), self.machine.clock_hz) for its in names]
 
     def seconds(self, asked: Communication) -> Fraction:

@@ -221,3 +221,14 @@ def test_waits_that_are_no_list(tmp_path: Path, after: str) -> None:
 def test_arguments_of_other_kinds_are_named(collectives: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ct.InputError, match=re.escape(message)):
         ct.joint("ring:3", collectives, **options)
+
+
+def test_members_that_do_not_reach_each_other_alone() -> None:
+    pair = [
+        ct.Entry("far", ct.collective("broadcast", 0, members=[0, 2]), 64),
+        ct.Entry("near", ct.collective("broadcast", 0, [0, 1]), 64),
+    ]
+    with pytest.raises(InputError, match=r"^far: relay members: ring:4,only=0\+2: disconnected: no path from 0 to 2"):
+        ct.joint("ring:4", pair, relay="members")
+    made = ct.joint("ring:4", pair, relay="fewest")
+    assert made.provenance["relays"] == {"far": "all", "near": "members"}

@@ -8,11 +8,12 @@ import certree.api as ct
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_schedule import JointSchedule
-from certree.extras.joint.run import joint_constants
+from certree.extras.joint.run import joint_constants, joint_model
 from certree.extras.joint.run.joint_constants import JointModel
 from certree.extras.joint.run.joint_model import model_check_joint
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.machine import load_machine
 from tests.extras.joint.small_joint import small
 
 
@@ -57,10 +58,39 @@ def test_tags_exchanged(monkeypatch):
     assert "brings data of one collective to another" in found.message
 
 
-def test_refusals():
-    for name, value in {"size": 64, "machine": "a100", "run": "paced", "flow": "packet", "trace": "t.json"}.items():
-        with pytest.raises(InputError, match=rf"{name} is .*; a joint schedule is checked in its slots"):
-            ct.model_check(schedule=small(), **{name: value})  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("size", 64, "size: not for a joint schedule, which has a size for each collective"),
+        ("machine", "a100", "machine: not for a joint schedule, which names its machine"),
+        ("machine", load_machine("a100"), "machine: not for a joint schedule, which names its machine"),
+        ("run", "paced", "run is 'paced'; allowed for a joint schedule: slotted"),
+        ("flow", "packet", "flow is 'packet'; allowed for a joint schedule: message"),
+        ("trace", "t.json", "trace: not for a joint schedule"),
+    ],
+)
+def test_refusals(name, value, words):
+    with pytest.raises(InputError, match=f"^{words}$"):
+        ct.model_check(schedule=small(), **{name: value})  # type: ignore[arg-type]
+
+
+def test_sums_that_meet_in_a_unit():
+    """Sums of two collectives come to the unit of a node at once: TLC says so, as `verify` does."""
+    of = ct.collective
+    made = joint("ring:3", [Entry("a", of("reduce", 0, members=[0, 1]), 256), Entry("b", of("reduce", 0, members=[0, 2]), 256)])
+    parts = tuple(replace(part, begin=0) for part in made.parts)
+    assert len({part.begin for part in made.parts}) > 1
+    met = replace(made, parts=parts)
+    assert [one.rule for one in ct.verify_joint(met).violations] == ["joint-unit"]
+    found = model_check_joint(met)
+    assert (found.result, found.message.split(":")[0]) == ("safety", "UnitsApart")
+    assert "comes to a reduction unit that has a sum of another collective" in found.message
+
+
+def test_names_in_place_of_numbers():
+    made = pair()
+    told = joint_model._named(made, "chunk 0 of collective 1\nx of collective 0, of collective 10")
+    assert told == "chunk 0 of b\nx of a, of collective 10"
 
 
 def test_too_large(monkeypatch):
