@@ -61,7 +61,8 @@ Feeds(n, r) ==
   LET of(op) == {arrival \in ArrivalsOfFlow[n][Rows[n][r].flow] : arrival[1] = op}
   IN  IF Rows[n][r].op = "GATHER" /\ of("GATHER") # {} THEN of("GATHER") ELSE of("REDUCE")
 
-\* How many of the messages to the cell that row r of node n reads have landed when it fires in time.
+\* How many of the messages to the cell that row r of node n reads have landed when it fires in time. Where messages take many slots
+\* (fine slots, Delay 1) it is how many were sent: tables in which a row reads while a message is under way to its cell are invalid.
 Landed(n, r) ==
   LET row == Rows[n][r]
       into(k) == {j \in DOMAIN Rows[k] : n \in Rows[k][j].children /\ Rows[k][j].flow = row.flow /\ Rows[k][j].into = row.from

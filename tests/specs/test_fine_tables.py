@@ -16,6 +16,7 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables.table_columns import Profile
 from certree.models.tables.tables import Tables
+from certree.verify.tables.table_checker import verify_tables
 from tests.fuzz.forms import FORMS
 from tests.hw.counted import exchanges
 from tests.hw.trees import MULTITREE
@@ -35,6 +36,22 @@ def test_right_tables(schedule, profile):
     assert (tables.profile, tables.fine_slots, tables.slot_cycles) == (profile, True, 1)
     found = model_check_tables(tables)
     assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
+
+
+def test_reads_while_a_message_is_under_way():
+    """A message of many slots is there for EveryArrivalAwaited a slot after it is sent. What differs is refused: tables in which a
+    row reads a cell while something is in flight to it are invalid, so in valid ones all that was sent has landed."""
+    tables = fine(exchanges(2, 1, 1, 0, 1))
+    assert (tables.step.max(), tables.delay) == (192, 1)
+    step, wait = tables.step.copy(), tables.wait.copy()
+    step[1], wait[1] = 100, 0
+    early = replace(tables, step=step, wait=wait)
+    verdict = verify_tables(early)
+    assert (
+        "reads its chunk while a transfer into it is in flight"
+        in {one.message for one in verdict.violations if one.rule == "dependency"}.pop()
+    )
+    assert model_check_tables(early).message.startswith("EveryArrivalAwaited")
 
 
 def demand_of(*sizes: int) -> Tables:
@@ -106,13 +123,17 @@ def test_planned_waits():
     assert tables.waits is not None
     found = model_check_tables(tables)
     assert (found.as_expected, found.mode) == (True, "exhaustive"), found.message
-    longest = max((wait, route, at) for route, waits in enumerate(tables.waits) for at, wait in enumerate(waits))
-    for more in (-1, 1):
-        changed = [list(waits) for waits in tables.waits]
-        changed[longest[1]][longest[2]] += more
-        found = _with_waits(tables, tuple(map(tuple, changed)))
-        assert found.message.startswith("NoBusyPort"), found.message
     assert _with_waits(tables, tuple((0,) * len(waits) for waits in tables.waits)).message.startswith("NoBusyPort")
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_waits_of_a_cycle_less_or_more(more):
+    tables = waiting()
+    longest = max((wait, route, at) for route, waits in enumerate(tables.waits) for at, wait in enumerate(waits))
+    changed = [list(waits) for waits in tables.waits]
+    changed[longest[1]][longest[2]] += more
+    found = _with_waits(tables, tuple(map(tuple, changed)))
+    assert found.message.startswith("NoBusyPort"), found.message
 
 
 def _with_waits(tables: Tables, waits: tuple[tuple[int, ...], ...]) -> ModelResult:
