@@ -1,9 +1,13 @@
-"""Networks drawn for property tests, connected as they are built."""
+"""Networks drawn for property tests, connected as they are built, and networks in files."""
 
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import strategies as st
 
+from certree.models.common.errors import TopologyError
+from certree.models.common.files import Opened
+from certree.models.network.network_files import Given, format_of, unknown_file
 from certree.models.network.topology import Topology
 from tests.verify.build import network
 
@@ -37,3 +41,12 @@ def both_ways(draw: st.DrawFn, most: int = 7, *, least: int = 2, widest: int = 3
     edges |= {(min(u, v), max(u, v)) for u, v in draw(st.lists(st.tuples(node, node), max_size=2 * nodes)) if u != v}
     wide = [(u, v, draw(st.integers(1, widest))) for u, v in sorted(edges)]
     return network("e" * ends + "s" * (nodes - ends), sorted(link for u, v, c in wide for link in ((u, v, c), (v, u, c))))
+
+
+def load_topology(path: Path, options: Given = ()) -> Topology:
+    """The network in a file, whatever its name is; TopologyError or InputError says what is wrong and where."""
+    file = Opened(path)
+    found = format_of(file)
+    if found is None:
+        raise TopologyError(unknown_file(path))
+    return found.read(file, options)

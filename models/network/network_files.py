@@ -94,15 +94,6 @@ def _by_name(file: Opened) -> NetworkFormat | None:
     return next((one for one in named if one in _writers()), named[0] if named else None)
 
 
-def load_topology(path: Path, options: Given = ()) -> Topology:
-    """The network in a file; TopologyError or InputError says what is wrong and where."""
-    file = Opened(path)
-    found = format_of(file)
-    if found is None:
-        raise TopologyError(unknown_file(path))
-    return found.read(file, options)
-
-
 def unknown_file(path: Path | str) -> str:
     """What is said of a file that is no network file."""
     return f"{path}: its contents are those of no kind of network file; known: {', '.join(load_network_formats())}"

@@ -163,13 +163,8 @@ class Interfaces:
         """Lines of arrivals that counted, and what their counters reach."""
         dut, numbers = self.dut, self.constants
         places = [place for place in range(numbers["WRITE_PORTS"] + 1) if int(dut.counted[ni].value) >> place & 1]
-        return [
-            (
-                _field(dut.counted_line[ni], place, numbers["LINE_BITS"]),
-                _field(dut.counted_to[ni], place, numbers["COUNT_BITS"]),
-            )
-            for place in places
-        ]
+        lines, reached = dut.counted_line[ni], dut.counted_to[ni]
+        return [(_field(lines, one, numbers["LINE_BITS"]), _field(reached, one, numbers["COUNT_BITS"])) for one in places]
 
     async def _table(self, base: int, images: dict[int, list[int]]) -> None:
         words: int = self.constants["WINDOW_WORDS"]

@@ -8,11 +8,12 @@ import pytest
 
 from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.network.capacities import capacity_of, in_units, read_capacities, written
-from certree.models.network.network_files import load_topology, save_topology
+from certree.models.network.network_files import save_topology
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import MAX_CAPACITY
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.network.topology_graph import topology_from_graph
+from tests.networks import load_topology
 
 
 def speeds(spec):

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from certree.models.common.errors import InputError
-from certree.models.network.network_files import load_topology
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.network.topology_file import topology_document
+from tests.networks import load_topology
 
 
 def written(folder: Path, latency: object) -> Path:

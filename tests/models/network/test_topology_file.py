@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, TopologyError
-from certree.models.network.network_files import load_topology, save_topology
+from certree.models.network.network_files import save_topology
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind
 from certree.models.network.topology_file import topology_document, topology_from_document
 from tests.models.examples import network
+from tests.networks import load_topology
 
 
 @pytest.mark.parametrize("name", ["net.json", "net.json.gz"])

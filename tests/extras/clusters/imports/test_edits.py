@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from certree.models.common.errors import InputError
-from certree.models.network.network_files import Given, load_topology
+from certree.models.network.network_files import Given
+from tests.networks import load_topology
 
 FILES = Path(__file__).parent / "files"
 EDITS = 200

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from certree.models.common.errors import InputError, TopologyError
-from certree.models.network.network_files import load_topology, save_topology
+from certree.models.network.network_files import save_topology
 from certree.models.network.rates import RoundedRate, Rounding
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
+from tests.networks import load_topology
 
 HERE = Path(__file__).parent
 PCIE = Fraction(16 * 8 * 128, 130 * 8) * 10**9  # 16 lanes of 8 GT/s, in bytes per second
