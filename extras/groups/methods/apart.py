@@ -11,7 +11,11 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
 from certree.synth.bounds.quick import quick_time_bound
+from certree.synth.bounds.weights import weighted_lengths
+from certree.synth.graphs.lengths import best_lengths
 from certree.synth.method import METHODS, Options, Request, Tier, method
+from certree.verify.bounds.instance import Instance
+from certree.verify.bounds.timed import TimeInstance, make_time_bound
 
 MOST_TRANSFERS = 1 << 21
 
@@ -34,9 +38,11 @@ def apart(request: Request, options: Options) -> Schedule:
     if (topology.scale, topology.rates) != (request.topology.scale, None):
         raise UnsupportedError(f"apart: without the other endpoints, links of {request.topology.name} have other units")
     inner = replace(request, topology=topology, collective=collective, form=None, monitor=request.monitor.watching())
-    best, least = request.monitor.best_cycles, quick_time_bound(inner)
-    if best is not None and best <= least:
-        raise UnsupportedError(f"apart takes at least {least} cycles; {best} are known")
+    best = request.monitor.best_cycles
+    if best is not None:
+        for bound in (quick_time_bound, _bound_by_lengths):
+            if best <= (least := bound(inner)):
+                raise UnsupportedError(f"apart takes at least {least} cycles; {best} are known")
     try:
         made = METHODS["auto"](inner)
     except UndecidedError as error:
@@ -44,6 +50,16 @@ def apart(request: Request, options: Options) -> Schedule:
     if made.transfers > MOST_TRANSFERS:
         raise UnsupportedError(f"apart: {made.transfers} transfers; allowed: up to {MOST_TRANSFERS}")
     return request.offer(_on_whole(request, topology, written_out(made), options))
+
+
+def _bound_by_lengths(request: Request) -> int:
+    """A time bound on an all-to-all by lengths of links that grow with their loads (`weighted_lengths`), which takes a part of the
+    time that its paths take; 0 for other collectives."""
+    if request.collective.kind is not CollectiveKind.ALL_TO_ALL:
+        return 0
+    of = TimeInstance(Instance(request.topology, request.collective), request.message_bytes, request.machine)
+    bound = best_lengths(of.exact, weighted_lengths(of.exact))
+    return 0 if bound is None else int(make_time_bound(of, "load", {"bound": bound})["value"])
 
 
 def _on_whole(request: Request, part: Topology, made: Schedule, options: Options) -> Schedule:

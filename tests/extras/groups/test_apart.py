@@ -46,3 +46,14 @@ def test_refusals() -> None:
     request.offer(load_methods()["relays"](request))
     with pytest.raises(UnsupportedError, match=r"^apart takes at least \d+ cycles; \d+ are known$"):
         apart(request)
+
+
+def test_an_all_to_all_that_only_lengths_exclude() -> None:
+    """Half of a torus has half of the links across its middle; what is known at once does not see it."""
+    request = asked("torus:4x4", "all-to-all", tuple(range(8)), 1 << 20)
+    request.offer(load_methods()["flows"](request))
+    assert request.monitor.best_cycles == 20486
+    with pytest.raises(UnsupportedError, match=r"^apart takes at least 32927 cycles; 20486 are known$"):
+        load_methods()["apart"](request)
+    alone = ct.synthesize("torus:4x4", request.collective, size=1 << 20, relay="members")
+    assert request.cycles(alone) >= 32927
