@@ -52,9 +52,10 @@ def entry_page(title: str, name: str, ran: Ran) -> str:
     about = (ast.get_docstring(ast.parse(program)) or "").strip()
     parts = [f"# {title}\n\n{about}\n"]
     pages = [file for file in ran.files if file.endswith(".html")]
-    for file in pages:  # they have the pictures
+    for file in pages:
         parts.append(f'<iframe src="{name}/{file}" title="{title}"></iframe>\n\n[Open the page alone]({name}/{file})\n')
-    for file in ran.files if not pages else ():
+    pictures = [file for file in ran.files if file not in pages]
+    for file in pictures if not pages or len(pictures) == 1 else ():  # a page beside several pictures has them
         parts.append(f"![{title}: {Path(file).stem}]({name}/{file})\n")
     parts.append(f"## The program\n\n`examples/{name}.py`\n\n```python\n{program}```\n")
     if ran.printed:
