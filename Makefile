@@ -157,7 +157,7 @@ TYPED := build/type-links/certree/py.typed
 setup: $(INSTALLED) $(TYPED)
 
 $(VENV)/.locked: requirements.lock
-	@echo "setting up $(VENV) (once, about a minute)"
+	@echo "setting up $(VENV) (once, a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@

@@ -19,6 +19,7 @@ from certree.models.tables.table_form import require_sound
 from certree.models.tables.tables import Tables
 
 MANIFEST = "manifest.json"
+PRODUCTS = {"obj_dir", "sim_build", "waves.vcd", "__pycache__"}  # that the exported testbenches leave: not read, and no fault
 _NO_FILES: Mapping[str, bytes] = {}
 
 
@@ -72,10 +73,9 @@ def read_tables(directory: Path) -> Tables:
     """
     if not directory.is_dir():
         raise InputError(f"{directory} is not a directory")
-    manifest = read_bytes(directory / MANIFEST)
-    others = sorted(entry for entry in directory.iterdir() if entry.name != MANIFEST)
-    contents = {entry.name: read_bytes(entry) if entry.is_file() else b"" for entry in others}
-    return tables_of_files({MANIFEST: manifest, **contents}, directory)
+    read_bytes(directory / MANIFEST)
+    found = sorted(entry for entry in directory.iterdir() if entry.name not in PRODUCTS)
+    return tables_of_files({entry.name: read_bytes(entry) if entry.is_file() else b"" for entry in found}, directory)
 
 
 def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:

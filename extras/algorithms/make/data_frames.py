@@ -12,7 +12,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.paths import nodes_along
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import BUFFER_COLUMNS, OPS, Op
-from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, SymmetricSchedule, written_out
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 _NEEDED = ("chunk", "op", "src", "dst", "step")
@@ -28,6 +28,8 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     >>> ct.to_dataframe(ct.synthesize("ring:3", method="ring"))["op"].value_counts().to_dict()
     {'reduce': 6, 'copy': 6}
     """
+    if not isinstance(schedule, Schedule | SymmetricSchedule):
+        raise InputError(f"a {type(schedule).__name__} is no schedule; results of compare, sweep and designs have .frame()")
     if library not in LIBRARIES:
         raise InputError(unknown_name("library", library, LIBRARIES))
     frames = _narwhals()

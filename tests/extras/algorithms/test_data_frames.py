@@ -56,3 +56,11 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_what_is_no_data_frame_is_named() -> None:
     with pytest.raises(InputError, match="a dict is no data frame; allowed: those of pandas, polars, pyarrow"):
         ct.from_dataframe({"chunk": [0]}, "ring:3")
+
+
+def test_what_is_no_schedule_is_refused_in_one_line() -> None:
+    table = ct.compare("ring:3", sizes=["1KiB"], methods=["ring"])
+    with pytest.raises(
+        InputError, match=r"^a ComparedMethods is no schedule; results of compare, sweep and designs have \.frame\(\)$"
+    ):
+        ct.to_dataframe(table)

@@ -45,14 +45,16 @@ def test_the_example_is_installed_and_conforms(tmp_path: Path) -> None:
     assert "All vectors to one server" in shown.stdout, shown.stderr
     made = certree(folder, "synthesize", "wheel:5", "--method", "star", "--option", "server=5", "--size", "1KiB")
     assert made.stdout.startswith("valid: all-reduce on wheel:5, made by star"), made.stderr
-    suite = subprocess.run(
-        [sys.executable, "-m", "certree.conformance", "certree_star"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "examples" / "plugin")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (suite.returncode, suite.stdout) == (0, "method star: conforms\ntopology family wheel: conforms\n"), suite.stderr
+    for place in (folder, ROOT / "examples" / "plugin"):  # as installed, then as it is written
+        suite = subprocess.run(
+            [sys.executable, "-m", "certree.conformance", "certree_star"],
+            env=os.environ | {"PYTHONPATH": str(place)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (suite.returncode, suite.stdout) == (0, "method star: conforms\ntopology family wheel: conforms\n"), suite.stderr
 
 
 FAULTY_PLUG_IN = """

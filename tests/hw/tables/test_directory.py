@@ -195,3 +195,14 @@ def test_what_the_schema_refuses_the_reader_refuses(exported: Path):
                     read_tables(exported)
         owner[key] = right
     assert refused > 300
+
+
+def test_what_the_testbenches_leave_is_no_fault(exported: Path):
+    digest = read_tables(exported).schedule.digest
+    (exported / "obj_dir").mkdir()
+    (exported / "sim_build").mkdir()
+    (exported / "waves.vcd").write_bytes(b"$date")
+    assert read_tables(exported).schedule.digest == digest
+    (exported / "other.vcd").write_bytes(b"$date")
+    with pytest.raises(TableFormatError, match=r"other\.vcd is not in the manifest"):
+        read_tables(exported)
