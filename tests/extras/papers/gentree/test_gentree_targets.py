@@ -2,8 +2,12 @@
 
 from fractions import Fraction
 
+from certree.extras.costs.model.counting import count
 from certree.extras.costs.model.profile import factored_profile
-from tests.extras.papers.cells import cells_of
+from certree.extras.papers.experiments.costs.plan_costs import PARTS
+from certree.extras.papers.scorecard.check import schedule_of
+from tests.cli.running import certree
+from tests.extras.papers.cells import cells_of, published
 
 
 def test_picks_of_the_testbed():
@@ -48,6 +52,45 @@ def test_terms_of_figure_10():
     for plan in ("ring", "2x6", "3x4", "4x3", "6x2", "cps"):
         terms = [Fraction(cell["ours"]) for (row, _), cell in cells.items() if row == f"12 servers, {plan}"]
         assert sum(terms) == 1
+
+
+def test_additions_of_figure_4_are_those_of_schedules():
+    """Accesses of a server's additions, counted in the transfers of a ring and of co-located PS."""
+    cells = cells_of("gentree-fig4")
+    assert all(cell["agrees"] for cell in cells.values() if cell["agrees"] is not None)
+    for vectors in (2, 3, 7):
+        plans = (schedule_of(f"switch:{vectors}", method=method) for method in ("cps", "ring"))
+        at_once, one_by_one = (count(plan).profile().accesses for plan in plans)
+        found = {name: Fraction(cell["ours"]) for (row, name), cell in cells.items() if row == f"{vectors} vectors"}
+        assert found["accesses an addition"] == at_once * vectors / (vectors - 1)
+        assert found["more one by one"] == one_by_one / at_once - 1
+        assert found["s an addition"] == 150 * 10**6 * (Fraction("6e-10") + found["accesses an addition"] * Fraction("1.87e-10"))
+
+
+def test_parts_of_figure_9():
+    """The links' bandwidth changes communication alone; 100 Gbps are ten times 10."""
+    cells = cells_of("gentree-fig9")
+    wrong = [place for place, cell in cells.items() if cell["agrees"] is False]
+    assert wrong == [("12 servers at 100Gb/s, saved by the last", "calculation")]
+    narrow, wide = (f"12 servers at {speed}b/s, " for speed in ("10G", "100G"))
+    for plan in ("ring", "6x2", "cps"):
+        ours = [{name: Fraction(cells[where + plan, name]["ours"]) for name in PARTS} for where in (narrow, wide)]
+        assert ours[0]["calculation"] == ours[1]["calculation"]
+        assert ours[0]["communication"] - ours[1]["communication"] == Fraction(22, 12) * 10**8 * Fraction("3.2e-9") * Fraction(
+            9, 10
+        )
+    least = Fraction(cells[narrow + "ring", "calculation"]["ours"]) / 10**8  # 11/12 gamma + 33/12 delta
+    assert least == Fraction(11, 12) * Fraction("6e-10") + Fraction(33, 12) * Fraction("1.87e-10")
+
+
+def test_wrong_additions_and_bandwidths_say_where(tmp_path):
+    for name, change, words in (
+        ("gentree-fig4", ("vectors = [2,", "vectors = [1,"), "vectors"),
+        ("gentree-fig4", ('floats = ["1.5e8"]', 'floats = ["1e8", "2e8"]'), "floats has 2 entries; expected one"),
+        ("gentree-fig9", ('bandwidth = "10Gb/s"', 'bandwidth = "10"'), "groups 1: bandwidth '10': expected a positive number"),
+    ):
+        outcome = certree("reproduce", str(published(tmp_path, name, change)))
+        assert (outcome.code, words in outcome.err) == (2, True), outcome.err
 
 
 def test_predictions_of_figure_8():
