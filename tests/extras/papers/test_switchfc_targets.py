@@ -42,6 +42,22 @@ def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
     assert len(fast) == 14
 
 
+def test_no_time_inside_packages_bounds_the_gain():
+    """The same layers take the same time without packages, which no platform with packages is below."""
+    cells = cells_of("switchfc-fig11-most")
+    for model in ("astra-dlrm", "astra-mlp-model"):
+        for paced in ("", ", paced"):
+            few, many = (
+                cells[f"overlap no time inside{paced}: ms an iteration", f"{model} {count} nodes"]["ours"] for count in (4, 8)
+            )
+            assert few == many
+            assert Fraction(few) < Fraction(
+                cells[f"overlap hierarchical torus{paced}: ms an iteration", f"{model} 4 nodes"]["ours"]
+            )
+    verdicts = {place: cell["agrees"] for place, cell in cells.items() if cell["agrees"] is not None}
+    assert list(verdicts.values()) == [False, True, True, False, False, False]
+
+
 def test_sizes(tmp_path):
     assert certree("reproduce", "switchfc-fig10", "--smoke", "--jobs", "1", "-o", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")

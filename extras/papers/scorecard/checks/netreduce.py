@@ -164,3 +164,18 @@ def ratio_of_communication() -> list[Found]:
         Found(f"{name}, to one digit", "1.5", float(round(Fraction(ring) / Fraction(netreduce), 1)).__str__())
         for name, (ring, netreduce) in times.items()
     ]
+
+
+@CHECKS.register("netreduce-table10-bandwidth")
+def any_bandwidth_of_table_10() -> list[Found]:
+    """Table 10 by Equation (1) with the computing of Table 11: how far the flat ring's iterations are from it at least, whatever
+    the bandwidth. c + k M is too long for AlexNet and too short for ResNet-50 by the same part at the best k; start-ups left out.
+    """
+    (alex, alex_bytes, alex_time), (res, res_bytes, res_time) = (
+        (Fraction(computing), megabytes, Fraction(32_000) / Fraction(rate))  # milliseconds
+        for computing, megabytes, rate in (("13.50", 236, "307.5"), ("66.15", 98, "276.0"))
+    )
+    k = (2 - alex / alex_time - res / res_time) / (alex_bytes / alex_time + res_bytes / res_time)
+    off = (alex + k * alex_bytes) / alex_time - 1
+    words = f"per cent that one of AlexNet and ResNet-50 is off at least ({float(Fraction(31, 16) / k):.1f} GB/s)"
+    return [Found(words, round(100 * off), 0)]

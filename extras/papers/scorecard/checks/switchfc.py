@@ -3,8 +3,10 @@
 from fractions import Fraction
 
 import certree.api as ct
+from certree.extras.costs.model.hardware import hardware_of
 from certree.extras.papers.scorecard.check import CHECKS, Found, schedule_of, yes
 from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
 
 
@@ -93,3 +95,66 @@ def configuration() -> list[Found]:
         Found("flits of a buffer", machine.vc_buffer_flits, 5000),
         Found("latencies of links, cycles", str(sorted({*network.latency.tolist()})), "[90, 200]"),
     ]
+
+
+_LANE_FLITS = (1 << 20) // 32  # of 1 MiB over one lane of 256 bits; a link inside a package has two
+
+#: Fig. 9, by collective: nodes; steps by switches and their flits on a link; steps of the ring and their flits; what is saved.
+#: All-reduces have N switches, all-to-alls half of them, by which the paper's values are the nearest
+_FIG_9 = {
+    "all-reduce": ((2, _LANE_FLITS // 8, 6, _LANE_FLITS // 8, "0.6582"), (3, _LANE_FLITS // 16, 14, _LANE_FLITS // 16, "0.7589")),
+    "all-to-all": ((3, _LANE_FLITS // 16, 6, _LANE_FLITS // 8, "0.7359"), (7, _LANE_FLITS // 64, 28, _LANE_FLITS // 16, "0.9311")),
+}
+
+
+@CHECKS.register("switchfc-fig9-overheads")
+def one_overhead_a_step() -> list[Found]:
+    """Section V-A: what is saved with 4 and with 8 nodes, by steps that take their flits and a constant, one in packages and one on
+    the ring."""
+    found = []
+    for name, both in _FIG_9.items():
+        # steps (flits + inside) = (1 - saved) ring_steps (ring_flits + ring), so inside = factor (ring_flits + ring) - flits
+        factors = [(1 - Fraction(saved)) * Fraction(ring_steps, steps) for steps, _, ring_steps, _, saved in both]
+        offsets = [factor * entry[3] - entry[1] for factor, entry in zip(factors, both, strict=True)]
+        ring = (offsets[1] - offsets[0]) / (factors[0] - factors[1])
+        inside = offsets[0] + factors[0] * ring
+        words = f"{name}: constants that are not negative (ring {round(ring):,}, inside {round(inside):,} cycles)"
+        found.append(Found(words, yes(min(ring, inside) >= 0), "yes"))
+    return found
+
+
+@CHECKS.register("switchfc-worth")
+def switches_worth_their_price() -> list[Found]:
+    """Section V-A: three switches with 4 nodes, four with 8 are worth their price; here those with the most all-to-alls of 1 MiB
+    for each flit of buffers in four packages, the part of hardware that explains both powers of Fig. 12."""
+    machine, found = load_machine("switch-fc"), []
+    latency = 1 + 3 * machine.router_cycles + 2 * 90  # a head, and two links with a router at each end
+    for nodes, paper in ((4, 3), (8, 4)):
+        worth = {}
+        for switches in range(2, nodes + 1):
+            cycles = (nodes - 1) * (latency - (-_LANE_FLITS // (nodes * 2 * switches)))
+            buffers = hardware_of(parse_topology(f"switch-fc:2x2x{nodes}x{switches}"), machine).buffers
+            worth[switches] = Fraction(1, cycles * buffers)
+        best = max(worth, key=lambda switches: worth[switches])
+        less = round(float(100 * (1 - worth[paper] / worth[best])), 1)
+        found.append(Found(f"switches of {nodes} nodes ({paper} have {less} % less)", best, paper))
+    return found
+
+
+@CHECKS.register("switchfc-areas")
+def growth_of_the_area() -> list[Found]:
+    """Section V-C: 1.78 and 25.07 % more area, 14 times as much with 8 nodes. Prices of parts bound that: the increase is a sum of
+    prices times parts over another one, and a quotient of such sums is at most the largest of the parts' own."""
+    machine = load_machine("switch-fc")
+    base, built = (
+        [vars(hardware_of(parse_topology(name.format(nodes, switches)), machine)) for nodes, switches in ((4, 3), (8, 4))]
+        for name in ("hier-torus:2x2x{0}", "switch-fc:2x2x{0}x{1}")
+    )
+    added = [{part: network[part] - before[part] for part in before} for before, network in zip(base, built, strict=True)]
+    growth = max(Fraction(added[1][part], added[0][part]) for part in added[0] if added[0][part])
+    thinner = max(Fraction(base[0][part], base[1][part]) for part in base[0] if base[1][part])
+    needed = Fraction("0.2507") / Fraction("0.0178")
+    limit = growth * thinner
+    least = (needed - limit) / (needed + limit)  # of the larger one of both relative errors
+    words = f"least error of both areas with any prices, in per cent (the increase grows {float(limit):.2f} times at most)"
+    return [Found(words, round(100 * least), 0)]
