@@ -3,9 +3,10 @@
 from certree.api.reports.documents import DOCUMENTS, PARTS
 
 PARTS |= {
-    "median": "benchmark device: text\nparticipants floats: count\nseconds: number",
+    "median": "benchmark device link: text\nparticipants floats: count\nseconds: number",
     "interval": "value low high: number",
     "fitted": "benchmark: text\nparticipants floats: count\nseconds fitted residual: number",
+    "kind_fit": "parameters: {interval}\nthreshold: interval?\npoints: [fitted]",
     "priced": """
         subject: text
         method: text?
@@ -22,6 +23,6 @@ PARTS |= {
 }
 DOCUMENTS |= {
     "cost": "model params: text\nmessage_bytes: count\ncells: [priced]",
-    "fit": "confidence: number\nparameters: {interval}\nthreshold: interval?\npoints: [fitted]",
+    "fit": "confidence: number\nparameters: {interval}\nthreshold: interval?\npoints: [fitted]\nlinks: {kind_fit}",
     "measure": "runs: count\nmedians: [median]",
 }

@@ -52,7 +52,8 @@ def fit_command(
     """Fit GenModel's alpha, 2 beta + gamma, delta, epsilon and w_t to timings of co-located PS.
 
     The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. The median of repeated runs
-    is used.
+    is used. A column link (middle, root, cross) names the kind of link that an exchange fills; each kind gets its own alpha,
+    beta, epsilon and w_t.
     Exit code 2, naming the parameters, when the data do not determine them.
     """
     if output is not None and output.suffix.lower() != ".toml":
@@ -79,8 +80,13 @@ def fit_command(
 
 
 def _document(found: Fit) -> dict[str, Any]:
+    links = {link: _fitted(far) for link, far in found.links.items()}
+    return {"confidence": found.confidence, **_fitted(found), "links": links}
+
+
+def _fitted(found: Fit) -> dict[str, Any]:
+    """Parameters and points of one kind of links."""
     return {
-        "confidence": found.confidence,
         "parameters": {
             name: {"value": one.value, "low": one.low, "high": one.high} for name, one in found.estimates.items()
         },
@@ -99,24 +105,37 @@ def _document(found: Fit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _say(found: Fit) -> None:
+def _rows(found: Fit) -> list[list[str]]:
+    """The rows of a fit's parameters."""
     rows = [
         [name, f"{one.value:.4g}", f"{one.low:.3g}", f"{one.high:.3g}", "s per step" if name == "alpha" else "s per float"]
         for name, one in found.estimates.items()
     ]
     if found.threshold is not None:
         rows.append(["w_t", *map(str, found.threshold), "servers"])
+    return rows
+
+
+def _say(found: Fit) -> None:
+    rows = _rows(found) + [[f"{link}, {row[0]}", *row[1:]] for link, far in found.links.items() for row in _rows(far)]
     say_table(["parameter", ">value", f">{100 * found.confidence:g} %: from", ">to", "unit"], rows)
+    for link, one in {"": found, **found.links}.items():
+        _say_residuals(one, f"{link}: " if link else "")
+
+
+def _say_residuals(found: Fit, where: str) -> None:
+    """How far the times are from the fit; intervals that contain 0."""
     residuals = found.residuals
     rms = (sum(residual**2 for residual in residuals) / len(residuals)) ** 0.5
     worst = max(range(len(residuals)), key=lambda index: abs(residuals[index]))
     point = found.points[worst]
     say(
-        f"{len(residuals)} configurations; residuals {100 * rms:.2g} % (root mean square), at most {100 * residuals[worst]:+.2g} %"
+        f"{where}{len(residuals)} configurations; residuals {100 * rms:.2g} % (root mean square), at most"
+        f" {100 * residuals[worst]:+.2g} %"
         f" ({point.benchmark}, {point.participants} participants, {point.floats} floats)"
     )
     if rms >= POOR:
-        note(f"residuals of {100 * rms:.2g} %: these times do not follow the model well with any parameters")
+        note(f"{where}residuals of {100 * rms:.2g} %: these times do not follow the model well with any parameters")
     for name, one in found.estimates.items():
         if one.low <= 0 and name in (COMBINED, DELTA, "alpha", "beta", "gamma"):
-            note(f"{name}: the interval contains 0")
+            note(f"{where}{name}: the interval contains 0")

@@ -18,7 +18,7 @@ DEVICES = ("auto", "cpu", "gpu")  # that may add
 
 def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
     """Alpha, 2 beta + gamma, delta, epsilon and w_t of GenModel, fitted to times of co-located PS; with exchanges or additions beta
-    and gamma, too.
+    and gamma, too. Exchanges over links between switches give alpha, beta, epsilon and w_t of these, in `links` of the result.
 
     `source`: measurements, or a CSV with the columns benchmark,participants,floats,seconds. `confidence`: of the intervals.
     Without `incast`, epsilon is 0. `least`: use the minimum of repeated runs instead of the median. Parameters are in seconds per

@@ -5,17 +5,18 @@ This is statistics, the one place of the cost models that computes in floating p
 The time of a benchmark is linear in alpha, beta, gamma, delta and epsilon once the threshold w_t of incast is known (GenTree,
 Equations 5 and 6, Table 2). So the fit minimizes relative errors for every whole w_t, and the best is taken. All w_t whose fit is
 not significantly worse stay possible, and intervals cover the estimates of all of them. Co-located PS alone determines beta and
-gamma only as 2 beta + gamma, as the paper notes; measured exchanges or additions separate them.
+gamma only as 2 beta + gamma, as the paper notes; measured exchanges or additions separate them. Exchanges over other
+kinds of links determine alpha, beta, epsilon and w_t of those.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.extras.costs.model.fitting.measurements import ADDITION, CO_LOCATED_PS, Measurement, merged
+from certree.extras.costs.model.fitting.measurements import ADDITION, CO_LOCATED_PS, LINKS, MIDDLE, Measurement, merged
 from certree.extras.costs.model.fitting.students_t import two_sided_quantile
 from certree.models.common.errors import InputError
 
@@ -40,7 +41,8 @@ class Estimate:
 class Fit:
     """`estimates` by parameter, 2 beta + gamma among them; beta and gamma only where `separate`. `threshold`: w_t, its lowest and
     highest; None in a fit without incast. `points`: what was fitted, one for each configuration; `fitted`: their times by the
-    model."""
+    model. `links`: by kind of link, root or cross, the fit of exchanges over it, where such were measured; alpha is the start-up of
+    the whole exchange there."""
 
     estimates: dict[str, Estimate]
     separate: bool
@@ -48,6 +50,7 @@ class Fit:
     confidence: float
     points: tuple[Measurement, ...]
     fitted: tuple[float, ...]
+    links: Mapping[str, "Fit"] = field(default_factory=dict)
 
     @property
     def residuals(self) -> list[float]:
@@ -62,11 +65,32 @@ def fit(measurements: Sequence[Measurement], *, confidence: float = 0.95, incast
     InputError names the parameters that the measurements do not determine, and why. O(w · n) for n points of up to w participants.
     """
     points = merged(measurements, least=least)
+    of_kind = {link: [point for point in points if point.link == link] for link in LINKS}
+    near = of_kind.pop(MIDDLE)
+    if points and not near:
+        raise InputError(f"only links of the kind {points[0].link} were measured; those to servers ({MIDDLE}) are needed first")
+    found = _of_servers(near, confidence, incast=incast)
+    links: dict[str, Fit] = {}
+    for link, far in of_kind.items():
+        try:
+            links |= {link: _fit(far, [ALPHA, BETA] + [EPSILON] * incast, confidence)} if far else {}
+        except InputError as error:
+            raise InputError(f"link {link}: {error}") from None
+    return replace(found, links=links)
+
+
+def _of_servers(points: Sequence[Measurement], confidence: float, *, incast: bool) -> Fit:
+    """The fit of servers and their links."""
     if all(point.benchmark == ADDITION for point in points):
         raise InputError(
             f"only {ADDITION} was measured, which determines gamma and delta alone; {CO_LOCATED_PS} is needed for the others"
         )
-    names = _names(points, incast=incast)
+    return _fit(points, _names(points, incast=incast), confidence)
+
+
+def _fit(points: Sequence[Measurement], names: Sequence[str], confidence: float) -> Fit:
+    """The fit of these parameters, with incast where epsilon is one of them."""
+    incast = EPSILON in names
     times = np.array([point.seconds for point in points])
     wide = max((point.participants for point in points if point.benchmark != ADDITION), default=2)
     candidates = list(range(2, wide)) if incast else [NO_INCAST]
@@ -180,7 +204,7 @@ def _nonnegative(matrix: Floats, target: Floats) -> tuple[Floats, float]:
 def _reported(names: Sequence[str]) -> list[tuple[str, Floats]]:
     """The estimated quantities as sums of the fitted parameters: each of them, and 2 beta + gamma."""
     reported = [(name, np.eye(len(names))[index]) for index, name in enumerate(names)]
-    if BETA in names:
+    if GAMMA in names:
         reported.append((COMBINED, 2 * reported[1][1] + reported[2][1]))
     return reported
 
@@ -215,14 +239,14 @@ def _require_rank(points: Sequence[Measurement], names: Sequence[str], design: F
 
 def _advice(points: Sequence[Measurement]) -> str:
     """Advice on further measurements."""
-    servers = [point for point in points if point.benchmark == CO_LOCATED_PS]
+    servers = [point for point in points if point.benchmark == CO_LOCATED_PS or point.link != MIDDLE]
     if not servers:
         return "co-located-ps was not measured"
-    numbers, sizes = {point.participants for point in servers}, {point.floats for point in servers}
+    benchmark, numbers, sizes = servers[0].benchmark, {point.participants for point in servers}, {point.floats for point in servers}
     if len(numbers) < 2:
-        return f"co-located-ps was measured with {numbers.pop()} servers only; other numbers of servers are needed"
+        return f"{benchmark} was measured with {numbers.pop()} servers only; other numbers of servers are needed"
     if len(sizes) < 2:
-        return f"co-located-ps was measured with {sizes.pop()} floats only; vectors of other sizes are needed"
+        return f"{benchmark} was measured with {sizes.pop()} floats only; vectors of other sizes are needed"
     return "more numbers of servers and sizes are needed"
 
 

@@ -5,7 +5,9 @@
 
 P being the participants, `co-located-ps` is an all-reduce of a vector of `floats` by P servers (GenTree, Section 3.4). In an
 `exchange` P servers send to each other at once, each receiving `floats` in total (Section 3.2, Equation 6). In an `addition` one
-server adds P vectors of `floats` at once (Section 3.1, Equation 5). A fifth column, `device`, may say what added or sent.
+server adds P vectors of `floats` at once (Section 3.1, Equation 5). Two more columns may follow: `device` says what added or sent,
+`link` which kind of link an exchange fills: `middle`, those to servers, `root`, between switches, or `cross`, between the top
+switches of two trees. P servers then send over one such link to P servers behind it, and `floats` pass it in total.
 """
 
 import csv
@@ -20,7 +22,8 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import csv_rows, read_bytes
 
 HEADER = ("benchmark", "participants", "floats", "seconds")
-DEVICE = "device"  # the fifth column, which may be missing
+DEVICE, LINK = MORE = ("device", "link")  # further columns, each of which may be missing
+MIDDLE, ROOT, CROSS = LINKS = ("middle", "root", "cross")
 CO_LOCATED_PS, EXCHANGE, ADDITION = BENCHMARKS = ("co-located-ps", "exchange", "addition")
 MAX_PARTICIPANTS, MAX_FLOATS = 1 << 20, 1 << 40
 UNSTEADY = 1.5
@@ -35,10 +38,15 @@ class Measurement:
     floats: int
     seconds: float
     device: str = ""
+    link: str = MIDDLE
 
     def __post_init__(self) -> None:
         if self.benchmark not in BENCHMARKS:
             raise InputError(f"benchmark is {self.benchmark!r}; allowed: {', '.join(BENCHMARKS)}")
+        if self.link not in LINKS:
+            raise InputError(f"link is {self.link!r}; allowed: {', '.join(LINKS)}")
+        if self.link != MIDDLE and self.benchmark != EXCHANGE:
+            raise InputError(f"link is {self.link!r} for {self.benchmark}; allowed with it: {MIDDLE}, others with {EXCHANGE}")
         if not 2 <= self.participants <= MAX_PARTICIPANTS:
             raise InputError(f"participants is {self.participants}; allowed: 2 to {MAX_PARTICIPANTS}")
         if not 1 <= self.floats <= MAX_FLOATS:
@@ -52,19 +60,20 @@ class Measurement:
 def read_measurements(path: Path) -> list[Measurement]:
     """The measurements of a CSV; InputError names the line and the field that is wrong."""
     rows = csv_rows(read_bytes(path), str(path))
-    if not rows or tuple(rows[0]) not in (HEADER, (*HEADER, DEVICE)):
+    more = tuple(rows[0][len(HEADER) :]) if rows else ()
+    if not rows or tuple(rows[0][: len(HEADER)]) != HEADER or more not in ((), (DEVICE,), (LINK,), MORE):
         given = ",".join(rows[0]) if rows else "nothing"
         raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which also states the units")
-    width = len(rows[0])
-    found = [_measurement(row, width, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
+    found = [_measurement(row, more, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
     if not found:
         raise InputError(f"{path} has no measurements")
     return found
 
 
-def _measurement(row: Sequence[str], width: int, where: str) -> Measurement:
-    if len(row) != width:
-        raise InputError(f"{where}: {len(row)} fields; expected {width}: {','.join((*HEADER, DEVICE)[:width])}")
+def _measurement(row: Sequence[str], more: Sequence[str], where: str) -> Measurement:
+    columns = (*HEADER, *more)
+    if len(row) != len(columns):
+        raise InputError(f"{where}: {len(row)} fields; expected {len(columns)}: {','.join(columns)}")
     try:
         numbers = int(row[1]), int(row[2]), float(row[3])
     except ValueError:
@@ -72,7 +81,8 @@ def _measurement(row: Sequence[str], width: int, where: str) -> Measurement:
             f"{where}: {','.join(row)[:80]!r}: expected whole numbers of participants and floats, and seconds"
         ) from None
     try:
-        return Measurement(row[0], *numbers, *row[len(HEADER) :])
+        named = dict(zip(more, row[len(HEADER) :], strict=True))
+        return Measurement(row[0], *numbers, device=named.get(DEVICE, ""), link=named.get(LINK, MIDDLE))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
 
@@ -82,9 +92,12 @@ def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     known = list(measurements)
-    width = len(HEADER) + any(one.device for one in known)
-    writer.writerow((*HEADER, DEVICE)[:width])
-    writer.writerows((one.benchmark, one.participants, one.floats, f"{one.seconds:.9g}", one.device)[:width] for one in known)
+    used = {DEVICE: any(one.device for one in known), LINK: any(one.link != MIDDLE for one in known)}
+    more = [name for name in MORE if used[name]]
+    writer.writerow((*HEADER, *more))
+    for one in known:
+        further = [getattr(one, name) for name in more]
+        writer.writerow((one.benchmark, one.participants, one.floats, f"{one.seconds:.9g}", *further))
     return text.getvalue().encode()
 
 
@@ -103,14 +116,17 @@ def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
 
 
 def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:
-    """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or with `least`
+    """One measurement for each benchmark, participants, floats and link, ascending: the median of its runs, or with `least`
     the minimum, which estimates the time on an idle computer. InputError where a benchmark ran on several devices."""
-    runs: dict[tuple[str, int, int], list[float]] = {}
+    runs: dict[tuple[str, int, int, str], list[float]] = {}
     devices: dict[str, str] = {}
     for one in measurements:
-        runs.setdefault((one.benchmark, one.participants, one.floats), []).append(one.seconds)
+        runs.setdefault((one.benchmark, one.participants, one.floats, one.link), []).append(one.seconds)
         if devices.setdefault(one.benchmark, one.device) != one.device:
             raise InputError(
                 f"{one.benchmark} was measured on {devices[one.benchmark]!r} and on {one.device!r}; a fit is of one of them"
             )
-    return [Measurement(*key, min(seconds) if least else median(seconds), devices[key[0]]) for key, seconds in sorted(runs.items())]
+    return [
+        Measurement(benchmark, participants, floats, min(seconds) if least else median(seconds), devices[benchmark], link)
+        for (benchmark, participants, floats, link), seconds in sorted(runs.items())
+    ]

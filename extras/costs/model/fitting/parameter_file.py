@@ -11,11 +11,11 @@ from certree.models.common.errors import InputError
 
 
 def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) -> bytes:
-    """GenModel's parameter file of a fit, with six digits per number: servers and their links, since links between switches were
-    not measured.
+    """GenModel's parameter file of a fit, with six digits per number: servers, their links, and what was measured of others.
 
-    All start-up is attributed to links. Where only 2 beta + gamma is known, the bandwidth of a link splits it; InputError where it
-    is missing, not needed, or contradicts the fit.
+    All start-up is attributed to links of servers; or where other links were measured half of it to each of the two servers, and to
+    those links what an exchange over them takes longer to start. InputError where it starts sooner. Where only 2 beta + gamma is
+    known, the bandwidth of a link splits it; InputError where it is missing, not needed, or contradicts the fit.
     """
     values = {parameter: estimate.value for parameter, estimate in found.estimates.items()}
     if found.separate and bytes_per_second is not None:
@@ -32,33 +32,65 @@ def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) ->
             raise InputError(
                 f"at that bandwidth 2 beta is {2 * values[BETA]:.6g} s per float, more than 2 beta + gamma, {values[COMBINED]:.6g}"
             )
-    widest = max(point.participants for point in found.points if point.benchmark != ADDITION)
-    threshold = widest if found.threshold is None else found.threshold[0]
+    start = values[ALPHA] / 2 if found.links else 0.0
     return "\n".join(
         [
             f"# Fitted by certree to {len(found.points)} configurations; intervals of {100 * found.confidence:g} %.",
             *_interval_comments(found),
             *sorted({f"# {point.benchmark}: measured on {one_line(point.device)}" for point in found.points if point.device}),
-            *([] if found.threshold else [f"# Without incast; measured with up to {widest} servers, the threshold is unknown."]),
+            *(
+                []
+                if found.threshold
+                else [f"# Without incast; measured with up to {_widest(found)} servers, the threshold is unknown."]
+            ),
             'format = "certree-genmodel"',
             "version = 1",
             f"name = {json.dumps(name)}",
             "",
             "[server]",
-            'alpha_seconds = "0"',
+            f'alpha_seconds = "{start:.6g}"',
             f'gamma_seconds_per_float = "{values[GAMMA]:.6g}"',
             f'delta_seconds_per_float = "{values[DELTA]:.6g}"',
             "",
-            "[middle]",
-            f'alpha_seconds = "{values[ALPHA]:.6g}"',
-            f'beta_seconds_per_float = "{values[BETA]:.6g}"',
-            f'epsilon_seconds_per_float = "{values.get(EPSILON, 0):.6g}"',
-            f"incast_threshold = {threshold}",
-            "",
+            *_level_lines("middle", found, values[ALPHA] - 2 * start, values[BETA]),
+            *(
+                line
+                for link, far in found.links.items()
+                for line in _level_lines(link, far, _further_start(link, far, found), far.estimates[BETA].value)
+            ),
         ]
     ).encode()
 
 
+def _widest(found: Fit) -> int:
+    return max(point.participants for point in found.points if point.benchmark != ADDITION)
+
+
+def _level_lines(name: str, found: Fit, alpha: float, beta: float) -> list[str]:
+    """The table of a kind of links."""
+    epsilon = found.estimates[EPSILON].value if EPSILON in found.estimates else 0
+    return [
+        f"[{name}]",
+        f'alpha_seconds = "{alpha:.6g}"',
+        f'beta_seconds_per_float = "{beta:.6g}"',
+        f'epsilon_seconds_per_float = "{epsilon:.6g}"',
+        f"incast_threshold = {_widest(found) if found.threshold is None else found.threshold[0]}",
+        "",
+    ]
+
+
+def _further_start(link: str, far: Fit, near: Fit) -> float:
+    """What an exchange over a link of that kind takes longer to start; 0 where the intervals allow that."""
+    here, there = near.estimates[ALPHA], far.estimates[ALPHA]
+    if there.high < here.low:
+        raise InputError(
+            f"link {link}: an exchange starts in {there.low:.3g} to {there.high:.3g} s there, sooner than over the links of"
+            f" servers, {here.low:.3g} to {here.high:.3g} s"
+        )
+    return max(there.value - here.value, 0.0)
+
+
 def _interval_comments(found: Fit) -> list[str]:
     lines = [f"# {name}: {one.value:.6g} ({one.low:.3g} to {one.high:.3g})" for name, one in found.estimates.items()]
-    return lines + ([f"# w_t: {found.threshold[0]} ({found.threshold[1]} to {found.threshold[2]})"] if found.threshold else [])
+    lines += [f"# w_t: {found.threshold[0]} ({found.threshold[1]} to {found.threshold[2]})"] if found.threshold else []
+    return lines + [f"# {link}, {line[2:]}" for link, far in found.links.items() for line in _interval_comments(far)]

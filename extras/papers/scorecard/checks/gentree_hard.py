@@ -1,10 +1,14 @@
-"""Checks of GenModel and GenTree: hardness, pauses, and times on GPUs."""
+"""Checks of GenModel and GenTree: hardness, pauses, times on GPUs, and parameters fitted to times."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
 import certree.api as ct
+from certree.extras.costs.model.fitting.fit import fit
+from certree.extras.costs.model.fitting.measurements import CO_LOCATED_PS, CROSS, EXCHANGE, MIDDLE, ROOT, Measurement
+from certree.extras.costs.model.formulas.genmodel import load_genmodel
+from certree.extras.costs.model.profile import factored_profile
 from certree.extras.papers.scorecard.check import CHECKS, Found, yes
 
 #: Table 4: milliseconds with 10^7, 3.2 10^7, 10^8 and 3.2 10^8 floats, by GPUs: GenTree, NCCL
@@ -88,3 +92,45 @@ def hard_all_gathers() -> list[Found]:
         ),
         Found("instances with a cover, two triples that are complements", sum(one for one, _ in answers), 18 + 9),
     ]
+
+
+@CHECKS.register("gentree-fit")
+def parameters_from_times() -> list[Found]:
+    """Section 3.4, Table 5: times that its parameters give to co-located PS on one switch, and to exchanges over three kinds of
+    links, lead back to them, to three digits."""
+    model = load_genmodel("gentree")
+    kinds = {
+        MIDDLE: (model.middle, (1, 0, 0)),
+        ROOT: (model.root, (2, 1, 0)),
+        CROSS: (model.cross, (2, 0, 1)),
+    }
+    times = [
+        Measurement(EXCHANGE, number, floats, float(model.start_seconds(*way) + floats * level.flow_seconds(number)), link=link)
+        for link, (level, way) in kinds.items()
+        for number in range(2, 16)
+        for floats in (10**6, 10**7, 10**8)
+    ]
+    start = model.start_seconds(1, 0, 0)
+    for number in range(2, 16):
+        profile = factored_profile((number,))
+        times += [
+            Measurement(CO_LOCATED_PS, number, floats, float(profile.seconds(model.middle, model.server, start, Fraction(floats))))
+            for floats in (10**6, 10**7, 10**8)
+        ]
+    near = fit(times)
+    found = [
+        Found(name, f"{near.estimates[name].value:.2e}", f"{float(planted):.2e}")
+        for name, planted in (("gamma", model.server.gamma_seconds_per_float), ("delta", model.server.delta_seconds_per_float))
+    ]
+    for link, (level, way) in kinds.items():
+        one = near if link == MIDDLE else near.links[link]
+        planted = {
+            "alpha": model.start_seconds(*way),
+            "beta": level.beta_seconds_per_float,
+            "epsilon": level.epsilon_seconds_per_float,
+        }
+        found += [
+            Found(f"{link}, {name}", f"{one.estimates[name].value:.2e}", f"{float(value):.2e}") for name, value in planted.items()
+        ]
+        found.append(Found(f"{link}, w_t", one.threshold[0] if one.threshold else 0, level.incast_threshold))
+    return found

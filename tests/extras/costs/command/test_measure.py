@@ -33,7 +33,8 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = json_of("measure", "-o", tmp_path / "times.csv")
     assert (document["format"], document["version"]) == ("certree-measure-report", 1)
     assert document["runs"] == 2
-    assert document["medians"] == [{"benchmark": "exchange", "participants": 2, "floats": 10, "seconds": 2.0, "device": ""}]
+    median = {"benchmark": "exchange", "participants": 2, "floats": 10, "seconds": 2.0, "device": "", "link": "middle"}
+    assert document["medians"] == [median]
 
 
 def test_a_busy_computer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

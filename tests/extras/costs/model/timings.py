@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certree.extras.costs.model.fitting.measurements import Measurement
+from certree.extras.costs.model.formulas.genmodel import GenModel
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,17 @@ def timings(
         for n in servers
         for size in sizes
     ]
+
+
+def timings_of_links(model: GenModel, seed: int = 0, *, noise: float = 0.0) -> list[Measurement]:
+    """Exchanges of 2 to 15 servers over links between switches, and across, by GenModel: a route passes two switches with servers
+    and one above them, or the link across (`counting.switches_passed`)."""
+    draw = np.random.default_rng(seed)
+    kinds = (("root", model.root, model.start_seconds(2, 1, 0)), ("cross", model.cross, model.start_seconds(2, 0, 1)))
+    found = []
+    for link, level, start in kinds:
+        for n in range(2, 16):
+            for floats in (10**6, 10**7, 10**8):
+                seconds = float(start + floats * level.flow_seconds(n)) * float(np.exp(draw.normal(0, noise)))
+                found.append(Measurement("exchange", n, floats, seconds, link=link))
+    return found
