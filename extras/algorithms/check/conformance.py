@@ -38,9 +38,10 @@ def conformance(module: str) -> dict[str, list[str]]:
 
 
 def _is_of(module: str, entry: object) -> bool:
-    """Whether an entry, or a function that it has, is written in a module or below it."""
+    """Whether an entry, or a function that it has, is written in a module or below it (`written_in`: of methods in Python)."""
     parts = [entry, *getattr(entry, "__dict__", {}).values()]
-    return any(f"{getattr(part, '__module__', '')}.".startswith(f"{module}.") for part in parts)
+    places = [getattr(part, "written_in", getattr(part, "__module__", "")) for part in parts]
+    return any(f"{place}.".startswith(f"{module}.") for place in places)
 
 
 def _faults(registry: Registry[Any], name: str) -> list[str]:
