@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run.joint_constants import JointModel
-from certree.extras.joint.run.joint_refusals import joint_effect, require_joint_free, require_joint_in_time
+from certree.extras.joint.run.joint_refusals import (
+    joint_effect,
+    require_joint_free,
+    require_joint_in_time,
+    require_joint_valid,
+)
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.model_runs import ModelResult, run_result
@@ -19,14 +24,25 @@ _NUMBERED = re.compile(r"\bof collective (\d+)\b")
 
 
 def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
-    """Model-check the tables of all collectives at once: all behaviours or, for larger ones, random ones.
+    """Model-check the tables of all collectives of a valid joint schedule at once: all behaviours or, for larger ones, random ones.
+
+    Raises InvalidJointError for what `verify_joint` refuses. The rest, with its errors, as `model_check_joint_tables`. Costs as
+    both.
+    """
+    require_joint_valid(joint)
+    return model_check_joint_tables(joint, time_limit, seed)
+
+
+def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
+    """The same for any joint schedule that has tables, without asking `verify_joint`.
 
     Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
-    and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). `mode`, `message` and `trace` of
-    the result as for `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. The specification has no routers:
-    raises DeadlockError for messages that may wait for each other there in a circle, and InvalidScheduleError where messages may be
-    late there and a collective relies on slots. Raises UnsupportedError for a joint schedule that is too large for TLC or has no
-    tables, and ToolMissingError without Java or TLC.
+    and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). The model does not know the
+    names, sizes, starts and late members that are asked for, nor copy units. `mode`, `message` and `trace` of the result as for
+    `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. The specification has no routers: raises DeadlockError
+    for messages that may wait for each other there in a circle, and InvalidScheduleError where messages may be late there and a
+    collective relies on slots. Raises UnsupportedError for a joint schedule that is too large for TLC or has no tables, and
+    ToolMissingError without Java or TLC.
     """
     tables = tables_of(joint)
     require_joint_free(joint, tables)

@@ -1,13 +1,15 @@
-"""Runs of joint schedules that routers may spoil: messages that wait for each other in a circle, or that are late in rows that rely
-on slots."""
+"""Joint schedules that are not model-checked: invalid ones, and those that routers may spoil, by messages that wait for each other
+in a circle, or that are late in rows that rely on slots."""
 
 from collections.abc import Sequence
 from functools import reduce
 
 from certree.api.api_errors import DeadlockError, InvalidScheduleError
+from certree.extras.joint.check.joint_checks import JointVerdict, verify_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.hw.engines.router_transparency import router_effect
 from certree.hw.engines.table_framing import packet_lengths
+from certree.models.common.errors import CertreeError
 from certree.models.routers.virtual_channels import class_vcs, layer_count
 from certree.models.tables.tables import Tables
 from certree.verify.deadlock.freedom import Freedom, deadlock
@@ -15,6 +17,24 @@ from certree.verify.deadlock.walks import Walks, schedule_walks
 from certree.verify.order.agreement import report_late
 from certree.verify.order.races import race_of
 from certree.verify.verdict import Findings
+
+
+class InvalidJointError(CertreeError):
+    """An invalid joint schedule where a valid one is needed. It has the attribute `verdict`."""
+
+    exit_code = 1
+
+    def __init__(self, verdict: JointVerdict) -> None:
+        first = verdict.violations[0]
+        super().__init__(f"the schedule is invalid: {first.rule}: {first.message}")
+        self.verdict = verdict
+
+
+def require_joint_valid(joint: JointSchedule) -> None:
+    """Raise InvalidJointError, with the first violation, where `verify_joint` finds one. Costs as that."""
+    verdict = verify_joint(joint)
+    if not verdict.valid:
+        raise InvalidJointError(verdict)
 
 
 def require_joint_free(joint: JointSchedule, tables: Sequence[Tables]) -> None:

@@ -10,7 +10,7 @@ from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run import joint_constants, joint_model
 from certree.extras.joint.run.joint_constants import JointModel
-from certree.extras.joint.run.joint_model import model_check_joint
+from certree.extras.joint.run.joint_model import model_check_joint, model_check_joint_tables
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -82,7 +82,7 @@ def test_sums_that_meet_in_a_unit():
     assert len({part.begin for part in made.parts}) > 1
     met = replace(made, parts=parts)
     assert [one.rule for one in ct.verify_joint(met).violations] == ["joint-unit"]
-    found = model_check_joint(met)
+    found = model_check_joint_tables(met)
     assert (found.result, found.message.split(":")[0]) == ("safety", "UnitsApart")
     assert "comes to a reduction unit that has a sum of another collective" in found.message
 
@@ -108,6 +108,6 @@ def test_a_collective_that_begins_too_early():
     """The one that waits begins as soon as the one before it: TLC says which, as `verify` does."""
     made = pair()
     parts = (made.parts[0], replace(made.parts[1], begin=0))
-    found = model_check_joint(replace(made, parts=parts))
+    found = model_check_joint_tables(replace(made, parts=parts))
     assert found.result == "safety"
     assert found.message.split(":")[0] in ("SendsAfterOthers", "NoBusyPort", "NothingMeets")
