@@ -44,6 +44,15 @@ BlocksOfTwoFlows == {<<0, 0>>, <<1, 0>>, <<1, 1>>}
 BlocksOfTwoContributors == [flow \in BlocksOfTwoFlows |-> IF flow[1] = 0 THEN Nodes ELSE {flow[2]}]
 BlocksOfTwoPromised == [flow \in BlocksOfTwoFlows |-> IF flow[1] = 0 THEN Nodes ELSE {1 - flow[2]}]
 
+\* Two nodes: each adds by its copy unit what the other one has sent to its second buffer in collective 0, and in the same tick copies
+\* the block of collective 1 that it got there.
+CopiesOfTwo == [n \in 0..1 |->
+  LET row(op, flow, wait, from, into, to, step) ==
+        [op |-> op, flow |-> flow, wait |-> wait, from |-> from, into |-> into, children |-> {to}, step |-> step, route |-> Nil]
+  IN  <<row("GATHER", <<0, 0>>, 0, 0, 1, 1 - n, 0), row("GATHER", <<1, n>>, 0, 0, 1, 1 - n, 1),
+        row("REDUCE", <<0, 0>>, 1, 1, 0, n, 4), row("GATHER", <<1, 1 - n>>, 1, 1, 0, n, 4)>>]
+CopiesOfTwoArrivals == [n \in 0..1 |-> {<<flow, buffer, 1>> : flow \in {<<0, 0>>, <<1, 1 - n>>}, buffer \in 0..1}]
+
 -------------------------------------------------------------------------------
 (* Messages over two links                                                   *)
 
@@ -71,6 +80,28 @@ MeetingContributors == [flow \in MeetingFlows |->
 MeetingPromised == [flow \in MeetingFlows |-> IF flow[2] = 0 THEN {1} ELSE IF flow = <<0, 1>> THEN {0, 2} ELSE {2}]
 
 -------------------------------------------------------------------------------
+(* Routes, parallel lanes, and sums that wait for each other                 *)
+
+\* Three nodes. Node 0 sends a long message of collective 1 to node 2 by a route over node 1, though there is a direct link, and next
+\* to it, on the second lane of the link to node 1, a chunk of collective 0. Node 1 has nothing of that chunk, and adds to it what node
+\* 2 sends a tick later, while the unit may still have the first sum. What node 1 sends itself waits for the long message.
+ThreeRoutes == <<
+  [op |-> "GATHER", flow |-> <<1, 0>>, step |-> 0, parent |-> Nil, route |-> 0, children |-> {2}],
+  [op |-> "REDUCE", flow |-> <<0, 0>>, step |-> 0, parent |-> 1, route |-> Nil, children |-> {}],
+  [op |-> "GATHER", flow |-> <<0, 1>>, step |-> 3, parent |-> Nil, route |-> Nil, children |-> {2}],
+  [op |-> "REDUCE", flow |-> <<0, 0>>, step |-> 1, parent |-> 1, route |-> Nil, children |-> {}]>>
+RoutesTable == [n \in 0..2 |-> SubSeq(ThreeRoutes, IF n = 0 THEN 1 ELSE n + 2, n + 2)]
+RoutesArrivals == [n \in 0..2 |->
+  IF n = 0 THEN {} ELSE IF n = 1 THEN {<<"REDUCE", <<0, 0>>, 0>>, <<"REDUCE", <<0, 0>>, 2>>}
+  ELSE {<<"GATHER", <<1, 0>>, 0>>, <<"GATHER", <<0, 1>>, 1>>}]
+RoutesFlows == {<<0, 0>>, <<0, 1>>, <<1, 0>>}
+RoutesContributors == [flow \in RoutesFlows |-> IF flow = <<0, 0>> THEN {0, 2} ELSE {flow[2]}]
+RoutesPromised == [flow \in RoutesFlows |-> IF flow = <<0, 0>> THEN {1} ELSE {2}]
+RoutesLinks == [link \in {<<0, 1>>, <<0, 2>>, <<1, 2>>, <<2, 1>>} |-> IF link = <<0, 1>> THEN 2 ELSE 1]
+RoutesPaths == [way \in {<<link[1], link[2], Nil>> : link \in DOMAIN RoutesLinks} \union {<<0, 2, 0>>} |->
+  IF way[3] = Nil THEN << <<way[1], way[2]>> >> ELSE << <<0, 1>>, <<1, 2>> >>]
+
+-------------------------------------------------------------------------------
 (* The constants                                                             *)
 
 \* As the constants, see MCNILockstep.
@@ -85,6 +116,15 @@ MCBlocksOfTwoArrivals == BlocksOfTwoArrivals
 MCBlocksOfTwoFlows == BlocksOfTwoFlows
 MCBlocksOfTwoContributors == BlocksOfTwoContributors
 MCBlocksOfTwoPromised == BlocksOfTwoPromised
+MCCopiesOfTwo == CopiesOfTwo
+MCCopiesOfTwoArrivals == CopiesOfTwoArrivals
+MCRoutesTable == RoutesTable
+MCRoutesArrivals == RoutesArrivals
+MCRoutesFlows == RoutesFlows
+MCRoutesContributors == RoutesContributors
+MCRoutesPromised == RoutesPromised
+MCRoutesLinks == RoutesLinks
+MCRoutesPaths == RoutesPaths
 MCLineOfTwoFlows == LineOfTwoFlows
 MCLineOfTwoContributors == LineOfTwoContributors
 MCLineOfTwoPromised == LineOfTwoPromised

@@ -95,4 +95,24 @@ OwnOfAll(n, place) == IF Len(place) = 3 /\ place[3] # 0 THEN DataOf({}, {}) ELSE
 
 \* Sums of two collectives come to the unit of a node in the same tick.
 SumsMeet == Meeting(0)
+
+\* The same where they are of the second row of node 0, and of the first one of node 2.
+LaterSumsMeet ==
+  (Meeting(3) \ {Reduce(<<0, 0>>, 0, 1, 1), Gather(<<0, 2>>, 0, 2, 8)}) \union {Gather(<<0, 2>>, 0, 2, 0), Reduce(<<0, 0>>, 0, 1, 4)}
+
+\* The broadcast of collective 2 is over before anything of collective 0 has begun.
+BroadcastFirst ==
+  {[t EXCEPT !.step = IF t.flow = <<2, 0>> THEN 0 ELSE @ + 3] : t \in ThreeAtOnce}
+
+\* In place of Added: what comes loses its tags.
+TagsForgotten(a, b) == [of |-> a.of, bag |-> Plus(a.bag, b.bag)]
+
+\* In place of CountTagged: sums count in any order.
+CountOutOfOrder(m) ==
+  /\ now \in Earliest(m)..Latest(m)
+  /\ LET place == Place(m.item, Writes(m.src, m.row))
+     IN  held' = [held EXCEPT ![m.dst][place] = IF m.op = "REDUCE" THEN Added(@, m.load) ELSE m.load]
+  /\ count' = IF CounterOfMessage(m) \in Counters(m.dst) THEN Counted(m, count) ELSE count
+  /\ flying' = flying \ {m}
+  /\ UNCHANGED <<now, start, drift, counter, fired>>
 ===============================================================================
