@@ -13,7 +13,7 @@ from certree.extras.joint.make.late_ranks import early_first
 from certree.extras.joint.make.merging import Jobs, in_equal_slots
 from certree.extras.joint.model.collective_list import Entry, can_do_without_others
 from certree.models.common.columns import numbered
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.fine.fine_tolerance import tolerates
 from certree.models.fine.rebooking import with_guards
 from certree.models.forms.lowerings.to_one_iteration import ToOneIteration
@@ -53,6 +53,12 @@ class Choice:
     def cycles(self) -> int:
         """From its first slot until all has landed."""
         return self.jobs.times.cycles - self.jobs.times.machine.ni_start_cycles
+
+
+def require_some_others(network: Topology, entries: Sequence[Entry]) -> None:
+    """InputError where all endpoints take part in every collective, so that there are no relays to leave out."""
+    if all(entry.collective.fitted(network).members is None for entry in entries):
+        raise InputError(f"relay {MEMBERS}: all endpoints take part in every collective; name the members of one")
 
 
 def choices_of(network: Topology, machine: Machine, entry: Entry, effort: int, seed: int, relays: Sequence[str]) -> list[Choice]:

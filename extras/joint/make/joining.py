@@ -18,7 +18,7 @@ from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import share_links, verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
-from certree.extras.joint.make.choices import FEWEST, RELAYS, Choice, begin_of, choices_of, with_few, with_late
+from certree.extras.joint.make.choices import FEWEST, RELAYS, Choice, begin_of, choices_of, require_some_others, with_few, with_late
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
 from certree.extras.joint.model.collective_list import (
@@ -81,7 +81,8 @@ def joint(
     ------
     InputError
         For a file that is malformed, names that occur twice, collectives that wait for each other in a circle, launches that may
-        deadlock, and, with members as the only relays, members that do not reach each other.
+        deadlock, and, with members as the only relays, members that do not reach each other,
+        or collectives in all of which all endpoints take part.
     UnsupportedError
         Where a collective has no schedule in fine slots.
 
@@ -143,6 +144,8 @@ def choices_for(
         for entry in collectives:
             require_entry(entry)
         entries = in_order(replace(entry, collective=entry.collective.fitted(wanted)) for entry in collectives)
+    if relay == MEMBERS:
+        require_some_others(wanted, entries)
     made: dict[Hashable, list[Choice]] = {} if known is None else known
     choices: dict[str, Sequence[Choice]] = {}
     for entry in entries:

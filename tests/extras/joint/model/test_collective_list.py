@@ -223,6 +223,16 @@ def test_arguments_of_other_kinds_are_named(collectives: Any, options: dict[str,
         ct.joint("ring:3", collectives, **options)
 
 
+@pytest.mark.parametrize("members", [None, [0, 1, 2]])
+def test_no_relays_to_leave_out(members: list[int] | None) -> None:
+    """Where all endpoints take part, named or not, there is nothing to leave out; one collective with others is enough."""
+    whole = ct.Entry("whole", ct.collective("broadcast", 0, members=members), 64)
+    with pytest.raises(InputError, match=r"^relay members: all endpoints take part in every collective; name the members of one$"):
+        ct.joint("ring:3", [whole], relay="members")
+    some = ct.Entry("some", ct.collective("broadcast", 0, members=[0, 1]), 64)
+    assert ct.joint("ring:3", [whole, some], relay="members").provenance["relays"] == {"whole": "all", "some": "members"}
+
+
 def test_members_that_do_not_reach_each_other_alone() -> None:
     pair = [
         ct.Entry("far", ct.collective("broadcast", 0, members=[0, 2]), 64),
