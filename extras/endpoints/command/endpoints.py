@@ -102,7 +102,8 @@ def _joint_report(run: Run | str | None) -> dict[str, Any]:
     assert run.endpoint is not None
     counts = run.endpoint.counts
     found = {"engine": str(run.engine), "chunks": counts["iterations"], "data_ok": run.data_ok}
-    return {"joint": {"cycles": run.cycles, "bound_cycles": counts["bound_cycles"], **found}}
+    bound = {name: counts[name] for name in ("bound_cycles",) if name in counts}  # of one collective
+    return {"joint": {"cycles": run.cycles, **bound, **found}}
 
 
 def endpoint_report(result: EndpointResult) -> dict[str, Any]:
@@ -152,20 +153,22 @@ def endpoint_words(report: dict[str, Any]) -> str:
     lines = [f"{report['collective']} of {where}, endpoints {one_line(report['endpoint'])}"]
     if report["no_tables"] is not None:
         lines.append(f"  messages, without routers, not tables: {report['no_tables']}")
+    many = len(report["payloads"]) > 1
     for run in report["systems"]:
-        lines += _table_lines(run) if run["program"] == "tables" else _system_lines(run, many=len(report["payloads"]) > 1)
+        lines += _table_lines(run, many) if run["program"] == "tables" else _system_lines(run, many)
     return "\n".join(lines)
 
 
-def _table_lines(run: dict[str, Any]) -> list[str]:
+def _table_lines(run: dict[str, Any], many: bool) -> list[str]:
     """A run of tables, in words."""
     if run["stall"]:
         return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
     busy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items() if share is not None}
     counts, chunk = run["counts"], size_words(run["chunk_bytes"])
+    bound = f"; {run['cycles'] / max(1, counts['bound_cycles']):.3f} times the time bound" if "bound_cycles" in counts else ""
     lines = [
-        f"  {run['system']}: {run['cycles']:,} cycles; {run['chunks']} chunks of {chunk}, {run['messages']:,} messages of tables "
-        f"({run['engine']} engine); {run['cycles'] / max(1, counts['bound_cycles']):.3f} times the time bound",
+        f"  {run['system']}: {run['cycles']:,} cycles{_ends(run) if many else ''}; {run['chunks']} chunks of {chunk}, "
+        f"{run['messages']:,} messages of tables ({run['engine']} engine){bound}",
         "    busy: " + ", ".join(f"{name.replace('_', ' ')} {share}" for name, share in busy.items()),
     ]
     if run["delays"]["bus_transfer"] is not None:
@@ -182,6 +185,10 @@ def _table_lines(run: dict[str, Any]) -> list[str]:
     return [*lines, f"    data: {right}"]
 
 
+def _ends(run: dict[str, Any]) -> str:
+    return f" (each at {', '.join(f'{end:,}' for end in run['ends'])})"
+
+
 def _delay_line(run: dict[str, Any]) -> str:
     """The delays of a run; chunks queue at engines, and in runs of messages."""
     delays = {name: f"{float(Fraction(cycles)):,.0f}" for name, cycles in run["delays"].items() if cycles is not None}
@@ -192,10 +199,10 @@ def _delay_line(run: dict[str, Any]) -> str:
     )
 
 
-def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:
+def _system_lines(run: dict[str, Any], many: bool) -> list[str]:
     if run["stall"]:
         return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
-    ends = f" (each at {', '.join(f'{end:,}' for end in run['ends'])})" if many else ""
+    ends = _ends(run) if many else ""
     occupancy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
     lines = [
         f"  {run['system']}: {run['cycles']:,} cycles{ends}; {run['chunks']} chunks of {size_words(run['chunk_bytes'])}, "

@@ -16,7 +16,8 @@ from certree.extras.endpoints.run.endpoint_program import Choices, Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.ideal import run_system
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
-from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, too_long
+from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, results_together, too_long
+from certree.extras.endpoints.run.tables.together import run_together
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.shown import Shown
@@ -97,7 +98,7 @@ def endpoints(
     that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
     bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
     `program`: "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
-    "messages" have ways, ports, phases, delays and several payloads, and links alone; "auto": tables where all systems have them,
+    "messages" have ways, ports and phases, and links alone; "auto": tables where all systems have them,
     where that takes seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
     `joint`: messages, and tables next to them.
 
@@ -129,13 +130,20 @@ def endpoints(
     choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
     no_tables = None
     if program != "messages" and not joint:
-        of_messages = {"ways": ways, "lifo": lifo, "bounded": bounded, "without": without, "the trace of chunks": trace}
+        of_messages = {
+            "ways": ways, "lifo of one collective": lifo and len(asked) == 1, "bounded": bounded, "without": without,
+            "the trace of chunks": trace,
+        }  # fmt: skip
         try:
-            _require_tables(asked, [name for name, value in of_messages.items() if value])
-            tables = joint_tables(made.schedule, machine, asked[0].size)
-            if program == "auto" and (words := too_long(hops_of(tables, machine, chosen))) is not None:
+            for name in (name for name, value in of_messages.items() if value):
+                raise UnsupportedError(f"{name} is for messages alone")
+            every = [joint_tables(made.schedule, machine, payload.size) for payload in asked]
+            if program == "auto" and (words := too_long(sum(hops_of(one, machine, chosen) for one in every))) is not None:
                 raise UnsupportedError(words)
-            done = results_of_tables(tables, machine, chosen, progress)
+            if is_alone(asked):
+                done = results_of_tables(every[0], machine, chosen, progress)
+            else:
+                done = results_together(made.schedule, machine, chosen, asked, progress, lifo=lifo)
             return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)
         except UnsupportedError as error:
             if program == "tables":
@@ -145,29 +153,26 @@ def endpoints(
     for system in chosen:
         target = None if trace is None else Path(trace)
         results.append(run_system(made.schedule, machine, system, asked, choices, progress, target, force))
-    runs_of_tables = _joint(made.schedule, machine, chosen, asked) if joint else {}
+    runs_of_tables = _joint(made.schedule, machine, chosen, asked, lifo=lifo) if joint else {}
     return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables, no_tables)
 
 
-def _require_tables(payloads: Sequence[Payload], of_messages: Sequence[str]) -> None:
-    """UnsupportedError for what is asked of messages alone."""
-    if len(payloads) > 1 or payloads[0].start:
-        raise UnsupportedError("tables are of one collective that begins in cycle 0")
-    if of_messages:
-        raise UnsupportedError(f"{of_messages[0]} is for messages alone")
+def is_alone(payloads: Sequence[Payload]) -> bool:
+    """Whether there is one collective, from cycle 0 on, whose chunks begin in the steps of its tables."""
+    return len(payloads) == 1 and payloads[0].start == 0
 
 
-def _joint(schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], payloads: Sequence[Payload]) -> dict[str, Run | str]:
+def _joint(
+    schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], payloads: Sequence[Payload], *, lifo: bool
+) -> dict[str, Run | str]:
     """By system the run of tables, or why there is none."""
-    try:
-        _require_tables(payloads, ())
-        tables = joint_tables(schedule, endpoint, payloads[0].size)
-    except UnsupportedError as error:
-        return dict.fromkeys((system.name for system in systems), str(error))
     found: dict[str, Run | str] = {}
     for system in systems:
         try:
-            found[system.name] = run_joint(tables, endpoint, system)
+            if is_alone(payloads):
+                found[system.name] = run_joint(joint_tables(schedule, endpoint, payloads[0].size), endpoint, system)
+            else:
+                found[system.name] = run_together(schedule, endpoint, system, payloads, lifo=lifo).run
         except (UnsupportedError, InvalidScheduleError) as error:
             found[system.name] = str(error)
     return found

@@ -49,7 +49,7 @@ ENDPOINT, NAME = Parsed("endpoint", load_endpoint), Parsed("workload", str, WORK
               help="For --timing endpoints: a preset or a TOML file.")  # fmt: skip
 @click.option("--system", default="ace", show_default=True, help="For --timing endpoints: the system that runs collectives.")
 @click.option("--program", type=click.Choice(PROGRAMS), default="auto", show_default=True,
-              help="For --timing endpoints: tables, of one collective at a time, on the machine of simulate; messages; or auto: "
+              help="For --timing endpoints: tables, on the machine of simulate; messages; or auto: "
                    "tables where the run and its changes have them.")  # fmt: skip
 @click.option("--group", "groups", multiple=True, callback=key_values, metavar="GROUP=TOPOLOGY|LIST",
               help="The network of a group of the workload, or its endpoints in TOPOLOGY such as 0,2,4-7, or 0-3;4-7 for all "

@@ -62,8 +62,8 @@ def train(
     workloads that state shapes or a transformer. `method`: "ring", or for a kind of collective
     "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
     or "paced", simulated (`flow` "message" or "packet"); "endpoints", of the `system` of `endpoint`; "aggregate", added in
-    switches. What cannot be paced is simulated in slots. `program`, on endpoints: "tables" on the joint machine, which are of one
-    collective at a time, "messages", or "auto": tables where the run and all its changes have them and none takes long (`no_tables`
+    switches. What cannot be paced is simulated in slots. `program`, on endpoints: "tables" on the joint machine,
+    "messages", or "auto": tables where the run and all its changes have them and none takes long (`no_tables`
     of the run says why not).
 
     Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those

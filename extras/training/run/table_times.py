@@ -1,4 +1,4 @@
-"""Times of collectives on endpoints by tables on the joint machine, where one collective at a time is under way."""
+"""Times of collectives on endpoints by tables on the joint machine: each alone, or several in one run where they meet."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +8,10 @@ from math import ceil
 from certree.api.parsing import Entry, option_texts
 from certree.api.reports.text import counted
 from certree.extras.endpoints.model.endpoint import Endpoint, System
+from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables
-from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, too_long
+from certree.extras.endpoints.run.tables.joint_results import hops_of, results_of_tables, results_together, too_long
 from certree.models.common.errors import CertreeError, UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
@@ -52,26 +53,49 @@ class TableTimes:
     tables: dict[tuple[str, str, int, str | None], Tables] = field(default_factory=dict)
     known: dict[tuple[str, str, int, str | None], int] = field(default_factory=dict)
 
-    def require_short(self, every: Iterable[Single]) -> None:
-        """UnsupportedError where runs of all of these together take longer than tables of one collective that run unasked."""
-        hops = {
-            one.key: hops_of(self._tables(one), self.endpoint, [self.system], without_routers=self.without_routers) for one in every
-        }
-        if (words := too_long(sum(hops.values()))) is not None:
-            raise UnsupportedError(f"{counted(len(hops), 'different collectives')}: {words}")
+    def require_short(self, every: Iterable[Single], *, meet: bool) -> None:
+        """UnsupportedError where runs of all of these together take longer than tables of one collective that run unasked. `meet`:
+        they may be under way at a time, so that each is in a run, equal ones too."""
+        hops, count, known = 0, 0, dict[tuple[str, str, int, str | None], int]()
+        for one in every:
+            if one.key not in known:
+                tables = self._tables(one)
+                known[one.key] = hops_of(tables, self.endpoint, [self.system], without_routers=self.without_routers)
+            elif not meet:
+                continue
+            hops, count = hops + known[one.key], count + 1
+        if (words := too_long(hops)) is not None:
+            raise UnsupportedError(f"{counted(count, 'collectives' if meet else 'different collectives')}: {words}")
 
-    def ends(self, asked: Sequence[tuple[Fraction, Single]]) -> list[Fraction]:
+    def ends(self, asked: Sequence[tuple[Fraction, Single]], *, lifo: bool = False) -> list[Fraction]:
         """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.
-        UnsupportedError where one is asked for while the one before is under way."""
-        clock, found = self.endpoint.interface.clock_hertz, list[Fraction]()
-        for begin, one in asked:
-            start = ceil(begin * clock)
+
+        Each runs alone where none is asked for before the one before it has ended; otherwise all of them are in one run
+        (`run_together`), with `lifo` the latest first. UnsupportedError where these differ in more than their bytes."""
+        clock = self.endpoint.interface.clock_hertz
+        starts, found = [ceil(begin * clock) for begin, _ in asked], list[int]()
+        for start, (_, one) in zip(starts, asked, strict=True):
             if found and start < found[-1]:
+                found = self._ends_together(starts, [single for _, single in asked], lifo)
+                break
+            found.append(start + self._cycles(one))
+        return [Fraction(end) / clock for end in found]
+
+    def _ends_together(self, starts: Sequence[int], asked: Sequence[Single], lifo: bool) -> list[int]:
+        first = max(asked, key=lambda one: one.bytes)
+        for one in asked:
+            if (one.network.digest, one.kind, one.entry) != (first.network.digest, first.kind, first.entry):
                 raise UnsupportedError(
-                    f"{one.kind} of {one.bytes:,} bytes is asked for while another collective is under way, and tables are of one"
+                    f"{one.kind} is asked for while {first.kind} is under way; collectives in one run of tables are of one kind"
                 )
-            found.append(Fraction(start + self._cycles(one)))
-        return [end / clock for end in found]
+        payloads = [Payload(one.bytes, start) for one, start in zip(asked, starts, strict=True)]
+        (done,) = results_together(
+            self._tables(first).schedule, self.endpoint, [self.system], payloads, None,
+            lifo=lifo, without_routers=self.without_routers,
+        )  # fmt: skip
+        if not done.data_ok or not done.conserved:
+            raise WrongDataError(f"{first.kind} on {first.network.name}: tables end with wrong data, or in a deadlock")
+        return list(done.ends)
 
     def _tables(self, one: Single) -> Tables:
         if one.key not in self.tables:

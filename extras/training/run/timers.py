@@ -17,7 +17,7 @@ from certree.extras.joint.make.choices import FEWEST
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry as JointEntry
 from certree.extras.sweeps.tuning.curve import cycles_at
-from certree.extras.training.model.queue import Queue, Server, Shared, Together
+from certree.extras.training.model.queue import Order, Queue, Server, Shared, Together
 from certree.extras.training.model.workload import Communication, Loop
 from certree.extras.training.run.settings import AUTO, Settings, Timing
 from certree.extras.training.run.table_times import NoTablesError, Single, TableTimes, WrongDataError
@@ -98,7 +98,8 @@ class Timers:
         """Where tables run unasked, NoTablesError unless all different collectives together take no longer than tables may."""
         if self._tables is not None and self.settings.program == "auto" and not self.settings.speeds.free:
             try:
-                self._tables.require_short(self._single(found) for found in self.settings.workload.communications())
+                every = (self._single(found) for found in self.settings.workload.communications())
+                self._tables.require_short(every, meet=self.settings.workload.loop is Loop.DATA)
             except UnsupportedError as error:
                 raise NoTablesError(str(error)) from None
 
@@ -255,7 +256,8 @@ class Timers:
     def _run_together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
         if self._tables is not None:
             try:
-                return self._tables.ends([(begin, self._single(found)) for begin, found in asked])
+                every = [(begin, self._single(found)) for begin, found in asked]
+                return self._tables.ends(every, lifo=self.settings.order is Order.LIFO)
             except UnsupportedError as error:
                 if self.settings.program == "auto":
                     raise NoTablesError(str(error)) from None

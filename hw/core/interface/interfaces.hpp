@@ -1,6 +1,7 @@
 // The network interfaces of all nodes of a run.
 #pragma once
 
+#include <stdexcept>
 #include <vector>
 
 #include "interface/endpoint.hpp"
@@ -13,12 +14,18 @@ namespace certree {
 inline std::vector<NetworkInterface> make_interfaces(const Program& program, Ledger& ledger, Transport& transport, RunMode mode,
                                                      Endpoints* endpoints) {
   std::vector<Endpoint*> started(program.nodes);
+  if (endpoints != nullptr && endpoints->begin_iterations() && mode != RunMode::kPaced) {
+    throw std::invalid_argument("endpoints that begin iterations are for paced runs");
+  }
   if (endpoints != nullptr) started = endpoints->start(program);
   std::vector<NetworkInterface> interfaces;
   interfaces.reserve(program.nodes);
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     if (started[node] != nullptr) ledger.returns_left += started[node]->returns();
-    interfaces.emplace_back(program, ledger, transport, NodeId{node}, make_sequencer(program, mode, {node}), started[node]);
+    std::unique_ptr<Sequencer> sequencer = endpoints != nullptr && endpoints->begin_iterations()
+                                               ? std::make_unique<IterationSequencer>(program, NodeId{node})
+                                               : make_sequencer(program, mode, {node});
+    interfaces.emplace_back(program, ledger, transport, NodeId{node}, std::move(sequencer), started[node]);
   }
   return interfaces;
 }

@@ -5,12 +5,15 @@ from fractions import Fraction
 
 from certree.api.api_errors import InvalidScheduleError
 from certree.extras.endpoints.model.endpoint import Endpoint, Runs, System
+from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_run import EndpointResult
 from certree.extras.endpoints.run.tables.iterations import TAKES
 from certree.extras.endpoints.run.tables.joint_machine import chunks_of, run_joint
+from certree.extras.endpoints.run.tables.together import run_together
 from certree.hw.engines.runs import Run
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.paths import far_hops
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
 
@@ -40,6 +43,27 @@ def results_of_tables(
     return tuple(found)
 
 
+def results_together(
+    schedule: Schedule,
+    endpoint: Endpoint,
+    systems: Sequence[System],
+    payloads: Sequence[Payload],
+    progress: Callable[[int], None] | None,
+    *,
+    lifo: bool = False,
+    without_routers: bool = False,
+) -> tuple[EndpointResult, ...]:
+    """The results of all systems with several collectives in one run (`run_together`). UnsupportedError where one has no run."""
+    found = []
+    for system in systems:
+        try:
+            done = run_together(schedule, endpoint, system, payloads, lifo=lifo, without_routers=without_routers, progress=progress)
+        except InvalidScheduleError as error:
+            raise UnsupportedError(str(error)) from None
+        found.append(_result(done.run, done.tables, endpoint, system, done.ends))
+    return tuple(found)
+
+
 def hops_of(tables: Tables, endpoint: Endpoint, systems: Sequence[System], *, without_routers: bool = False) -> int:
     """Flits times links of a run of `joint_tables`, and OF_MESSAGE more for each message, with the chunks that `run_joint` tries;
     these are padded to whole flits, so that the shortest of them have the most. On lanes alone flits take no time to simulate, and
@@ -60,7 +84,7 @@ def too_long(hops: int) -> str | None:
     )
 
 
-def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System) -> EndpointResult:
+def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System, ends: tuple[int, ...] | None = None) -> EndpointResult:
     used, clock = run.endpoint, endpoint.interface.clock_hertz
     assert used is not None
     seconds, chunks = run.cycles / clock, used.counts["iterations"]
@@ -70,7 +94,7 @@ def _result(run: Run, tables: Tables, endpoint: Endpoint, system: System) -> End
     return EndpointResult(
         system=system.name,
         cycles=run.cycles,
-        ends=(run.cycles,),
+        ends=(run.cycles,) if ends is None else ends,
         seconds=seconds,
         data_ok=run.data_ok,
         wrong=None if run.wrong is None else (run.wrong[0], run.wrong[1], 0),

@@ -40,24 +40,38 @@ STEPS = ("load", "loaded", "gone on", "returned")
 LaneOrder = tuple[NDArray[np.uint64], NDArray[np.uint64]]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Collectives that share the iterations of a run of tables: by collective its first iteration, and the end (`begin`); the cycle
+    in which all nodes ask for it (`start`), which none may begin before. `lifo`: the latest first."""
+
+    begin: tuple[int, ...]
+    start: tuple[int, ...]
+    lifo: bool = False
+
+
 @dataclass(eq=False)
 class TableEndpoints(EndpointModel):
     """The endpoints of a system for runs of tables (`docs/explanation/one-machine.md`).
 
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
-    `records`: note in which order lanes carry messages, and when payloads are at their interfaces; after a run on lanes `order`
-    has the first, after any `handed` the second, and `last_complete` when the last message was received. `keeps`: the order that
-    lanes keep in a run of engine `fast`, whichever message comes earlier; `hand_over`: the `handed` of another run, when payloads
-    are at their interfaces in this one; `of`: the system whose order or times these are. `cut`: the iterations that tables
-    are cut into before they run (`run/tables/iterations.py`), None: as they are; `text`: the system as it was named; `runs`:
-    iterations and period of the tables that ran, and `bound_cycles` their lower bound; `keeps_cells`: whether messages of theirs
-    may wait for earlier uses of their cells (`earlier_uses`).
+    `records`: note in which order lanes carry messages, and with `notes_times` when payloads are at their interfaces; after a run
+    on lanes `order` has the first, after any `handed` the second, and `last_complete` when the last message was received. `keeps`:
+    the order that lanes keep in a run of engine `fast`, whichever message comes earlier; `hand_over`: the `handed` of another run,
+    when payloads are at their interfaces in this one; `of`: the system whose order or times these are. `cut`: the iterations that
+    tables are cut into before they run (`run/tables/iterations.py`), None: as they are; `text`: the system as it was named;
+    `runs`: iterations and period of the tables that ran, and `bound_cycles` their lower bound; `keeps_cells`: whether messages of
+    theirs may wait for earlier uses of their cells (`earlier_uses`).
+    `asked`: the collectives that the iterations belong to, None: one, whose iterations begin in their steps; `begins`: the order in
+    which another run with the same began iterations, which this one keeps. After a run with `asked`, `began` is the order in which
+    iterations began, and `ends` has the cycle in which each collective was over.
     """
 
     endpoint: Endpoint
     system: System
     computing: Fraction = Fraction(0)
     records: bool = False
+    notes_times: bool = True
     keeps: LaneOrder | None = None
     hand_over: NDArray[np.uint64] | None = None
     of: str | None = None
@@ -69,6 +83,10 @@ class TableEndpoints(EndpointModel):
     runs: tuple[int, int] = (1, 0)
     bound_cycles: int = 0
     keeps_cells: bool = False
+    asked: Asked | None = None
+    begins: NDArray[np.uint32] | None = None
+    began: NDArray[np.uint32] | None = None
+    ends: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -92,7 +110,8 @@ class TableEndpoints(EndpointModel):
             "in_order": 1,
             "apart": 1,
             "traced": traced,
-            "records": self.records,
+            "records": self.records and self.notes_times,
+            "lifo": self.asked is not None and self.asked.lifo,
         }
         scalars["state_machines"] = self.endpoint.engine.state_machines
         check_scalars(scalars)
@@ -103,6 +122,8 @@ class TableEndpoints(EndpointModel):
             self._refuse_too_many_units(len(source.topology.endpoints))
             rooms, sizes = self._partitions(int(load.max(initial=0)), int(result.max(initial=0)))
             self._require_room(rooms[0], sizes[0], _overlap(rows))
+        if self.asked is not None:  # iterations do not begin in their order: each has its own counters of arrivals
+            rows.scalars["in_flight"] = source.repeats
         payload = source.sizes(rows.sent["chunk"]) * source.machine.flit_bytes
         reads, writes = earlier_uses(source)
         self.keeps_cells = bool(len(reads))
@@ -116,6 +137,9 @@ class TableEndpoints(EndpointModel):
             "earlier_writes": narrowed("earlier_writes", writes),
             "hand_over": np.zeros(0, np.uint64) if self.hand_over is None else self.hand_over,
             "ends": last_pieces(rows.sent, payload, self.system.message_bytes),
+            "asked_begin": np.array([0] if self.asked is None else self.asked.begin, np.uint32),
+            "asked_start": np.array([] if self.asked is None else self.asked.start, np.uint64),
+            "begin_order": np.zeros(0, np.uint32) if self.begins is None else self.begins,
         }
         return _core.NodeEndpoints(scalars, columns)
 
@@ -131,12 +155,16 @@ class TableEndpoints(EndpointModel):
         assert isinstance(endpoints, _core.NodeEndpoints)
         if self.records and isinstance(core, _core.Run):
             self.order = core.order_of_lanes()
-        if self.records:
-            self.handed = np.array(endpoints.handed_over(), np.uint64)
+        if self.records and self.notes_times:
+            self.handed = endpoints.handed_over()
+        if self.asked is not None and not core.is_deadlocked:
+            self.began, self.ends = endpoints.begin_order(), tuple(endpoints.ends())
         found, engine = endpoints.counters(counters["cycles"]), self.endpoint.engine
         self.last_complete = found["last_complete"]
         units, is_engine = dict.fromkeys(UNITS, 1), self.system.runs is Runs.ENGINE
-        counts = {"memory_bytes": found["memory_bytes"], "bound_cycles": self.bound_cycles}
+        counts = {"memory_bytes": found["memory_bytes"]}
+        if self.asked is None:  # a bound of one collective, from cycle 0 on
+            counts["bound_cycles"] = self.bound_cycles
         if self.cut is not None:
             counts |= zip(("iterations", "period"), self.runs, strict=True)
         if self.keeps_cells:

@@ -39,12 +39,15 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
     trace is that of the run which was the fastest. Where both traces are to be in one file they are, with endpoints or without."""
     if options.has_one_trace:
         return with_one_trace(options, lambda apart: run_with_endpoints(source, apart))
+    return run(source, options) if options.endpoint is None else fastest_run(source, options)[0]
+
+
+def fastest_run(source: Tables | SimulatedSchedule, options: Options) -> tuple[Run, TableEndpoints]:
+    """The run of `run_with_endpoints`, of options that have endpoints, and the endpoints that it had."""
     model = options.endpoint
-    if model is None:
-        return run(source, options)
     assert isinstance(model, TableEndpoints)
     if model.system.runs is not Runs.IDEAL:
-        return _run(source, options)
+        return _run(source, options), model
     engine = options.engine if options.trace_flits is None else Engine.FLIT.value  # the run that counts has flits to be traced
     untraced = replace(options, trace=None, trace_flits=None, engine=engine)
     faster = [(_run(source, untraced), options)]  # than those before
@@ -59,7 +62,8 @@ def run_with_endpoints(source: Tables | SimulatedSchedule, options: Options) -> 
     best, kept = faster[-1]
     if options.trace is not None or options.trace_flits is not None:
         _run(source, kept)
-    return best
+    assert isinstance(kept.endpoint, TableEndpoints)
+    return best, kept.endpoint
 
 
 def _run(source: Tables | SimulatedSchedule, options: Options) -> Run:
@@ -96,7 +100,10 @@ def in_other_orders(
     for system in ideal.endpoint.systems:
         if system.runs is Runs.IDEAL:
             continue
-        recording = TableEndpoints(ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut)
+        recording = TableEndpoints(
+            ideal.endpoint, system, ideal.computing, records=True, notes_times=not options.leaves_routers_out, cut=ideal.cut,
+            asked=ideal.asked,
+        )  # fmt: skip
         try:
             other = _run(source, replace(options, endpoint=recording))
         except UnsupportedError:  # it runs nothing that could be bounded
@@ -105,7 +112,7 @@ def in_other_orders(
             continue
         cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
         if other.engine != Engine.FLIT:
-            kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut)
+            kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut, begins=recording.began)
             again = replace(options, endpoint=kept, engine=Engine.FAST.value)
             try:
                 yield _run(source, again), again
@@ -113,7 +120,6 @@ def in_other_orders(
             except UnsupportedError:  # routers may add something to it
                 pass
         if may_win(recording.last_complete + 1):  # a message is usable a cycle later at best
-            again = replace(
-                options, endpoint=replace(ideal, hand_over=recording.handed, of=system.name, cut=cut), engine=other.engine
-            )
+            kept = replace(ideal, hand_over=recording.handed, of=system.name, cut=cut, begins=recording.began)
+            again = replace(options, endpoint=kept, engine=other.engine)
             yield _run(source, again), again

@@ -17,6 +17,13 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
   if (reads.size() != writes.size()) throw std::invalid_argument("endpoints: earlier uses of cells");
   std::vector<endpoint::Uses> needs;
   for (std::size_t index = 0; index < reads.size(); ++index) needs.push_back({reads[index], writes[index]});
+  const auto bounds = column<std::uint32_t>(columns, "asked_begin");
+  const auto starts = column<std::uint64_t>(columns, "asked_start");
+  if (bounds.size() != starts.size() + 1) throw std::invalid_argument("endpoints: collectives");
+  std::vector<endpoint::Command> asked;
+  for (std::size_t number = 0; number < starts.size(); ++number) {
+    asked.push_back({bounds[number], bounds[number + 1], {starts[number]}});
+  }
   return {column<std::uint32_t>(columns, "message_bytes"),
           column<std::uint64_t>(columns, "load_bytes"),
           column<std::uint64_t>(columns, "result_bytes"),
@@ -27,7 +34,10 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
           std::move(needs),
           column<std::uint64_t>(columns, "hand_over"),
           flag(scalars, "records"),
-          column<std::uint32_t>(columns, "ends")};
+          column<std::uint32_t>(columns, "ends"),
+          std::move(asked),
+          flag(scalars, "lifo"),
+          column<std::uint32_t>(columns, "begin_order")};
 }
 
 nb::typed<nb::dict, nb::str, nb::any> node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
@@ -60,6 +70,13 @@ nb::typed<nb::dict, nb::str, nb::any> node_counters(endpoint::NodeEndpoints& end
   return result;
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+  return {kept->data(), {kept->size()}, owner};
+}
+
 using StepRow = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint8_t>;
 
 std::vector<StepRow> iteration_steps(const endpoint::NodeEndpoints& endpoints) {
@@ -83,8 +100,12 @@ void bind_node_endpoints(nb::module_& module) {
           },
           nb::arg("scalars"), nb::arg("columns"))
       .def("steps", &iteration_steps, "(cycle, node, iteration, step as in IterationStep) of a traced run, node by node.")
+      .def("ends", &endpoint::NodeEndpoints::ends, "By collective of the run the cycle in which it was over at the last node.")
       .def(
-          "handed_over", [](const endpoint::NodeEndpoints& self) { return self.handed_over(); },
+          "begin_order", [](const endpoint::NodeEndpoints& self) { return as_array(self.begin_order()); },
+          "The iterations of all collectives of a run that has ended, in the order in which they began.")
+      .def(
+          "handed_over", [](const endpoint::NodeEndpoints& self) { return as_array(self.handed_over()); },
           "(cycle at the interface, place among those of its node) of each message of each iteration, flat, in a run that noted "
           "it; 0 "
           "for messages within a node.")

@@ -1,18 +1,28 @@
 #include "endpoint/node/dma_endpoint.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace certree::endpoint {
 
-DmaEndpoint::DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program)
+DmaEndpoint::DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node,
+                         Collectives* collectives)
     : columns_(columns),
       program_(program),
+      node_(node),
+      rows_(program.row_begin[node + 1] - program.row_begin[node]),
+      arrivals_(std::accumulate(program.arrival_count.begin() + program.arrival_begin[node],
+                                program.arrival_count.begin() + program.arrival_begin[node + 1], std::uint64_t{0})),
+      iterations_(collectives, program.repeats),
       memory_(parameters),
       to_interface_(parameters.interface),
       to_accelerator_(parameters.interface),
       adder_(parameters.adder),
-      order_(columns.needs) {}
+      order_(columns.needs) {
+  if (collectives == nullptr) return;
+  for (const Command& command : collectives->commands()) finish(Purpose::kAsk, 0, command.start);
+}
 
 certree::Endpoint::Done DmaEndpoint::advance() {
   const Event event = events_.top();
@@ -77,7 +87,7 @@ void DmaEndpoint::release(std::uint64_t cell, std::uint32_t iteration, Cycle now
 
 void DmaEndpoint::start(const Trip& trip, Cycle now) {
   if (trip.route.empty() || trip.bytes == 0) {
-    finish(trip.purpose, trip.subject, now);
+    events_.push({now, scheduled_++, {trip.purpose, {}, 0, trip.subject, 0, true, kNever, trip.iteration}});
   } else {
     pass_stage(trip, now);
   }

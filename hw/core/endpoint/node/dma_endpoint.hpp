@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/program.hpp"
+#include "endpoint/node/iteration_queue.hpp"
 #include "endpoint/node/place_order.hpp"
 #include "endpoint/units/dma.hpp"
 #include "endpoint/units/parameters.hpp"
@@ -24,6 +25,9 @@ struct RunColumns {
   std::vector<std::uint64_t> hand_over;                 // of `use`: what `handed_over` of another run says; empty without one
   bool records = false;                                 // whether `handed_over` is noted
   std::vector<std::uint32_t> ends;                      // of each message: whether it is the last piece of a transfer of the DMAs
+  std::vector<Command> asked;                           // collectives of the run; empty where steps say when iterations begin
+  bool lifo = false;                                    // the latest collective first
+  std::vector<std::uint32_t> begin_order;               // in which iterations begin, that of another run; empty without one
 };
 
 // What messages and iterations waited for, next to buses.
@@ -38,7 +42,9 @@ struct Delays {
 // each stage of a trip.
 class DmaEndpoint : public certree::Endpoint {
  public:
-  DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program);
+  // `collectives`: of the run, or null where the steps of the tables say when iterations begin.
+  DmaEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node,
+              Collectives* collectives);
   DmaEndpoint(const DmaEndpoint&) = delete;
   DmaEndpoint& operator=(const DmaEndpoint&) = delete;
 
@@ -61,16 +67,17 @@ class DmaEndpoint : public certree::Endpoint {
 
  protected:
   // What is done at the end of a trip.
-  enum class Purpose : std::uint8_t { kFetch, kKeep, kLoad, kReturn };
-  // Something that goes by a route; `subject`: message or iteration.
+  enum class Purpose : std::uint8_t { kFetch, kKeep, kLoad, kReturn, kAsk };
+  // Something that goes by a route; `subject`: message, or place of an iteration in the order in which they begin.
   struct Trip {
     Purpose purpose;
     Route route;
     std::uint64_t bytes;
     std::uint32_t subject;
     std::size_t stage = 0;
-    bool ends = true;         // a transfer, of which others may be pieces
-    Cycle complete = kNever;  // of a message that came to be added: when all of it was received
+    bool ends = true;             // a transfer, of which others may be pieces
+    Cycle complete = kNever;      // of a message that came to be added: when all of it was received
+    std::uint32_t iteration = 0;  // of a message
   };
   void start(const Trip& trip, Cycle now);
   // The same at a time that is known already.
@@ -91,11 +98,14 @@ class DmaEndpoint : public certree::Endpoint {
   Trip trip_of(Purpose purpose, Route route, MessageId id, const certree::Message& message) const {
     const bool is_sum = purpose == Purpose::kKeep && came_to_be_added(message);
     const bool ends = columns_.ends[message.index] != 0;
-    return {purpose, route, bytes_of(message), id.value, 0, ends, is_sum ? message.complete : kNever};
+    return {purpose, route, bytes_of(message), id.value, 0, ends, is_sum ? message.complete : kNever, message.iteration};
   }
 
   const RunColumns& columns_;
   const Program& program_;
+  std::uint32_t node_;
+  std::uint64_t rows_, arrivals_;  // of an iteration
+  IterationQueue iterations_;
   Delays delays_;
 
  private:

@@ -1,7 +1,6 @@
 #include "endpoint/node/engine_endpoint.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace certree::endpoint {
 namespace {
@@ -10,30 +9,29 @@ constexpr std::uint32_t kWork = 0, kResults = 1;  // partitions
 
 }  // namespace
 
-EngineEndpoint::EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node)
-    : DmaEndpoint(parameters, columns, program),
-      node_(node),
+EngineEndpoint::EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node,
+                               Collectives* collectives)
+    : DmaEndpoint(parameters, columns, program, node, collectives),
       machines_(columns.state_machines),
-      rows_(program.row_begin[node + 1] - program.row_begin[node]),
-      arrivals_(std::accumulate(program.arrival_count.begin() + program.arrival_begin[node],
-                                program.arrival_count.begin() + program.arrival_begin[node + 1], std::uint64_t{0})),
       crossbar_(parameters.crossbar),
       sram_(columns.rooms, columns.sizes) {
   load({});
 }
 
 void EngineEndpoint::load(Cycle now) {
-  for (; begun_ < program_.repeats && sram_.fits(kWork); ++begun_) {
+  while (sram_.fits(kWork) && iterations_.knows_next(now)) {
+    const auto place = static_cast<std::uint32_t>(iterations_.begun());
+    iterations_.begin_next();
     sram_.enter(now, kWork);
     work_.push_back({rows_, arrivals_, false, {}});
-    delays_.iterations.add(now.value);
-    note(now, begun_, IterationStep::kLoad);
-    start({Purpose::kLoad, routes::kLoad, columns_.load_bytes[node_], static_cast<std::uint32_t>(begun_)}, now);
+    delays_.iterations.add(now - iterations_.asked_for(iterations_.at(place)));
+    note(now, place, IterationStep::kLoad);
+    start({Purpose::kLoad, routes::kLoad, columns_.load_bytes[node_], place}, now);
   }
 }
 
 void EngineEndpoint::fired(const Firing& firing, Cycle now) {
-  --work_[firing.iteration - gone_on_].rows_left;
+  --work_on(firing.iteration).rows_left;
   go_on(now);
 }
 
@@ -81,9 +79,10 @@ void EngineEndpoint::take(const Arrival& arrival, Cycle now) {
   finish(Purpose::kKeep, arrival.id.value, last, arrival.adds && !arrival.is_local ? arrival.tail : kNever);
 }
 
-void EngineEndpoint::take_waiting(std::uint32_t iteration, Cycle now) {
-  const auto found = waiting_.find(iteration);
-  if (found == waiting_.end() || !is_at_work(iteration)) return;
+void EngineEndpoint::take_waiting(std::uint64_t place, Cycle now) {
+  if (waiting_.empty() || !place_is_at_work(place)) return;
+  const auto found = waiting_.find(iterations_.at(place));
+  if (found == waiting_.end()) return;
   for (const Arrival& arrival : found->second) take(arrival, now);
   waiting_now_ -= static_cast<std::uint32_t>(found->second.size());
   waiting_.erase(found);
@@ -91,8 +90,8 @@ void EngineEndpoint::take_waiting(std::uint32_t iteration, Cycle now) {
 
 // Iterations that are through move to the results, as long as there is room; others may begin, or be at work.
 void EngineEndpoint::go_on(Cycle now) {
-  while (!work_.empty() && is_at_work(static_cast<std::uint32_t>(gone_on_)) && work_.front().rows_left == 0 &&
-         work_.front().arrivals_left == 0 && sram_.fits(kResults)) {
+  while (!work_.empty() && place_is_at_work(gone_on_) && work_.front().rows_left == 0 && work_.front().arrivals_left == 0 &&
+         sram_.fits(kResults)) {
     sram_.leave(now, kWork);
     sram_.enter(now, kResults);
     work_.pop_front();
@@ -101,7 +100,7 @@ void EngineEndpoint::go_on(Cycle now) {
     load(now);
     const std::uint64_t next = machines_ - 1;  // the one that has a state machine now, if it is loaded
     if (next < work_.size() && work_[next].is_loaded) delays_.iterations.sum += now - work_[next].loaded;
-    take_waiting(static_cast<std::uint32_t>(gone_on_ + next), now);
+    take_waiting(gone_on_ + next, now);
   }
 }
 
@@ -118,9 +117,13 @@ certree::Endpoint::Done EngineEndpoint::end(const Trip& trip, Cycle now) {
       return {};
     case Purpose::kReturn:
       sram_.leave(now, kResults);
+      iterations_.note_end(trip.subject, now);
       note(now, trip.subject, IterationStep::kReturned);
       go_on(now);
       return {Step::kReturned, {}};
+    case Purpose::kAsk:
+      load(now);
+      return {};
     case Purpose::kKeep:
       break;
   }
@@ -129,7 +132,7 @@ certree::Endpoint::Done EngineEndpoint::end(const Trip& trip, Cycle now) {
   if (usable_at_ != now) usable_cells_.clear();
   usable_at_ = now;
   if (taken.is_alone) usable_cells_.push_back(taken.cell);
-  --work_[taken.iteration - gone_on_].arrivals_left;
+  --work_on(taken.iteration).arrivals_left;
   go_on(now);
   return {Step::kUsable, {trip.subject}};
 }

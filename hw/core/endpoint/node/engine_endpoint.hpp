@@ -27,10 +27,12 @@ struct IterationRecord {
 // A message that comes before its iteration is at work waits at the ports, which have room for all of them and keep no order.
 class EngineEndpoint final : public DmaEndpoint {
  public:
-  EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node);
+  EngineEndpoint(const Parameters& parameters, const RunColumns& columns, const Program& program, std::uint32_t node,
+                 Collectives* collectives);
 
   bool lets_fire(const Firing& firing) const override { return is_at_work(firing.iteration); }
   std::uint64_t returns() const override { return program_.repeats; }
+  std::optional<std::uint32_t> take_begun() override { return iterations_.take_begun(gone_on_ + machines_); }
 
   const std::vector<IterationRecord>& steps() const { return steps_; }
   const Crossbar& crossbar() const { return crossbar_; }
@@ -60,30 +62,29 @@ class EngineEndpoint final : public DmaEndpoint {
     bool is_alone;  // when it was taken, no other was on its way to its cell
   };
 
-  void note(Cycle now, std::uint64_t iteration, IterationStep step) {
-    if (columns_.traced) steps_.push_back({now, node_, static_cast<std::uint32_t>(iteration), step});
+  void note(Cycle now, std::uint64_t place, IterationStep step) {
+    if (columns_.traced) steps_.push_back({now, node_, iterations_.at(place), step});
   }
-  bool is_at_work(std::uint32_t iteration) const {
-    return gone_on_ <= iteration && iteration < begun_ && iteration < gone_on_ + machines_ && work_[iteration - gone_on_].is_loaded;
+  bool place_is_at_work(std::uint64_t place) const {
+    return gone_on_ <= place && place < iterations_.begun() && place < gone_on_ + machines_ && work_[place - gone_on_].is_loaded;
   }
+  bool is_at_work(std::uint32_t iteration) const { return place_is_at_work(iterations_.place_of(iteration)); }
+  Iteration& work_on(std::uint32_t iteration) { return work_[iterations_.place_of(iteration) - gone_on_]; }
   void fired(const Firing& firing, Cycle now) override;
   void bring(MessageId id, const certree::Message& message, Cycle now) override;
   void move_within(MessageId id, const certree::Message& message, Cycle now) override;
   void take_in(MessageId id, const certree::Message& message, Cycle now) override;
   void load(Cycle now);
   void take(const Arrival& arrival, Cycle now);
-  void take_waiting(std::uint32_t iteration, Cycle now);
+  void take_waiting(std::uint64_t place, Cycle now);
   void go_on(Cycle now);
   Done end(const Trip& trip, Cycle now) override;
 
-  std::uint32_t node_;
   std::uint64_t machines_;
-  std::uint64_t rows_, arrivals_;  // of an iteration
   Crossbar crossbar_;
   Sram sram_;
   std::deque<Iteration> work_;                             // those in the first partition, in order
-  std::uint64_t begun_ = 0;                                // iterations that have left memory
-  std::uint64_t gone_on_ = 0;                              // and that are among the results, or back
+  std::uint64_t gone_on_ = 0;                              // iterations that are among the results, or back
   std::map<std::uint32_t, std::vector<Arrival>> waiting_;  // by iteration
   std::map<std::uint32_t, Taken> taken_;                   // by message
   Cycle usable_at_ = kNever;                               // when messages became usable last,

@@ -5,6 +5,22 @@
 
 namespace certree::endpoint {
 
+NodeEndpoints::NodeEndpoints(const Parameters& parameters, RunColumns columns)
+    : parameters_(parameters), columns_(std::move(columns)) {
+  if (columns_.asked.empty()) return;
+  std::uint32_t iterations = 0;
+  for (const Command& command : columns_.asked) {
+    if (command.first != iterations || command.last <= command.first) throw std::invalid_argument("endpoints: collectives");
+    iterations = command.last;
+  }
+  std::vector<std::uint32_t> each = columns_.begin_order;
+  std::ranges::sort(each);
+  for (std::uint32_t place = 0; place < each.size(); ++place) {
+    if (each[place] != place || each.size() != iterations) throw std::invalid_argument("endpoints: order of iterations");
+  }
+  collectives_.emplace(columns_.asked, columns_.lifo, columns_.begin_order);
+}
+
 std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
   if (!buses_.empty()) throw std::invalid_argument("endpoints: they have run");
   const bool is_engine = parameters_.system == System::kEngine;
@@ -17,21 +33,25 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
                     columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
     throw std::invalid_argument("endpoints: columns of an engine");
   }
+  if (collectives_ && (columns_.asked.back().last != program.repeats || columns_.state_machines == 0)) {
+    throw std::invalid_argument("endpoints: iterations of collectives");
+  }
   uses_ = program.message_arrival.size() * program.repeats;
   if (!columns_.hand_over.empty() && columns_.hand_over.size() != 2 * uses_) {
     throw std::invalid_argument("endpoints: times of another run");
   }
   std::vector<Endpoint*> started(program.nodes);
+  Collectives* collectives = collectives_ ? &*collectives_ : nullptr;
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     const bool is_empty =
         program.row_begin[node] == program.row_begin[node + 1] && program.arrival_begin[node] == program.arrival_begin[node + 1];
     if (is_empty) continue;
     if (is_engine) {
-      auto engine = std::make_unique<EngineEndpoint>(parameters_, columns_, program, node);
+      auto engine = std::make_unique<EngineEndpoint>(parameters_, columns_, program, node, collectives);
       engines_.push_back(engine.get());
       buses_.push_back(std::move(engine));
     } else {
-      buses_.push_back(std::make_unique<MemoryEndpoint>(parameters_, columns_, program));
+      buses_.push_back(std::make_unique<MemoryEndpoint>(parameters_, columns_, program, node, collectives));
     }
     started[node] = buses_.back().get();
   }
@@ -82,6 +102,21 @@ std::vector<std::uint64_t> NodeEndpoints::handed_over() const {
     }
   }
   return all;
+}
+
+std::vector<std::uint64_t> NodeEndpoints::ends() const {
+  std::vector<std::uint64_t> found;
+  if (collectives_) {
+    for (const Cycle end : collectives_->ends()) found.push_back(end.value);
+  }
+  return found;
+}
+
+std::vector<std::uint32_t> NodeEndpoints::begin_order() const {
+  std::vector<std::uint32_t> found;
+  if (!collectives_) return found;
+  for (std::uint64_t place = 0; place < columns_.asked.back().last; ++place) found.push_back((*collectives_)[place]);
+  return found;
 }
 
 std::vector<IterationRecord> NodeEndpoints::steps() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "endpoint/node/engine_endpoint.hpp"
@@ -21,11 +22,13 @@ struct NodeCounters {
 // For one run. Nodes without rows and arrivals have none.
 class NodeEndpoints final : public Endpoints {
  public:
-  NodeEndpoints(const Parameters& parameters, RunColumns columns) : parameters_(parameters), columns_(std::move(columns)) {}
+  // Throws std::invalid_argument for collectives whose iterations do not follow each other, or an order of others.
+  NodeEndpoints(const Parameters& parameters, RunColumns columns);
   NodeEndpoints(const NodeEndpoints&) = delete;
   NodeEndpoints& operator=(const NodeEndpoints&) = delete;
 
   std::vector<Endpoint*> start(const Program& program) override;
+  bool begin_iterations() const override { return collectives_.has_value(); }
   // In a run that has come to cycle `now`.
   NodeCounters counters(Cycle now);
   // What iterations did at engines, node by node, where that was noted.
@@ -34,10 +37,15 @@ class NodeEndpoints final : public Endpoints {
   // of its node, in a run that noted it.
   std::vector<std::uint64_t> handed_over() const;
   std::size_t count() const { return buses_.size(); }
+  // Of each collective: when it was over at the last node.
+  std::vector<std::uint64_t> ends() const;
+  // In which order iterations began, in a run of collectives that has ended.
+  std::vector<std::uint32_t> begin_order() const;
 
  private:
   Parameters parameters_;
   RunColumns columns_;
+  std::optional<Collectives> collectives_;
   std::size_t uses_ = 0;                             // messages of all iterations
   std::vector<std::unique_ptr<DmaEndpoint>> buses_;  // of all nodes that have an endpoint
   std::vector<const EngineEndpoint*> engines_;       // those of them that are engines

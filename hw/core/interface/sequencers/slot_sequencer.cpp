@@ -11,7 +11,7 @@ std::optional<Firing> SlotSequencer::pending() const {
   return rows_.firing();
 }
 
-std::optional<Firing> SlotSequencer::head(Cycle now) const {
+std::optional<Firing> SlotSequencer::head(Cycle now) {
   if (rows_.is_over() || now < opening()) return std::nullopt;
   return rows_.firing();
 }

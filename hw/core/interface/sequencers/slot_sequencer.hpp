@@ -9,7 +9,7 @@ class SlotSequencer final : public Sequencer {
  public:
   SlotSequencer(const Program& program, NodeId node);
   void begin_cycle(Cycle, UnitState) override {}
-  std::optional<Firing> head(Cycle now) const override;
+  std::optional<Firing> head(Cycle now) override;
   bool pop(Cycle now) override;
   Cycle wake(Cycle now, UnitState) const override;
   bool is_listening(Cycle now) const override;

@@ -42,10 +42,9 @@ def test_an_all_to_all_and_a_schedule_file(tmp_path):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (("--size", "64KiB", "--lifo"), "lifo is for messages alone"),
+        (("--size", "64KiB", "--lifo"), "lifo of one collective is for messages alone"),
         (("--size", "64KiB", "--ways", "1"), "ways is for messages alone"),
-        (("--size", "64KiB@7"), "tables are of one collective that begins in cycle 0"),
-        (("--size", "64KiB", "--size", "64KiB"), "tables are of one collective that begins in cycle 0"),
+        (("--size", "64KiB", "--size", "64KiB", "--bounded"), "bounded is for messages alone"),
         (("--size", "64MiB"), "flits on links take long in tables, which run unasked up to 16,777,216"),
     ],
 )
@@ -64,6 +63,9 @@ def test_messages_where_tables_do_not_run(more, reason):
 def test_two_collectives_the_latest_first():
     command = ["endpoints", "ace-torus:2x2x2", "--size", "2MiB", "--size", "256KiB@1000", "--system", "ace", "--json"]
     fifo, lifo = certree(*command).document, certree(*command, "--lifo").document
+    assert [run["systems"][0]["program"] for run in (fifo, lifo)] == ["tables", "tables"]
+    assert "bound_cycles" not in fifo["systems"][0]["counts"]
+    assert f"cycles (each at {fifo['systems'][0]['ends'][0]:,}, " in certree(*command[:-1]).out
     assert fifo["payloads"] == [{"bytes": 2 << 20, "start": 0}, {"bytes": 256 << 10, "start": 1000}]
     assert lifo["systems"][0]["ends"][1] < fifo["systems"][0]["ends"][1]
 
@@ -105,7 +107,7 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
 
 
 def test_tables_next_to_messages():
-    """Of one collective the run of tables, or one line on why there is none; nothing unless it is asked for."""
+    """The run of tables, or one line on why there is none; nothing unless it is asked for."""
     asked = ("endpoints", "ace-torus:4x2x1", "--size", "64KiB", "--system", "ace", "--system", "ideal", "--json")
     plain, both, default = json_of(*asked, "--program", "messages"), json_of(*asked, "--joint"), json_of(*asked)
     assert [run["cycles"] for run in default["systems"]] == [run["joint"]["cycles"] for run in both["systems"]]
@@ -125,4 +127,4 @@ def test_tables_next_to_messages():
     assert [{**system, "joint": None} for system in both["systems"]] == [{**system, "joint": None} for system in plain["systems"]]
     later = ("endpoints", "ace-torus:4x2x1", "--system", "ace", "--size", "64KiB@9", "--joint", "--json")
     joint = json_of(*later)["systems"][0]["joint"]
-    assert (joint["cycles"], joint["reason"]) == (None, "tables are of one collective that begins in cycle 0")
+    assert (joint["cycles"], joint["data_ok"]) == (default["systems"][0]["cycles"] + 9, True)

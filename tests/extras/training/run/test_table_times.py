@@ -1,4 +1,4 @@
-"""Training on endpoints: by tables where one collective at a time is under way, otherwise by messages, all runs by one of them."""
+"""Training on endpoints: by tables where all runs have them and none takes long, otherwise by messages, all runs by one of them."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 
 import certree.api as ct
+from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.training.run import table_times
 from certree.extras.training.run.reports import training_document, training_words
 from certree.extras.training.run.runs import TrainingRun
+from certree.extras.training.run.table_times import Single, TableTimes
+from certree.models.schedule.collective import CollectiveKind
 from tests.extras.training.command.test_train import small
 
 NETWORK = "ace-torus:2x2x1"
@@ -34,12 +38,25 @@ def test_one_collective_takes_what_its_tables_take(system: str) -> None:
     assert (by_name["messages"].program, by_name["messages"].no_tables) == ("messages", None)
 
 
-def test_collectives_that_meet_are_messages() -> None:
+def test_collectives_that_meet_are_in_one_run_of_tables() -> None:
+    """The second is asked for after a time of computing, while the first is under way."""
     run = trained(1 << 16, 1 << 16)
-    assert (run.program, run.seconds) == ("messages", trained(1 << 16, 1 << 16, program="messages").seconds)
-    assert "65,536 bytes is asked for while another collective is under way" in str(run.no_tables)
-    with pytest.raises(ct.UnsupportedError, match="no run of tables: all-reduce of 65,536 bytes is asked for while"):
-        trained(1 << 16, 1 << 16, program="tables")
+    assert (run.program, run.no_tables) == ("tables", None)
+    first, second = run.training.collectives
+    assert first.asked < second.asked < first.ended
+    start = int((second.asked - first.asked) * 10**9)
+    payloads = [Payload(1 << 16), Payload(1 << 16, start)]
+    (both,) = ct.endpoints(NETWORK, payloads=payloads, systems=["ace"], program="tables").results
+    assert [(one.ended - first.asked) * 10**9 for one in (first, second)] == list(both.ends)
+    assert trained(1 << 16, 1 << 16, program="messages").program == "messages"
+
+
+def test_collectives_of_two_kinds_in_one_run_are_refused() -> None:
+    times = TableTimes(load_endpoint("ace"), load_endpoint("ace").system("ace"), True)
+    kinds = CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL
+    asked = [(Fraction(0), Single(ct.topology(NETWORK), kind, 1 << 16, None)) for kind in kinds]
+    with pytest.raises(ct.UnsupportedError, match="all-to-all is asked for while all-reduce is under way; collectives in one run"):
+        times.ends(asked)
 
 
 def test_a_run_and_its_changes_have_one_program() -> None:
@@ -57,17 +74,17 @@ def test_a_run_and_its_changes_have_one_program() -> None:
 
 
 def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All different collectives count together, each once; tables that are asked for run."""
+    """All collectives count together; tables that are asked for run."""
     hops = []
     monkeypatch.setattr(table_times, "too_long", hops.append)
     three = trained(1 << 12, 1 << 13, 1 << 12, program="auto")
     alone = [trained(size) for size in (1 << 12, 1 << 13)]
-    assert hops[0] == hops[1] + hops[2]
-    assert three.program == "messages"
+    assert hops[0] == 2 * hops[1] + hops[2]
+    assert three.program == "tables"
     assert {run.program for run in alone} == {"tables"}
     monkeypatch.setattr(table_times, "too_long", lambda total: f"{total} are too many")
     told = trained(1 << 12)
-    assert (told.program, told.no_tables) == ("messages", f"1 different collective: {hops[1]} are too many")
+    assert (told.program, told.no_tables) == ("messages", f"1 collective: {hops[1]} are too many")
     assert trained(1 << 12, program="tables").program == "tables"
     assert trained(1 << 12, what_if=["communication=free"], program="messages").alternatives[0].seconds is not None
 
@@ -82,7 +99,7 @@ def test_a_change_to_endpoints_says_what_ran() -> None:
     found = ct.train("astra-resnet50", "ace-torus:2x2x1", iterations=1, method="ring", what_if=["system=ace"])
     (changed,) = found.alternatives
     assert (found.program, found.no_tables, changed.program) == (None, None, "messages")
-    assert "while another collective is under way" in str(changed.no_tables)
+    assert "54 collectives: 25,702,008 flits on links take long in tables" in str(changed.no_tables)
     words = training_words(training_document(found)).splitlines()
     assert [line for line in words if "not tables" in line] == [words[-1]]
     assert "system=ace: " in words[-1]

@@ -1,0 +1,96 @@
+"""Several collectives in one run of tables: the limits in which they are runs of one, orders, `ideal`, right data, and refusals."""
+
+from random import Random
+
+import pytest
+
+import certree.api as ct
+from certree.extras.endpoints.run.endpoint_program import Payload
+from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
+from certree.extras.endpoints.run.tables.together import Together, run_together
+from certree.models.schedule.schedule import Schedule
+from tests.extras.endpoints.run.tables_drawn import ACE
+
+SYSTEMS = ("baseline", "baseline++", "ace", "ideal")
+CHUNK = 64 << 10
+FAR = 1 << 20  # cycles, after which a collective of a few chunks is over
+
+
+def schedule_of(network: str, kind: str = "all-reduce", method: str | None = None) -> Schedule:
+    return made_schedule(ct.topology(network), ct.collective(kind), method, {}, CHUNK).schedule
+
+
+def together(schedule: Schedule, system: str, *payloads: Payload, lifo: bool = False, without_routers: bool = True) -> Together:
+    found = run_together(schedule, ACE, ACE.system(system), payloads, lifo=lifo, without_routers=without_routers)
+    assert found.run.data_ok
+    assert max(found.ends) == found.run.cycles
+    return found
+
+
+@pytest.mark.parametrize("network", ["ace-torus:2x2x2", "ace-torus:4x2x1", "ace-alltoall:2x2"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_one_collective_of_one_chunk_is_the_run_of_its_tables(network: str, system: str) -> None:
+    """To the cycle, on lanes and through routers."""
+    schedule = schedule_of(network)
+    for without_routers in (True, False):
+        alone = run_joint(joint_tables(schedule, ACE, CHUNK), ACE, ACE.system(system), without_routers=without_routers)
+        found = together(schedule, system, Payload(CHUNK), without_routers=without_routers)
+        assert (found.ends, found.run.messages) == ((alone.cycles,), alone.messages)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_collectives_that_do_not_meet_take_as_long_as_each_alone(system: str) -> None:
+    """A later start moves a run by as many cycles; nothing of one collective is left when the next begins."""
+    schedule, sizes = schedule_of("ace-torus:4x2x1"), (6 * CHUNK, 2 * CHUNK, 4 * CHUNK)  # whole chunks of all systems
+    alone = [together(schedule, system, Payload(size)).ends[0] for size in sizes]
+    assert max(alone) < FAR
+    starts = [FAR * number for number in range(1, 4)]
+    found = together(schedule, system, *(Payload(size, start) for size, start in zip(sizes, starts, strict=True)))
+    taken = [end - start for end, start in zip(found.ends, starts, strict=True)]
+    assert taken == alone or (system == "ideal" and taken[-1] <= alone[-1])  # ideal: the run whose last end is the earliest
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_latest_collective_goes_first_where_that_is_asked_for(system: str) -> None:
+    schedule = schedule_of("ace-torus:4x2x1")
+    payloads = Payload(64 * CHUNK), Payload(2 * CHUNK, 100)
+    fifo, lifo = (together(schedule, system, *payloads, lifo=lifo).ends for lifo in (False, True))
+    assert lifo[1] < fifo[1]
+    assert fifo[0] < fifo[1]
+    assert lifo[1] < lifo[0]
+
+
+def drawn(number: int) -> bool:
+    """Collectives of drawn sizes and starts: right data everywhere, none over before the others say, and `ideal` the fastest."""
+    random = Random(number)
+    kind, networks = random.choice([("all-reduce", ("ace-torus:4x2x1", "ace-torus:2x2x2", "ring:4", "mesh:2x3")),
+                                    ("all-to-all", ("ace-torus:2x2x1", "ace-alltoall:2x2"))])  # fmt: skip
+    network = random.choice(networks)
+    method = None if network.startswith("ace") else random.choice(["multitree", "ring"])
+    schedule = schedule_of(network, kind, method)
+    payloads = [Payload(random.randrange(1, 5 * CHUNK), random.randrange(4000)) for _ in range(random.randrange(1, 5))]
+    lifo, lanes = random.random() < 0.5, random.random() < 0.7
+    ends = {name: together(schedule, name, *payloads, lifo=lifo, without_routers=lanes).ends for name in SYSTEMS}
+    for name, found in ends.items():
+        assert all(payload.start < end for payload, end in zip(payloads, found, strict=True)), (number, name)
+        assert max(ends["ideal"]) <= max(found), (number, name)
+    return len(payloads) > 1
+
+
+def test_drawn_collectives() -> None:
+    assert sum(map(drawn, range(4))) >= 2
+
+
+def test_two_hundred_drawn_collectives() -> None:
+    assert sum(map(drawn, range(200))) >= 100
+
+
+def test_endpoints_run_several_collectives_by_tables() -> None:
+    runs = ct.endpoints("ace-torus:4x2x1", payloads=["128KiB", "64KiB@1000"], systems=["ace"])
+    (found,) = runs.results
+    assert (runs.no_tables, found.data_ok, len(found.ends), found.chunks) == (None, True, 2, 3)
+    assert found.ends == together(schedule_of("ace-torus:4x2x1"), "ace", Payload(2 * CHUNK), Payload(CHUNK, 1000)).ends
+    late = ct.endpoints("ace-torus:4x2x1", payloads=["64KiB@777"], systems=["ace"], program="tables").results[0]
+    first = ct.endpoints("ace-torus:4x2x1", payloads=["64KiB"], systems=["ace"], program="tables").results[0]
+    assert late.cycles == first.cycles + 777
