@@ -4,8 +4,11 @@ from fractions import Fraction
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs
+from certree.hw.engines.runs import Options
 from certree.hw.routers.packet_injection import inject
 from certree.hw.routers.packets import synthetic_packets
+from certree.hw.run import run as run_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -99,16 +102,41 @@ def routers(smoke: bool, baseline: float) -> None:
         _line(spec, f"{method}, {mode}", result.cycles, result.flit_hops, process_time() - start, baseline)
 
 
+def with_endpoints(smoke: bool) -> None:
+    """One line per network and system: the flit engine on the same tables without endpoints, and with those of ACE; the ratio of
+    their flit-hops per CPU second, of which each is the best of three."""
+    size = MIB // 8 if smoke else MIB
+    print(f"endpoints on the flit engine, paced all-reduce of {size >> 10} KiB, flit-hops per CPU s over those without endpoints")
+    print(f"{'network':<10} {'system':<11} {'cycles':>8} {'flit-hops':>11} {'CPU s':>6} {'ratio':>6}")
+    for spec, method in (("torus:4x4", "multitree"), ("torus:8x8", "multitree"), ("mesh:4x4", "ring")):
+        program, without = tables(spec, method, size), Fraction(0)
+        for system in (None, "baseline", "ace"):
+            best, result = Fraction(0), None
+            for _ in range(3):
+                model = None if system is None else endpoint_of_runs(system)
+                start = process_time()
+                result = run_tables(program, Options("paced", "flit", endpoint=model))
+                best = max(best, Fraction(result.flit_hops) / Fraction(process_time() - start))
+                if not result.data_ok:
+                    raise AssertionError(f"{method} on {spec}, {system}: wrong sums")
+            assert result is not None
+            without = best if system is None else without
+            seconds = float(result.flit_hops / best)
+            line = f"{spec:<10} {system or 'none':<11} {result.cycles:>8} {result.flit_hops:>11} {seconds:>6.2f}"
+            print(f"{line} {float(best / without):>6.2f}", flush=True)
+
+
 def _line(spec: str, what: str, cycles: int, hops: int, seconds: float, baseline: float) -> None:
     speed = hops / seconds
     print(f"{spec:<10} {what:<26} {cycles:>8} {hops:>11} {seconds:>6.2f} {speed / 1e6:>9.1f} {speed / baseline:>6.0f}")
 
 
 def run(smoke: bool) -> None:
-    """Both tables."""
+    """All tables."""
     baseline = reference_speed()
     engines(smoke, baseline)
     routers(smoke, baseline)
+    with_endpoints(smoke)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.endpoints.run.endpoint_runs import PROGRAMS
 from certree.extras.training.run.settings import Timing, parse_methods
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.machine import load_machine
@@ -14,6 +15,7 @@ from certree.models.schedule.timing import FRAMINGS
 
 NON_OVERLAP, OVERLAP, COMMUNICATION = "non-overlap", "overlap", "communication"
 MODES = (NON_OVERLAP, OVERLAP)
+MESSAGES = "messages"  # the program of endpoints unless a line says "tables"
 TAKES: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
     "most": max, "least": min, "mean": lambda values: sum(values, Fraction(0)) / len(values),
 }  # fmt: skip
@@ -22,13 +24,15 @@ TAKES: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
 @dataclass(frozen=True)
 class Line:
     """A way to train. `networks`, if any, stand in the place of the target's, one for each; `groups` have a network for each; and
-    {setting} in a method stands for one of the `settings`. `measured`: (bytes, seconds as a text) of all-reduces."""
+    {setting} in a method stands for one of the `settings`. `program`: what runs on endpoints, messages or tables. `measured`:
+    (bytes, seconds as a text) of all-reduces."""
 
     name: str
     methods: tuple[str, ...]
     timing: str
     flow: str
     system: str
+    program: str
     networks: tuple[str, ...]
     machine: str
     sensitivity: bool
@@ -40,7 +44,8 @@ class Line:
         """What a run on one of the networks is asked for."""
         methods = [text.replace("{setting}", self.settings[place]) if self.settings else text for text in self.methods]
         known = {"timing": self.timing, "flow": self.flow, "system": self.system, "measured": list(map(list, self.measured))}
-        return {"methods": methods, **known}
+        own = {} if self.program == MESSAGES else {"program": self.program}  # results of other lines keep their names
+        return {"methods": methods, **known, **own}
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ def read_line(fields: Fields, machine: str, count: int) -> Line:
         timing=fields.text("timing", default="paced", known=Timing),
         flow=fields.text("flow", default="message", known=FRAMINGS),
         system=load_endpoint("ace").system(fields.text("system", default="ace")).name,
+        program=fields.text("program", default=MESSAGES, known=PROGRAMS[1:]),
         networks=fields.texts("networks", default=[]),
         machine=fields.text("machine", default=machine),
         sensitivity=fields.choice("sensitivity", (True, False), default=True),

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from certree.extras.endpoints.model.endpoint import load_endpoint
+from certree.extras.papers.experiments.training.lines import MESSAGES
 from certree.extras.training.model.queue import Order
 from certree.extras.training.model.workload import Act
 from certree.extras.training.model.workload_file import read_workload
@@ -36,7 +37,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
         without_routers=True,
         endpoint=load_endpoint("ace"),
         system=line["system"],
-        program="messages",  # lines are compared, and must have one; in most, collectives are under way together
+        program=line.get("program", MESSAGES),
         iterations=arguments["iterations"],
         order=Order(arguments["order"]),
         pieces=arguments["pieces"],

@@ -178,8 +178,9 @@ def training_runs(fields: Fields) -> Experiment:
     `iterations`, `order` and `pieces` as in `certree train`; `accelerator` changes fields of the systolic arrays of workloads that
     state shapes. `labels` name the networks.
     A line has `name`, and may have `method` (a text or a list, as `certree train --method`), `timing`, `flow`, `system` of ACE's
-    endpoints, `machine`, and `sensitivity` = false to leave it out. Lists with an entry for each of the target's networks are
-    `networks` in their place, those of `groups` (a table), and `settings`, for which {setting} in a method stands.
+    endpoints and their `program` (messages, or tables on lanes), `machine`, and `sensitivity` = false to leave it out. Lists with
+    an entry for each of the target's networks are `networks` in their place, those of `groups` (a table), and `settings`, for which
+    {setting} in a method stands.
     A ratio has `of`, `over` and `modes`: those of `overlap`, or "communication", which compares how long networks are busy.
     An aggregate has a `name`, `columns` (patterns) and `take`: most, least or mean of them. `sensitivity` = "1/5" adds rows with
     compute, bandwidth and latency a fifth smaller and larger, for networks of the labels `sensitivity_on` (all by default).

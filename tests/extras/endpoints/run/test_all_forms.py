@@ -1,4 +1,5 @@
-"""Three hundred drawn runs with endpoints: forms of schedules on 17 networks, sizes, endpoints, packets and skews of clocks."""
+"""Three hundred drawn runs with endpoints: forms of schedules on 17 networks, sizes, endpoints, packets and skews of clocks; and as
+many on drawn networks, cut into chunks."""
 
 from collections import Counter
 from dataclasses import replace
@@ -19,11 +20,13 @@ from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.machine.clocks import parse_clocks
 from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
 from certree.verify.order.agreement import race_of_tables
 from tests.drawn import examples, given_at_least
 from tests.extras.endpoints.run.tables_drawn import ACE, Alike, alike, or_refused
 from tests.hw.made import MULTITREE
+from tests.verify.schedules import random_network
 
 GIGA = 10**9
 SYMMETRIC = ("all-reduce", "all-gather", "reduce-scatter")
@@ -130,6 +133,56 @@ def test_three_hundred_cases() -> None:
     ran = forms_of(range(300))
     assert ran.total() >= 270
     assert ran.keys() == FORMS.keys()
+
+
+def check_random(number: int) -> int | None:
+    """Drawn tables on a drawn network, cut into drawn chunks: on lanes and through routers data are right, `ideal` is the fastest,
+    no run is shorter than its bound, and without endpoints the fast engine is the flit by flit one. How many chunks; None where a
+    system refuses."""
+    random = Random(number)
+    topology, size = random_network(random), random.randrange(64, 1 << random.randrange(8, 16))
+    kind, method = random.choice(
+        [("all-reduce", "multitree"), ("all-gather", "multitree"), ("reduce-scatter", "multitree"), ("all-to-all", "flows"),
+         ("gather", "flows"), ("all-reduce", "packing")]
+    )  # fmt: skip
+    collective = ct.collective(kind, root=int(topology.endpoints[0]) if kind == "gather" else None)
+    made = written_out(ct.synthesize(topology, collective, method=method, size=size, machine=MULTITREE))
+    tables, endpoint = lower(made, size, MULTITREE), drawn_endpoint(random)
+    parts, done = random.randrange(1, 6), []
+    if race_of_tables(tables) is None:
+        plain = Options("paced", "fast", without_routers=True, at_any_timing=True)
+        assert run(tables, plain).cycles == run(tables, replace(plain, engine="lanes")).cycles, number
+    chunk = max(ceil_div(size, parts), made.message_chunks * MULTITREE.flit_bytes)
+    for engine in ("fast", "flit"):
+        options = Options("paced", engine, without_routers=engine == "fast", at_any_timing=True)
+
+        def of(system: str, options: Options = options) -> Run | None:
+            named = f"{system}:chunk={chunk}"
+            return or_refused(partial(run_with_endpoints, tables, replace(options, endpoint=endpoint_of_runs(named, endpoint))))
+
+        found = [of(system.name) for system in endpoint.systems]
+        others = [one for one in found if one is not None]
+        if len(others) < len(found):
+            return None
+        assert others[-1].endpoint is not None
+        assert others[-1].endpoint.system.startswith("ideal")
+        for other in others:
+            assert other.data_ok, (number, engine)
+            assert other.endpoint is not None
+            assert others[-1].cycles <= other.cycles, (number, engine, other.endpoint.system)
+            assert other.cycles >= other.endpoint.counts["bound_cycles"], (number, engine, other.endpoint.system)
+        done.append(others[-1].endpoint.counts["iterations"])
+    return min(done)
+
+
+def test_a_few_on_random_networks() -> None:
+    assert all(check_random(number) for number in range(3))
+
+
+def test_three_hundred_on_random_networks() -> None:
+    chunks = [check_random(number) or 0 for number in range(300)]
+    assert all(chunks)
+    assert sum(one > 1 for one in chunks) >= 200
 
 
 @pytest.mark.parametrize("system", ["baseline", "ace", "ideal"])
