@@ -110,6 +110,9 @@ def train(
     changes = [change for text in what_if for change in parse_changes(text, settings)]  # an unknown one is an error before any work
     if program != PROGRAMS[0] and all(one.timing is not Timing.ENDPOINTS for one in (settings, *(one.settings for one in changes))):
         raise InputError(f"program {program} is for timing endpoints, not {timing}")
+    if any(one.timing is Timing.ENDPOINTS and one.may_meet for one in (settings, *(change.settings for change in changes))):
+        settings = replace(settings, together=True)
+        changes = [replace(change, settings=replace(change.settings, together=True)) for change in changes]
     if listed:
         require_list(settings)
     known = Known()

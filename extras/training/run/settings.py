@@ -1,6 +1,7 @@
 """Parameters of a training run, and changes of one of them at a time."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -14,7 +15,7 @@ from certree.api.parsing import Entry, Network, parse_entry
 from certree.extras.endpoints.model.endpoint import Endpoint, LinkKind
 from certree.extras.training.model.placement import Groups
 from certree.extras.training.model.queue import Order
-from certree.extras.training.model.workload import Workload
+from certree.extras.training.model.workload import Loop, Workload
 from certree.models.common.errors import InputError, UnsupportedError, located, short
 from certree.models.common.fields import exact_number
 from certree.models.machine.machine import Machine
@@ -64,7 +65,8 @@ class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `groups`: the network of
     a group, or the endpoints of the whole one that it has, of one group of ranks or of several; `flow`, in simulations:
     chunks as messages or packets; `system`, of the `endpoint`: who runs collectives; `program`, of PROGRAMS: what runs there.
-    `measured`: (bytes, seconds) of all-reduces, ascending, for the timing of that name."""
+    `measured`: (bytes, seconds) of all-reduces, ascending, for the timing of that name. `together`: by tables, as where collectives
+    may meet (`may_meet`), since this is so in a run that it is compared with."""
 
     workload: Workload
     topology: Topology
@@ -85,6 +87,7 @@ class Settings:
     overlap: bool = True
     speeds: Speeds = Speeds()
     measured: tuple[tuple[int, Fraction], ...] = ()
+    together: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("iterations", self.iterations), ("pieces", self.pieces)):
@@ -110,6 +113,15 @@ class Settings:
                 f"group {group} has {stated} nodes, {there}; give the group a network of its own, or endpoints: "
                 f"{group}=TOPOLOGY or {group}=0,2,4-7"
             )
+
+    @property
+    def may_meet(self) -> bool:
+        """Whether collectives run together by tables: a group has several in an iteration of a data loop, or `together` says so.
+        Known before any run, so that all systems and sizes have one rule."""
+        if self.together or self.workload.loop is not Loop.DATA:
+            return self.together
+        workload = self.workload if self.overlap else self.workload.all_at_the_end()
+        return max(Counter(found.group for found in workload.communications()).values(), default=0) > 1
 
     def network(self, group: str) -> Topology:
         """The network of a group: its own, or the whole one."""

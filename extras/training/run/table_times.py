@@ -1,4 +1,4 @@
-"""Times of collectives on endpoints by tables on the joint machine: each alone, or several in one run where they meet."""
+"""Times of collectives on endpoints by tables on the joint machine: each alone, or all in one run where they may meet."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -67,18 +67,19 @@ class TableTimes:
         if (words := too_long(hops)) is not None:
             raise UnsupportedError(f"{counted(count, 'collectives' if meet else 'different collectives')}: {words}")
 
-    def ends(self, asked: Sequence[tuple[Fraction, Single]], *, lifo: bool = False) -> list[Fraction]:
+    def ends(self, asked: Sequence[tuple[Fraction, Single]], *, together: bool, lifo: bool = False) -> list[Fraction]:
         """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.
 
-        Each runs alone where none is asked for before the one before it has ended; otherwise all of them are in one run
-        (`run_together`), with `lifo` the latest first. UnsupportedError where these differ in more than their bytes."""
-        clock = self.endpoint.interface.clock_hertz
-        starts, found = [ceil(begin * clock) for begin, _ in asked], list[int]()
-        for start, (_, one) in zip(starts, asked, strict=True):
-            if found and start < found[-1]:
-                found = self._ends_together(starts, [single for _, single in asked], lifo)
-                break
-            found.append(start + self._cycles(one))
+        `together`: all of them are in one run (`run_together`), whether they meet or not, with `lifo` the latest first; otherwise
+        each runs alone, where the workload has no two under way at a time. Chunks begin by another rule in each (`one-machine.md`),
+        so that which one it is must not depend on what a run showed. UnsupportedError where those in one run differ in more than
+        their bytes."""
+        clock, every = self.endpoint.interface.clock_hertz, [one for _, one in asked]
+        starts = [ceil(begin * clock) for begin, _ in asked]
+        if together:
+            found = self._ends_together(starts, every, lifo)
+        else:
+            found = [start + self._cycles(one) for start, one in zip(starts, every, strict=True)]
         return [Fraction(end) / clock for end in found]
 
     def _ends_together(self, starts: Sequence[int], asked: Sequence[Single], lifo: bool) -> list[int]:
@@ -86,7 +87,7 @@ class TableTimes:
         for one in asked:
             if (one.network.digest, one.kind, one.entry) != (first.network.digest, first.kind, first.entry):
                 raise UnsupportedError(
-                    f"{one.kind} is asked for while {first.kind} is under way; collectives in one run of tables are of one kind"
+                    f"{one.kind} is asked for next to {first.kind}; collectives in one run of tables are of one kind"
                 )
         payloads = [Payload(one.bytes, start) for one, start in zip(asked, starts, strict=True)]
         (done,) = results_together(

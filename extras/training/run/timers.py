@@ -65,7 +65,7 @@ class Timers:
         #: all that times depend on, other than the collective and its network
         self._how = (
             str(self.machine), str(self.endpoint), settings.system, settings.timing, settings.flow, settings.without_routers,
-            settings.program, settings.measured, settings.speeds.bandwidth,
+            settings.program, settings.measured, settings.speeds.bandwidth, settings.may_meet,
             tuple(sorted((str(kind), entry.text) for kind, entry in settings.methods.items())),
         )  # fmt: skip
 
@@ -99,7 +99,7 @@ class Timers:
         if self._tables is not None and self.settings.program == "auto" and not self.settings.speeds.free:
             try:
                 every = (self._single(found) for found in self.settings.workload.communications())
-                self._tables.require_short(every, meet=self.settings.workload.loop is Loop.DATA)
+                self._tables.require_short(every, meet=self.settings.may_meet)
             except UnsupportedError as error:
                 raise NoTablesError(str(error)) from None
 
@@ -257,7 +257,7 @@ class Timers:
         if self._tables is not None:
             try:
                 every = [(begin, self._single(found)) for begin, found in asked]
-                return self._tables.ends(every, lifo=self.settings.order is Order.LIFO)
+                return self._tables.ends(every, together=self.settings.may_meet, lifo=self.settings.order is Order.LIFO)
             except UnsupportedError as error:
                 if self.settings.program == "auto":
                     raise NoTablesError(str(error)) from None

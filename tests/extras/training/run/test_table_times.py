@@ -8,6 +8,10 @@ import pytest
 import certree.api as ct
 from certree.extras.endpoints.model.endpoint import load_endpoint
 from certree.extras.endpoints.run.endpoint_program import Payload
+from certree.extras.endpoints.run.endpoint_runs import made_schedule
+from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
+from certree.extras.endpoints.run.tables.together import run_together
+from certree.extras.training.model.workload import Communication, Layer, Loop, Part, Workload
 from certree.extras.training.run import table_times
 from certree.extras.training.run.reports import training_document, training_words
 from certree.extras.training.run.runs import TrainingRun
@@ -55,8 +59,40 @@ def test_collectives_of_two_kinds_in_one_run_are_refused() -> None:
     times = TableTimes(load_endpoint("ace"), load_endpoint("ace").system("ace"), True)
     kinds = CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL
     asked = [(Fraction(0), Single(ct.topology(NETWORK), kind, 1 << 16, None)) for kind in kinds]
-    with pytest.raises(ct.UnsupportedError, match="all-to-all is asked for while all-reduce is under way; collectives in one run"):
-        times.ends(asked)
+    with pytest.raises(ct.UnsupportedError, match="all-to-all is asked for next to all-reduce; collectives in one run"):
+        times.ends(asked, together=True)
+
+
+def apart(cycles: int, *systems: str, **more: Any) -> dict[str, int]:
+    """Cycles of two all-reduces of 1 MiB with so much computing between them, by system."""
+    asked = Communication(CollectiveKind.ALL_REDUCE, 1 << 20)
+    layers = (Layer("a", Part(), Part(), Part(cycles, asked)), Layer("b", Part(), Part(), Part(100, asked)))
+    workload, (first, *others) = Workload("two", Loop.DATA, Fraction(10**9), layers), systems
+    what_if = [*(f"system={name}" for name in others), *more.pop("what_if", ())]
+    run = ct.train(workload, NETWORK, timing="endpoints", iterations=1, program="tables", without_routers=True, system=first,
+                   what_if=what_if, **more)  # fmt: skip
+    return {first: int(run.seconds * 10**9)} | {
+        one.change.removeprefix("system="): int(one.seconds * 10**9) for one in run.alternatives if one.seconds is not None
+    }
+
+
+def test_the_rule_of_chunks_does_not_depend_on_what_a_run_showed() -> None:
+    """Those of `ace` meet up to 9,800 cycles by one rule, and by the other they do not."""
+    found = {cycles: apart(cycles, "ace", "ideal") for cycles in (9000, 9500, 9800, 10000)}
+    for cycles, each in found.items():
+        assert each["ideal"] <= each["ace"], cycles
+        assert each["ace"] - cycles == found[9000]["ace"] - 9000, cycles
+
+
+def test_what_is_compared_has_one_rule() -> None:
+    """One collective runs alone, unless the run that it is compared with has several."""
+    alone, several = apart(9000, "ace", overlap=False)["ace"], apart(9000, "ace", what_if=["overlap=none"])["overlap=none"]
+    payload = Payload(2 << 20)
+    machine = load_endpoint("ace"), load_endpoint("ace").system("ace")
+    schedule = made_schedule(ct.topology(NETWORK), ct.collective("all-reduce"), None, {}, payload.size).schedule
+    assert several == 9100 + run_together(schedule, *machine, [payload], without_routers=True).ends[0]
+    assert alone == 9100 + run_joint(joint_tables(schedule, machine[0], payload.size), *machine, without_routers=True).cycles
+    assert alone != several
 
 
 def test_a_run_and_its_changes_have_one_program() -> None:
@@ -84,7 +120,7 @@ def test_runs_that_take_long_are_messages(monkeypatch: pytest.MonkeyPatch) -> No
     assert {run.program for run in alone} == {"tables"}
     monkeypatch.setattr(table_times, "too_long", lambda total: f"{total} are too many")
     told = trained(1 << 12)
-    assert (told.program, told.no_tables) == ("messages", f"1 collective: {hops[1]} are too many")
+    assert (told.program, told.no_tables) == ("messages", f"1 different collective: {hops[1]} are too many")
     assert trained(1 << 12, program="tables").program == "tables"
     assert trained(1 << 12, what_if=["communication=free"], program="messages").alternatives[0].seconds is not None
 
