@@ -15,7 +15,7 @@ from certree.extras.endpoints.run.streams import flow_columns
 from certree.extras.endpoints.run.unit_scalars import check_scalars, unit_scalars
 from certree.hw.core_calls import narrowed
 from certree.hw.engines.core_program import mixed
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
@@ -23,14 +23,19 @@ from certree.models.schedule.timing import ceil_div
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks
 MAX_UNITS = 1 << 22  # of a kind, over all nodes
+LATEST = 10**15 - 1  # cycle in which a collective is asked for
 
 
 @dataclass(frozen=True)
 class Payload:
-    """One collective: its bytes at every node, and the cycle in which all nodes ask for it."""
+    """One collective: its bytes at every node, and the cycle in which all nodes ask for it, from 0 to LATEST (InputError)."""
 
     size: int
     start: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= LATEST:
+            raise InputError(f"a collective is asked for in cycle {self.start}; allowed: 0 to {LATEST}")
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def endpoints(
     `program`: "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
     "messages" have ways, ports and phases, and links alone; "auto": tables where all systems have them,
     where that takes seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
-    `joint`: messages, and tables next to them.
+    `joint`: messages, and tables next to them, or why there are none.
 
     Raises InputError, and UnsupportedError for what the endpoints cannot run.
 
@@ -128,20 +128,16 @@ def endpoints(
     asked = asked or [Payload(_recorded_bytes(made.schedule, tell), 0)]
     left_out = {rule.replace("-", "_"): False for rule in without}
     choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
+    of_messages = {"ways": ways, "lifo of one collective": lifo and len(asked) == 1, "bounded": bounded, "without": without}
     no_tables = None
     if program != "messages" and not joint:
-        of_messages = {
-            "ways": ways, "lifo of one collective": lifo and len(asked) == 1, "bounded": bounded, "without": without,
-            "the trace of chunks": trace,
-        }  # fmt: skip
         try:
-            for name in (name for name, value in of_messages.items() if value):
-                raise UnsupportedError(f"{name} is for messages alone")
+            _require_tables_know(of_messages | {"the trace of chunks": trace})
             every = [joint_tables(made.schedule, machine, payload.size) for payload in asked]
             if program == "auto" and (words := too_long(sum(hops_of(one, machine, chosen) for one in every))) is not None:
                 raise UnsupportedError(words)
-            if is_alone(asked):
-                done = results_of_tables(every[0], machine, chosen, progress)
+            if len(asked) == 1:
+                done = results_of_tables(every[0], machine, chosen, progress, start=asked[0].start)
             else:
                 done = results_together(made.schedule, machine, chosen, asked, progress, lifo=lifo)
             return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, done)
@@ -153,26 +149,39 @@ def endpoints(
     for system in chosen:
         target = None if trace is None else Path(trace)
         results.append(run_system(made.schedule, machine, system, asked, choices, progress, target, force))
-    runs_of_tables = _joint(made.schedule, machine, chosen, asked, lifo=lifo) if joint else {}
+    runs_of_tables = _joint(made.schedule, machine, chosen, asked, of_messages, lifo=lifo) if joint else {}
     return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results), runs_of_tables, no_tables)
 
 
-def is_alone(payloads: Sequence[Payload]) -> bool:
-    """Whether there is one collective, from cycle 0 on, whose chunks begin in the steps of its tables."""
-    return len(payloads) == 1 and payloads[0].start == 0
+def _require_tables_know(of_messages: Mapping[str, object]) -> None:
+    """UnsupportedError for the first of these by name, parameters of messages alone, that is asked for."""
+    for name, value in of_messages.items():
+        if value:
+            raise UnsupportedError(f"{name} is for messages alone")
 
 
 def _joint(
-    schedule: Schedule, endpoint: Endpoint, systems: Sequence[System], payloads: Sequence[Payload], *, lifo: bool
+    schedule: Schedule,
+    endpoint: Endpoint,
+    systems: Sequence[System],
+    payloads: Sequence[Payload],
+    of_messages: Mapping[str, object],
+    *,
+    lifo: bool,
 ) -> dict[str, Run | str]:
     """By system the run of tables, or why there is none."""
     found: dict[str, Run | str] = {}
+    try:
+        _require_tables_know(of_messages)
+        alone = joint_tables(schedule, endpoint, payloads[0].size) if len(payloads) == 1 else None
+    except UnsupportedError as error:
+        return {system.name: str(error) for system in systems}
     for system in systems:
         try:
-            if is_alone(payloads):
-                found[system.name] = run_joint(joint_tables(schedule, endpoint, payloads[0].size), endpoint, system)
-            else:
+            if alone is None:
                 found[system.name] = run_together(schedule, endpoint, system, payloads, lifo=lifo).run
+            else:  # chunks begin in the steps of tables
+                found[system.name] = run_joint(alone, endpoint, system, start=payloads[0].start)
         except (UnsupportedError, InvalidScheduleError) as error:
             found[system.name] = str(error)
     return found

@@ -79,11 +79,13 @@ def run_joint(
     *,
     without_routers: bool = False,
     chunk: int | None = None,
+    start: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
     """`joint_tables` run by the endpoints of a system, paced, in chunks of the system's bytes, or of `chunk`, which are padded to
     whole flits, so that there are as many as `endpoints` has; a system that bounds another one takes the chunks of any other
-    system where these are faster, or next to `chunk` those of the one that it bounds.
+    system where these are faster, or next to `chunk` those of the one that it bounds. `start`: the cycle in which all nodes ask for
+    the collective; nothing happens before.
 
     Errors as `simulate`.
     """
@@ -92,7 +94,18 @@ def run_joint(
         model = TableEndpoints(endpoint, system, Fraction(0), cut=Cut(min(tables.message_bytes, one), pads=True))
         options = Options("paced", without_routers=without_routers, endpoint=model, progress=progress)
         runs.append(run_with_endpoints(tables, options))
-    return min(runs, key=lambda run: run.cycles)
+    return _later(min(runs, key=lambda run: run.cycles), start)
+
+
+def _later(run: Run, start: int) -> Run:
+    """The same run, all of it as many cycles later; its shares are of all cycles."""
+    used, links, share = run.endpoint, run.max_link_utilization, Fraction(run.cycles, max(1, run.cycles + start))
+    if not start or used is None:
+        return run
+    counts = dict(used.counts) | {"bound_cycles": used.counts["bound_cycles"] + start}
+    occupancy = {name: busy * share for name, busy in used.occupancy.items()}
+    moved = replace(used, usable_cycles=used.usable_cycles + start, counts=counts, occupancy=occupancy)
+    return replace(run, cycles=run.cycles + start, endpoint=moved, max_link_utilization=None if links is None else links * share)
 
 
 def chunks_of(endpoint: Endpoint, system: System, chunk: int | None = None) -> set[int]:

@@ -30,13 +30,15 @@ def results_of_tables(
     systems: Sequence[System],
     progress: Callable[[int], None] | None,
     *,
+    start: int = 0,
     without_routers: bool = False,
 ) -> tuple[EndpointResult, ...]:
-    """The results of all systems with `joint_tables`. UnsupportedError where one of them has no run of tables."""
+    """The results of all systems with `joint_tables`, asked for in cycle `start`. UnsupportedError where one of them has no run of
+    tables."""
     found = []
     for system in systems:
         try:
-            run = run_joint(tables, endpoint, system, progress=progress, without_routers=without_routers)
+            run = run_joint(tables, endpoint, system, start=start, progress=progress, without_routers=without_routers)
         except InvalidScheduleError as error:
             raise UnsupportedError(str(error)) from None
         found.append(_result(run, tables, endpoint, system))

@@ -1,6 +1,7 @@
 """Several collectives in one run of tables: the limits in which they are runs of one, orders, `ideal`, right data, and refusals."""
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
 from certree.extras.endpoints.run.tables.together import Together, run_together
+from certree.hw.engines.runs import Run
 from certree.models.schedule.schedule import Schedule
 from tests.extras.endpoints.run.tables_drawn import ACE
 
@@ -91,6 +93,38 @@ def test_endpoints_run_several_collectives_by_tables() -> None:
     (found,) = runs.results
     assert (runs.no_tables, found.data_ok, len(found.ends), found.chunks) == (None, True, 2, 3)
     assert found.ends == together(schedule_of("ace-torus:4x2x1"), "ace", Payload(2 * CHUNK), Payload(CHUNK, 1000)).ends
-    late = ct.endpoints("ace-torus:4x2x1", payloads=["64KiB@777"], systems=["ace"], program="tables").results[0]
-    first = ct.endpoints("ace-torus:4x2x1", payloads=["64KiB"], systems=["ace"], program="tables").results[0]
-    assert late.cycles == first.cycles + 777
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_one_collective_runs_alone_whenever_it_begins(joint: bool) -> None:
+    """Of several chunks, which begin by another rule where there are several collectives."""
+    first, late = (
+        ct.endpoints("ace-torus:2x2x1", payloads=[size], systems=["ace"], joint=joint) for size in ("512KiB", "512KiB@777")
+    )
+    either = [found.joint["ace"] if joint else found.results[0].tables for found in (first, late)]
+    runs = [run for run in either if isinstance(run, Run)]
+    uses = [run.endpoint for run in runs if run.endpoint is not None]
+    assert len(uses) == len(runs) == 2
+    assert runs[1].cycles == runs[0].cycles + 777
+    assert uses[1].counts["bound_cycles"] == uses[0].counts["bound_cycles"] + 777
+    busy = [use.occupancy["memory_bus"] * run.cycles for use, run in zip(uses, runs, strict=True)]
+    assert busy[0] == busy[1] > 0
+    if not joint:
+        assert late.results[0].ends == (late.results[0].cycles,) == (runs[1].cycles,)
+    schedule = made_schedule(ct.topology("ace-torus:2x2x1"), ct.collective("all-reduce"), None, {}, 8 * CHUNK).schedule
+    assert together(schedule, "ace", Payload(8 * CHUNK), without_routers=False).run.cycles != runs[0].cycles
+
+
+@pytest.mark.parametrize("start", [-1, 1 << 64])
+def test_a_cycle_that_is_none_is_one_line(start: int) -> None:
+    with pytest.raises(ct.InputError, match=f"asked for in cycle {start}; allowed: 0 to 999999999999999"):
+        Payload(CHUNK, start)
+
+
+@pytest.mark.parametrize(
+    ("more", "name"), [({"bounded": True}, "bounded"), ({"without": ["spare"]}, "without"), ({"ways": 1}, "ways")]
+)
+def test_what_is_for_messages_alone_is_refused_next_to_them_too(more: dict[str, Any], name: str) -> None:
+    for payloads in (["4KiB"], ["4KiB", "4KiB"]):
+        runs = ct.endpoints("ace-torus:2x2x1", payloads=payloads, systems=["ace"], joint=True, **more)
+        assert runs.joint == {"ace": f"{name} is for messages alone"}
