@@ -55,7 +55,7 @@ class TableEndpoints(EndpointModel):
     """The endpoints of a system for runs of tables (`docs/explanation/one-machine.md`).
 
     `computing`: the share of the memory bandwidth that computing asks for during the run (`core/endpoint/units/shared_memory.hpp`).
-    `records`: note in which order lanes carry messages, and with `notes_times` when payloads are at their interfaces; after a run
+    `records`: note in which order lanes carry messages, and when payloads are at their interfaces; after a run
     on lanes `order` has the first, after any `handed` the second, and `last_complete` when the last message was received. `keeps`:
     the order that lanes keep in a run of engine `fast`, whichever message comes earlier; `hand_over`: the `handed` of another run,
     when payloads are at their interfaces in this one; `of`: the system whose order or times these are. `cut`: the iterations that
@@ -71,7 +71,6 @@ class TableEndpoints(EndpointModel):
     system: System
     computing: Fraction = Fraction(0)
     records: bool = False
-    notes_times: bool = True
     keeps: LaneOrder | None = None
     hand_over: NDArray[np.uint64] | None = None
     of: str | None = None
@@ -110,7 +109,7 @@ class TableEndpoints(EndpointModel):
             "in_order": 1,
             "apart": 1,
             "traced": traced,
-            "records": self.records and self.notes_times,
+            "records": self.records,
             "lifo": self.asked is not None and self.asked.lifo,
         }
         scalars["state_machines"] = self.endpoint.engine.state_machines
@@ -155,7 +154,7 @@ class TableEndpoints(EndpointModel):
         assert isinstance(endpoints, _core.NodeEndpoints)
         if self.records and isinstance(core, _core.Run):
             self.order = core.order_of_lanes()
-        if self.records and self.notes_times:
+        if self.records:
             self.handed = endpoints.handed_over()
         if self.asked is not None and not core.is_deadlocked:
             self.began, self.ends = endpoints.begin_order(), tuple(endpoints.ends())

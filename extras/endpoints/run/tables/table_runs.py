@@ -101,8 +101,7 @@ def in_other_orders(
         if system.runs is Runs.IDEAL:
             continue
         recording = TableEndpoints(
-            ideal.endpoint, system, ideal.computing, records=True, notes_times=not options.leaves_routers_out, cut=ideal.cut,
-            asked=ideal.asked,
+            ideal.endpoint, system, ideal.computing, records=True, cut=ideal.cut, asked=ideal.asked,
         )  # fmt: skip
         try:
             other = _run(source, replace(options, endpoint=recording))
@@ -113,7 +112,7 @@ def in_other_orders(
         cut = None if ideal.cut is None else replace(ideal.cut, period=recording.runs[1] or None)  # the same tables
         if other.engine != Engine.FLIT:
             kept = replace(ideal, keeps=recording.order, of=system.name, cut=cut, begins=recording.began)
-            again = replace(options, endpoint=kept, engine=Engine.FAST.value)
+            again = replace(options, endpoint=kept, engine=Engine.FAST.value, without_routers=options.leaves_routers_out)
             try:
                 yield _run(source, again), again
                 continue
