@@ -6,6 +6,8 @@ which lanes carried messages there, and in that order nothing can happen later t
 that are no later. Through routers, whose flits take turns, and where routers would add something to the run in that order, it hands
 each message over in the cycle in which the other system did: the network then carries the same flits in the same cycles, and what
 comes is taken in at once. By induction no row fires later than there, so that each message can be handed over then.
+
+The fastest run is the one whose last end is the earliest. Of several collectives, another one may be over later than elsewhere.
 """
 
 from collections.abc import Callable, Iterator

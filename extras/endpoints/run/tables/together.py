@@ -42,7 +42,9 @@ def run_together(
     Chunks have the bytes of the system, or those of the largest payload if that is less; the last one of each payload is padded to
     that size. Nodes begin chunks in one order: that of asking, or with `lifo` the latest collective first, as many at a time as
     there are state machines. Each chunk fires its rows in their own order. A system that bounds another one tries the chunks of
-    all. Errors as `simulate` and `joint_tables`. Cost as of a run of tables of as many iterations.
+    all, and its last end is never later than theirs; ends of single collectives may be.
+
+    Errors as `simulate` and `joint_tables`. Cost as of a run of tables of as many iterations.
     """
     largest, runs = max(payload.size for payload in payloads), []
     for chunk in sorted({min(largest, one) for one in chunks_of(endpoint, system)}):
