@@ -56,7 +56,7 @@ def test_collectives_that_do_not_meet_take_as_long_as_each_alone(system: str) ->
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_latest_collective_goes_first_where_that_is_asked_for(system: str) -> None:
     schedule = schedule_of("ace-torus:4x2x1")
-    payloads = Payload(64 * CHUNK), Payload(2 * CHUNK, 100)
+    payloads = Payload(40 * CHUNK), Payload(2 * CHUNK, 100)
     fifo, lifo = (together(schedule, system, *payloads, lifo=lifo).ends for lifo in (False, True))
     assert lifo[1] < fifo[1]
     assert fifo[0] < fifo[1]
