@@ -9,5 +9,5 @@ EXTRA = Extra(
         "runs with endpoints": "run.tables.table_runs:run_with_endpoints",
     },
     presets={"endpoints": "model.endpoint:ENDPOINTS.described"},
-    plug_ins={"documents": ("documents",), "traces": ("run.traced",)},
+    plug_ins={"documents": ("documents",), "table formats": ("formats",), "traces": ("run.traced",)},
 )

@@ -1,0 +1,1 @@
+"""Formats of tables for those who build endpoints."""
