@@ -1,4 +1,4 @@
-"""The format `json-uses`: `table.json`, and `uses.json` with the order of uses of cells (sentence A14 of `docs/reference/tables.md`)."""
+"""The format `json-uses`: `table.json`, and `uses.json` with the order of uses of cells (sentence A14 of the tables)."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ COLUMNS = ("node", "row", "destination", "reads", "writes")
 
 @FORMATS.register("json-uses")
 class JsonUsesFormat:
-    """table.json, and uses.json: for each message that waits for earlier uses of its cell, how many rows and messages come first."""
+    """table.json, and uses.json: for each message that follows other uses of its cell, how many rows and messages come first."""
 
     has_trace: ClassVar[bool] = False
 
@@ -57,7 +57,7 @@ class JsonUsesFormat:
 def _lines(tables: Tables) -> list[list[int]]:
     """A line of `COLUMNS` for each message that has an earlier use, in the order of rows; rows of a node count from 0."""
     reads, writes = earlier_uses(tables)
-    order, sent = messages_of_tables(tables)
+    _, sent = messages_of_tables(tables)
     if not len(reads):
         return []
     node = tables.node[sent["row"]]
