@@ -5,29 +5,13 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core models/native synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core models/native synth/native verify/native tests/hw/core tests/rtl/driver -name '*.?pp')
 
-.PHONY: demo test coverage coverage-makers coverage-others browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke proofs specs models symbolic verify-all veripb bench bench-smoke bench-history core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz fuzz-smoke lint types wheel-test docs setup pages rtl rtl-smoke proofs specs models symbolic verify-all veripb bench bench-smoke bench-history core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m tools.demo
 
 # Compiled files are kept, whatever the environment says: the commands that tests start would compile every module again.
 test: setup
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m "not slow"
-
-# The share of lines of Python that `make test` runs, without those in commands that tests start as processes; below the floor it
-# fails. Two halves at once.
-COVERAGE_FLOOR := 90
-COVERED := $(BIN)/python -m slipcover --source models,synth,verify,specs,hw,api,cli,extras --json
-coverage: setup
-	@mkdir -p build/coverage
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target coverage-makers coverage-others
-	@$(BIN)/python -m slipcover --merge build/coverage/makers.json build/coverage/others.json --out build/coverage/all.json --fail-under $(COVERAGE_FLOOR)
-	@$(BIN)/python -c 'import json; print(json.load(open("build/coverage/all.json"))["summary"])'
-
-coverage-makers:
-	$(COVERED) --out build/coverage/makers.json -m pytest -q -m "not slow" tests/extras tests/synth
-
-coverage-others:
-	$(COVERED) --out build/coverage/others.json -m pytest -q -m "not slow" tests --ignore=tests/extras --ignore=tests/synth --ignore=tests/browser
 
 # Reports and pages of the site in a browser; needs Chromium. All pages of the site: make verify-all.
 browser-test: setup docs
@@ -96,7 +80,7 @@ symbolic: setup
 
 # All that is too long for CI: tests marked slow (tests/slow.txt), the larger models, every single edit of the modules (an hour on
 # two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 1,112 of them.
-verify-all: specs docs coverage
+verify-all: specs docs
 	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
 	$(BIN)/pytest -q -n 2 tests/browser -m slow
 	$(BIN)/certree model-check --full
