@@ -6,6 +6,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+import certree.api as ct
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -49,3 +51,15 @@ def opened(browser):
     for one in watched:
         one.page.close()
         assert one.wrong == []
+
+
+@pytest.fixture(scope="session")
+def schedule():
+    """Iterations overlap: prologue, steady state and epilogue."""
+    return ct.synthesize("mesh:3x3", method="packing", size="256KiB")
+
+
+@pytest.fixture(scope="session")
+def routed():
+    """Messages over switches, in steps of several rounds."""
+    return ct.synthesize("fattree:2x2", method="cps", size="16KiB", options={"rounds": "published"})

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from tests.browser.conftest import NAMES
+
 FRAMES = 30
 #: what moves -> the script of frame number `frame`
 MOVES = {

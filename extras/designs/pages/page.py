@@ -1,6 +1,5 @@
 """One self-contained HTML page: rankings with reasons, curves with linked selection, costs, and cells without a result."""
 
-import json
 from fractions import Fraction
 from importlib import metadata
 from typing import Any
@@ -10,7 +9,7 @@ from certree.extras.designs.make.compared import ComparedDesigns
 from certree.extras.designs.model.bill import Bill
 from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import Row, without_result
-from certree.extras.reports.explorer.templates import asset, environment
+from certree.extras.reports.explorer.templates import asset, embedded, environment
 from certree.extras.reports.make.plots import COLOURS
 
 PACKAGE = "certree.extras.designs.pages"
@@ -31,7 +30,7 @@ def designs_page(found: ComparedDesigns) -> str:
             version=metadata.version("certree"),
             style=asset("designs.css", PACKAGE),
             script=asset("designs.js", PACKAGE),
-            data=json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+            data=embedded(data),
             counts=found.counts_words,
             rankings=found.rankings,
             networks=networks,

@@ -8,6 +8,7 @@ from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
 from certree.extras.reports.explorer.page import explorer_page
+from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -29,7 +30,7 @@ class Explorer:
 
 
 def explore(
-    schedule: "str | Path | AnySchedule | Tables",
+    schedule: "str | Path | Opened | AnySchedule | Tables",
     *,
     topology: Network | None = None,
     collective: str | Collective | None = None,

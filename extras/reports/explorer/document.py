@@ -17,6 +17,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS
 from certree.models.schedule.symmetric.symmetric_schedule import MAX_TRANSFERS, AnySchedule, SymmetricSchedule
+from certree.verify.verdict import Verdict
 
 MOST_TRANSFERS, MOST_USES = 250_000, 1_000_000  # that a page has one by one; of more, those of the first chunks
 MOST_COLUMNS = 400  # of the shares in use
@@ -24,9 +25,9 @@ SHARE = 100  # shares are written in hundredths
 Document = dict[str, Any]
 
 
-def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...] = ()) -> Document:
-    """The document that `assets/model.js` reads. `wrong`: transfers that break a rule. `left_out` says in words what is not in it.
-    O(uses) time."""
+def viewer_document(schedule: AnySchedule, used: MadeFor, verdict: Verdict) -> Document:
+    """The document that `assets/model.js` reads, with the transfers of the first violation of the verdict. `left_out` says in words
+    what is not in it. O(uses) time."""
     whole, left_out = _whole(schedule)
     uses = uses_of(whole)
     kept, chunks = _kept(whole, uses)
@@ -50,7 +51,7 @@ def viewer_document(schedule: AnySchedule, used: MadeFor, wrong: tuple[int, ...]
         "slot_cycles": unit,
         **_network(topology, left_out),
         "load": [round(SHARE * share) for share in load_of(whole).tolist()],
-        **_transfers(whole, uses, kept, wrong),
+        **_transfers(whole, uses, kept, verdict.violations[0].rows if verdict.violations else ()),
         "roots": _roots(whole, chunks),
         "aggregate": None if len(kept) == schedule.transfers else _aggregate(whole, uses),
         "left_out": left_out,

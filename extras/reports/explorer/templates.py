@@ -1,7 +1,9 @@
 """Templates and other assets of pages."""
 
+import json
 from functools import partial
 from importlib import resources
+from typing import Any
 
 import jinja2
 
@@ -19,6 +21,11 @@ def environment(package: str = SHARED) -> jinja2.Environment:
 def asset(name: str, package: str = SHARED) -> str:
     """The text of a file in the folder `assets` of a package."""
     return (resources.files(package) / "assets" / name).read_text(encoding="utf-8")
+
+
+def embedded(document: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _found(name: str, package: str) -> str | None:

@@ -9,7 +9,6 @@ from certree.api.artefacts import holds_schedule
 from certree.api.checks.checking import Bounds
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Graph, Network
-from certree.api.settings import setting
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.models.common.errors import InputError
@@ -98,7 +97,7 @@ def draw(
 
 def _page(subject: object, view: str | None, title: str | None, asked: "Asked", topology: Network | None) -> str:
     """The interactive view of a schedule."""
-    from certree.extras.reports.explorer.page import explorer_page
+    from certree.extras.reports.explorer.cell import explore
 
     source = as_opened(subject) if isinstance(subject, str | Path) else subject
     if not (isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source))):
@@ -109,8 +108,9 @@ def _page(subject: object, view: str | None, title: str | None, asked: "Asked", 
     ):  # fmt: skip
         if is_given:
             raise InputError(f"{name}: for .svg and .png; a .html shows all transfers over time")
-    schedule = schedule_of(source, topology, asked.collective)
-    return explorer_page(schedule, setting(schedule, asked.size, asked.machine), title or schedule.title())
+    return explore(
+        source, topology=topology, collective=asked.collective, size=asked.size, machine=asked.machine, title=title
+    ).html  # fmt: skip
 
 
 def picture(

@@ -105,8 +105,7 @@ def page(subjects: Sequence[Subject], title: str | None = None) -> str:
     contexts = [context(subject, number) for number, subject in enumerate(subjects)]
     viewers = []
     for facts, subject in zip(contexts, subjects, strict=True):
-        first = subject.verdict.violations[0].rows if subject.verdict.violations else ()
-        viewers.append(viewer_document(subject.schedule, subject.used, first))
+        viewers.append(viewer_document(subject.schedule, subject.used, subject.verdict))
         facts["view_left_out"] = viewers[-1]["left_out"]
     return str(
         environment(PACKAGE)

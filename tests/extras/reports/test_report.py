@@ -17,6 +17,7 @@ from certree.extras.reports.explorer.document import viewer_document
 from certree.extras.reports.explorer.packing import packed
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
+from certree.verify.checker import verify_schedule
 from tests.cli.running import certree
 from tests.models.examples import ring_all_gather
 
@@ -119,7 +120,7 @@ def test_more_transfers_than_a_page_has(monkeypatch):
     """Those of the first chunks are there one by one, and the document says how many are not."""
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 30)
     made = replace(ring_all_gather(8), made_for=ct.synthesize("ring:4", method="ring", size="64KiB").made_for)
-    document = viewer_document(made, made.made_for)
+    document = viewer_document(made, made.made_for, verify_schedule(made))
     chunks = numbers(document["chunk"])
     assert len(chunks) == 28
     assert set(chunks) == {0, 1, 2, 3}
@@ -129,11 +130,11 @@ def test_more_transfers_than_a_page_has(monkeypatch):
     )
     assert document["aggregate"]["busy"][0] == [50] * 7
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 3)
-    assert numbers(viewer_document(made, made.made_for)["chunk"]) == []
+    assert numbers(viewer_document(made, made.made_for, verify_schedule(made))["chunk"]) == []
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 56)
-    assert len(numbers(viewer_document(made, made.made_for)["chunk"])) == 56
+    assert len(numbers(viewer_document(made, made.made_for, verify_schedule(made))["chunk"])) == 56
     monkeypatch.setattr(viewer, "MOST_USES", 55)
-    assert len(numbers(viewer_document(made, made.made_for)["chunk"])) == 49
+    assert len(numbers(viewer_document(made, made.made_for, verify_schedule(made))["chunk"])) == 49
 
 
 @pytest.mark.parametrize("largest", [0, 255, 256, 65_535, 65_536, 2**31 - 1])

@@ -35,14 +35,12 @@ def results_of_tables(
 ) -> tuple[EndpointResult, ...]:
     """The results of all systems with `joint_tables`, asked for in cycle `start`. UnsupportedError where one of them has no run of
     tables."""
-    found = []
-    for system in systems:
-        try:
-            run = run_joint(tables, endpoint, system, start=start, progress=progress, without_routers=without_routers)
-        except InvalidScheduleError as error:
-            raise UnsupportedError(str(error)) from None
-        found.append(_result(run, tables, endpoint, system))
-    return tuple(found)
+
+    def alone(system: System) -> EndpointResult:
+        run = run_joint(tables, endpoint, system, start=start, progress=progress, without_routers=without_routers)
+        return _result(run, tables, endpoint, system)
+
+    return _of_all(systems, alone)
 
 
 def results_together(
@@ -56,14 +54,20 @@ def results_together(
     without_routers: bool = False,
 ) -> tuple[EndpointResult, ...]:
     """The results of all systems with several collectives in one run (`run_together`). UnsupportedError where one has no run."""
-    found = []
-    for system in systems:
-        try:
-            done = run_together(schedule, endpoint, system, payloads, lifo=lifo, without_routers=without_routers, progress=progress)
-        except InvalidScheduleError as error:
-            raise UnsupportedError(str(error)) from None
-        found.append(_result(done.run, done.tables, endpoint, system, done.ends))
-    return tuple(found)
+
+    def together(system: System) -> EndpointResult:
+        done = run_together(schedule, endpoint, system, payloads, lifo=lifo, without_routers=without_routers, progress=progress)
+        return _result(done.run, done.tables, endpoint, system, done.ends)
+
+    return _of_all(systems, together)
+
+
+def _of_all(systems: Sequence[System], result: Callable[[System], EndpointResult]) -> tuple[EndpointResult, ...]:
+    """The results of all systems; UnsupportedError where tables of one are invalid."""
+    try:
+        return tuple(result(system) for system in systems)
+    except InvalidScheduleError as error:
+        raise UnsupportedError(str(error)) from None
 
 
 def hops_of(tables: Tables, endpoint: Endpoint, systems: Sequence[System], *, without_routers: bool = False) -> int:

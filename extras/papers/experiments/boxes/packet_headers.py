@@ -8,7 +8,6 @@ from typing import Any
 from certree.api.reports.text import size_words
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
-from certree.extras.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine
 
@@ -17,9 +16,6 @@ from certree.models.machine.machine import Machine, load_machine
 class _PacketHeaders(Experiment):
     machine: Machine
     payloads: tuple[int, ...]
-
-    def tasks(self) -> list[Task]:
-        return []
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         head = self.machine.head_flits * self.machine.flit_bytes

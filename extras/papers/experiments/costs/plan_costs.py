@@ -12,7 +12,6 @@ from certree.extras.costs.model.profile import Profile, factored_profile, halvin
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.papers.experiments.costs.gentree_picks import read_floats
 from certree.extras.reports.make.figure import Panel, Plot, Series
-from certree.extras.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.common.quantities import parse_bandwidth
 
@@ -37,9 +36,6 @@ class _PlanCosts(Experiment):
     plans: tuple[CostedPlan, ...]
     floats: Fraction
     model: GenModel
-
-    def tasks(self) -> list[Task]:
-        return []
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         if self.measure == "parts":

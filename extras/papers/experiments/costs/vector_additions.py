@@ -11,7 +11,6 @@ from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.papers.experiments.costs.gentree_picks import read_floats
 from certree.extras.papers.experiments.costs.plan_costs import trend
 from certree.extras.reports.make.figure import Panel, Plot, Series
-from certree.extras.workers.task import Task
 from certree.models.common.fields import Fields
 
 SECONDS, ACCESSES, SAVED, MORE = "s an addition", "accesses an addition", "accesses saved", "more one by one"
@@ -22,9 +21,6 @@ class _VectorAdditions(Experiment):
     vectors: tuple[int, ...]
     floats: Fraction
     model: GenModel
-
-    def tasks(self) -> list[Task]:
-        return []
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         cells: list[Cell] = []

@@ -8,7 +8,6 @@ from typing import Any
 from certree.extras.costs.model.formulas.netreduce import ClosedForm, Machines, flat_ring, hierarchical_netreduce, tencent
 from certree.extras.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.extras.reports.make.figure import Panel, Plot, Series
-from certree.extras.workers.task import Task
 from certree.models.common.fields import ABOVE_ZERO, Fields
 
 FORMS: dict[str, Callable[[int, int], ClosedForm]] = {
@@ -54,9 +53,6 @@ class _MachineTraining(Experiment):
     alpha: Fraction
     inside: Fraction
     fit: Fit
-
-    def tasks(self) -> list[Task]:
-        return []
 
     def _bandwidth(self) -> Fraction:
         """Bytes per second between machines with which the fitted row takes its measured time, exactly."""

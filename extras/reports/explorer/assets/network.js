@@ -54,7 +54,7 @@ class NetworkView {
   }
 
   whole() {
-    this.look(this.full);
+    if (this.full) this.look(this.full); // nothing is drawn of a network that is too large
   }
 
   // Show a part of the picture; labels of many nodes only where there is room for them.
@@ -71,7 +71,9 @@ class NetworkView {
   }
 
   // Larger about a place, by default the middle of what is shown; never smaller than the whole.
-  zoom(by, [x, y] = [this.box.x + this.box.width / 2, this.box.y + this.box.height / 2]) {
+  zoom(by, place = null) {
+    if (!this.full) return;
+    const [x, y] = place || [this.box.x + this.box.width / 2, this.box.y + this.box.height / 2];
     const width = Math.min(this.full.width, Math.max(this.full.width / 40, this.box.width / by));
     const scale = width / this.box.width;
     if (width === this.full.width) this.whole();

@@ -54,7 +54,7 @@ class Viewer {
     this.part("aggregate").checked = this.state.aggregate;
     this.part("aggregate").addEventListener("change", (event) => this.set({ aggregate: event.target.checked }));
     root.querySelector("label.aggregate").hidden = !schedule.aggregate;
-    root.querySelector("label.load").hidden = !schedule.nodes.length;
+    for (const part of root.querySelectorAll("label.load, .of-network")) part.hidden = !schedule.nodes.length;
     root.querySelector(".panes").classList.toggle("single", !schedule.nodes.length);
     const keys = {
       ArrowLeft: actions.back, ArrowRight: actions.forward, Home: actions.first, End: actions.last, " ": actions.play,
