@@ -101,6 +101,8 @@ def _page(subject: object, view: str | None, title: str | None, asked: "Asked", 
 
     source = as_opened(subject) if isinstance(subject, str | Path) else subject
     if not (isinstance(source, Schedule | SymmetricSchedule | Tables) or (isinstance(source, Opened) and holds_schedule(source))):
+        if isinstance(source, Opened) and not source.path.exists():
+            parse_topology(source)  # what is neither a file nor a network has an error of its own
         raise InputError("a .html shows a schedule or tables; everything else is drawn as .svg or .png")
     for name, is_given in (
         ("view", view is not None), ("chunks", asked.chunks is not None), ("kind of bound", asked.kind is not None),
