@@ -49,20 +49,20 @@ def synthesize(
 ) -> AnySchedule:
     """A schedule for a network, verified, with a certificate that states its bounds.
 
-    `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
-    one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
-    default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are compared
-    for; `run` is how: "slotted", "paced" or "fastest", for method auto (demands are not paced). `goal`, one of
-    `certree list`: only what reaches it is taken, and the provenance has what the method makes without one as
-    `fastest_cycles`. `skew`: the cycles by
-    which the counters of nodes may start apart; what is made then gets fine slots with guards, for that size and machine; with goal
-    "hardware" also `drift`, such as "50ppm". `order`:
-    in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))" or a file
-    with one (docs/explanation/additions.md); None: any. `relay`: the endpoints through which members of a collective may pass
-    data, as in `relayed`. `effort` is a deterministic search budget, 1 by default: the same arguments give the same schedule.
-    `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the best of N searches,
-    with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
-    candidates of method auto and seeds: the schedule is the same, however many there are. `progress` receives a line now and then.
+    `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options, which stand
+    in `options` or in `method`, as in "ring:bidirectional=true". `chunks`: of one iteration, by default the method's choice;
+    `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by default) and `machine` (by default multitree,
+    with the speeds of links that the network states) are what candidates are compared for; `run` is how: "slotted", "paced" or
+    "fastest", for method auto (demands are not paced). `goal`, one of `certree list`: only what reaches it is taken, and the
+    provenance has what the method makes without one as `fastest_cycles`. `skew`: the cycles by which the counters of nodes may
+    start apart; what is made then gets fine slots with guards, for that size and machine; with goal "hardware" also `drift`, such
+    as "50ppm". `order`: in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as
+    "((0,1),(2,3))" or a file with one (docs/explanation/additions.md); None: any. `relay`: the endpoints through which members of
+    a collective may pass data, as in `relayed`. `effort` is a deterministic search budget, 1 by default: the same arguments give
+    the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the best
+    of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
+    candidates of method auto and seeds: the schedule is the same, however many there are. `progress` receives a line now and
+    then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
     the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
@@ -73,6 +73,10 @@ def synthesize(
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
     require_one_budget(effort, time_limit)
+    entry = parsing.parse_entry(method)
+    method = entry.method
+    if twice := sorted(set(entry.options) & set(options or {})):
+        raise InputError(f"method {entry.text}: option {twice[0]} is given twice")
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
     if (skew or 0) < 0 or ((skew or goal) and run != "slotted"):
@@ -91,7 +95,7 @@ def synthesize(
         machine=on,
         chunks=chunks,
         steps=steps,
-        options=parsing.option_texts(options),
+        options=parsing.option_texts(options) | entry.options,
         effort=effort or 1,
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
@@ -156,9 +160,7 @@ def _found(method: Method, request: Request) -> tuple[AnySchedule | None, bool]:
 
 def _recorded(schedule: AnySchedule, request: Request, time_limit: str | float | Fraction | None) -> AnySchedule:
     """The schedule with what it was made for, and how candidates were compared in its provenance."""
-    asked: dict[str, Any] = {}
-    if request.form is not None:
-        asked["compared"] = request.form.name
+    asked = {} if request.form is None else {"compared": request.form.name}
     if time_limit is not None:
         asked["time_limit_seconds"] = str(parsing.seconds(time_limit))
     return request.remember(replace(schedule, provenance={**schedule.provenance, **asked}) if asked else schedule)

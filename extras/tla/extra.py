@@ -2,4 +2,7 @@
 
 from certree.models.common.extras import Extra
 
-EXTRA = Extra(plug_ins={"documents": ("documents",)})
+EXTRA = Extra(
+    registries={"TLA+ properties": "check.spec_properties:load_properties"},
+    plug_ins={"documents": ("documents",)},
+)

@@ -30,6 +30,13 @@ def test_charts_have_a_curve_for_each_network(page):
     assert page.locator("#charts circle").count() == 4 * 2 * 2
 
 
+def test_networks_are_drawn_with_a_command_for_the_view(page):
+    drawn = page.eval_on_selector_all(".drawings img", "found => found.map(one => one.complete && one.naturalWidth > 100)")
+    assert drawn == [True, True]
+    command = "certree synthesize ring:4 --collective all-reduce --size 1048576 --method multitree -o S.json"
+    assert page.locator(".drawings code").first.inner_text() == f"{command} && certree draw S.json -o S.html"
+
+
 def test_a_mark_tells_its_numbers(page):
     page.locator("#charts circle").first.hover()
     words = page.locator("#tip").inner_text().splitlines()

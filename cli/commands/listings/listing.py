@@ -10,12 +10,10 @@ from certree.cli.words.terminal import emit, reflowed, say
 from certree.models.common.errors import InputError, unknown_name
 
 
-def _explained() -> list[str]:
-    return sorted({name for entries in names().values() for name in entries})
-
-
 @click.command("list")
-@click.argument("name", required=False, shell_complete=completing(_explained))
+@click.argument(
+    "name", required=False, shell_complete=completing(lambda: sorted({name for entries in names().values() for name in entries}))
+)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of the format NAME; without NAME, their names.")
 @option_json()
 def list_command(name: str | None, schema: bool, as_json: bool) -> None:

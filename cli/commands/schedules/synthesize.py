@@ -48,7 +48,7 @@ INTERRUPTED = 130
     shell_complete=completing(method_names),
     default="auto",
     show_default=True,
-    help="Synthesis method; `certree list` names them, `certree list METHOD` has the options of one.",
+    help="Synthesis method, NAME or NAME:OPTION=VALUE:...; `certree list` names them, `certree list NAME` has the options of one.",
 )
 @click.option(
     "--option",

@@ -140,11 +140,16 @@ def _tell(found: ComparedDesigns, *, as_json: bool, interrupted: bool = False) -
     say(f"{found.title()}: {found.counts_words}")
     for ranking in found.rankings:
         say(f"\n{ranking.title}, {ranking.basis}:")
+        models = [ranking.costs] if ranking.by == COST else list(found.bills)
         rows = [
-            [str(place), one.network, "-" if one.score is None else f"{one.score:.3f}", one.reasons[0]]
+            [
+                str(place), one.network, "-" if one.score is None else f"{one.score:.3f}",
+                *(f"{float(found.bills[name][one.network].cost):,.0f}" for name in models), one.reasons[0],
+            ]
             for place, one in enumerate(ranking.places, 1)
-        ]
-        say_table([">", "network", ">score", "because"], rows, optional=("because",))
+        ]  # fmt: skip
+        costs = [f">{name}, {found.currency(name)}" for name in models]
+        say_table([">", "network", ">score", *costs, "because"], rows, optional=("because",))
     lost = without_result(found.rows)
     for row in lost[:_SHOWN]:
         what = " ".join(str(row[name]) for name in ("drawn", "collective", "size_bytes", "workload") if row.get(name))

@@ -1,5 +1,7 @@
 """One self-contained HTML page: rankings with reasons, curves with linked selection, costs, and cells without a result."""
 
+import shlex
+from base64 import b64encode
 from fractions import Fraction
 from importlib import metadata
 from typing import Any
@@ -11,6 +13,8 @@ from certree.extras.designs.model.network_costs import NetworkCosts
 from certree.extras.designs.model.rows import Row, without_result
 from certree.extras.reports.explorer.templates import asset, embedded, environment
 from certree.extras.reports.make.plots import COLOURS
+from certree.extras.reports.pictures.ground import is_drawn
+from certree.extras.reports.pictures.network import network_picture
 
 PACKAGE = "certree.extras.designs.pages"
 MOST_WITHOUT = 200  # cells without a result that are listed
@@ -36,6 +40,7 @@ def designs_page(found: ComparedDesigns) -> str:
             networks=networks,
             colours=data["colours"],
             facts=_facts(found),
+            drawings=[_drawing(found, name) for name in networks],
             models=[_model(found, name) for name in found.bills],
             lost=[_lost(row) for row in lost[:MOST_WITHOUT]],
             left_out=max(0, len(lost) - MOST_WITHOUT),
@@ -55,6 +60,18 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
         ("link-disjoint paths, at least", [str(one.least_disjoint) for one in of]),
         ("shortest paths, least and mean", [f"{one.least_shortest}, {float(one.mean_shortest):.2f}" for one in of]),
     ]
+
+
+def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
+    """A picture of a network as a data URL, None where it is too large, and commands for the interactive view of a schedule."""
+    asked = found.asked
+    topology = asked.networks[name]
+    picture = None
+    if is_drawn(topology):
+        picture = "data:image/svg+xml;base64," + b64encode(network_picture(topology).encode()).decode()
+    words = ["certree", "synthesize", name, "--collective", asked.collectives[0], "--size", str(max(asked.sizes))]
+    words += ["--method", asked.method, "--params", asked.machine] if asked.machine != "default" else ["--method", asked.method]
+    return {"name": name, "picture": picture, "command": f"{shlex.join(words)} -o S.json && certree draw S.json -o S.html"}
 
 
 def _model(found: ComparedDesigns, name: str) -> dict[str, Any]:

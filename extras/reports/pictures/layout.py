@@ -28,7 +28,7 @@ def lay_out(topology: Topology) -> Layout:
     if coordinates is not None and direct:
         return Layout(on_plane(coordinates)[:, ::-1] * SPACING)
     if direct:
-        return _circle(len(topology.kind))
+        return _full_grid(topology) or _circle(len(topology.kind))
     sides = _two_sides(topology)
     return _layers(topology) if sides is None else _facing(topology, sides)
 
@@ -44,6 +44,16 @@ def _circle(count: int) -> Layout:
     radius = max(SPACING, count * 2.6 * RADIUS / (2 * math.pi))
     angle = 2 * math.pi * np.arange(count) / count - math.pi / 2
     return Layout(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+
+def _full_grid(topology: Topology) -> Layout | None:
+    """A grid, where exactly the nodes of a row and those of a column are joined (`full-mesh:AxB`)."""
+    count, source, target = len(topology.kind), topology.pair_src, topology.pair_dst
+    for across in range(2, count // 2 + 1):
+        in_row, in_column = source // across == target // across, source % across == target % across
+        if count % across == 0 and (in_row != in_column).all() and len(source) == count * (across + count // across - 2):
+            return Layout(np.stack(np.divmod(np.arange(count), across)[::-1], axis=1) * float(SPACING))
+    return None
 
 
 def _line_or_circle(topology: Topology) -> Layout:

@@ -1,8 +1,10 @@
 """Programs of runtimes among the formats of `certree export`."""
 
+import shlex
 from pathlib import Path
 
 from certree.api.api_errors import InvalidScheduleError
+from certree.api.inputs import schedule_of
 from certree.api.settings import setting
 from certree.cli.words.parameters import check_output
 from certree.cli.words.schedules import show_schedule
@@ -51,11 +53,15 @@ def _export_program(
     if not suffix and output.exists():
         raise InputError(f"{output} exists; name a new folder")
     check_output(output, force=force, folder=not suffix, suffixes=(suffix,) if suffix else (), what=f"a {format_name} file")
+    made = schedule_of(schedule)
     try:
-        checked = export_program(schedule, format_name, output, size=size, machine=machine, sizes=sizes, force=force)
+        checked = export_program(made, format_name, output, size=size, machine=machine, sizes=sizes, force=force)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
     note(f"wrote {output}")
+    if suffix and (made.has_fine_slots or made.repeats > 1):
+        command = shlex.join(["certree", "import", str(output), "--topology", made.topology.name, "-o", "P.json"])
+        note(f"the program has the order of the transfers, not their times; {command} makes a schedule of that order")
     show(program_report(checked, format_name), program_words, kind="program", as_json=as_json, then=("verify", output))
     return 0
 

@@ -5,9 +5,12 @@ from importlib import metadata
 from typing import Any
 
 from certree.api.reports.text import counted, seconds_words, size_words
-from certree.extras.reports.explorer.templates import asset, environment
+from certree.extras.reports.explorer.document import viewer_document
+from certree.extras.reports.explorer.page import shown
+from certree.extras.reports.explorer.templates import environment
 from certree.extras.training.run.reports import links_words, training_document
-from certree.extras.training.run.runs import TrainingRun, timeline
+from certree.extras.training.run.runs import Slowest, TrainingRun, timeline
+from certree.verify.checker import verify_schedule
 
 MOST_LAYERS = 2_000  # rows of the table
 
@@ -16,21 +19,37 @@ def training_page(run: TrainingRun, title: str | None = None) -> str:
     """The HTML of a run; the same run gives the same bytes."""
     document = training_document(run)
     each = Fraction(document["iteration_seconds"])
+    views = [] if run.slowest is None else [_view(run.slowest)]
     return str(
         environment("certree.extras.training.pages")
         .get_template("training.html.j2")
         .render(
             title=title or run.title(),
             version=metadata.version("certree"),
-            style=asset("report.css"),
+            slowest=None if run.slowest is None else _slowest_words(run.slowest),
+            view_left_out=views[0]["left_out"] if views else [],
             facts=_facts(document, each),
             timeline=timeline(run),
             layers=[_layer(layer) for layer in document["layers"][:MOST_LAYERS]],
             left_out=max(0, len(document["layers"]) - MOST_LAYERS),
             changes=[_change(entry) for entry in document["what_if"]],
             unchanged=seconds_words(each),
+            **shown(views),
         )
     )
+
+
+def _view(slowest: Slowest) -> dict[str, Any]:
+    """The data of the interactive view of a schedule."""
+    return viewer_document(slowest.schedule, slowest.used, verify_schedule(slowest.schedule))
+
+
+def _slowest_words(slowest: Slowest) -> dict[str, str]:
+    """What the interactive view is of."""
+    asked, method = slowest.asked, slowest.schedule.provenance.get("method", "")
+    name = f"{asked.kind} of {size_words(asked.bytes)} on {slowest.schedule.topology.name}"
+    many = f"{counted(slowest.number, 'collectives')} of an iteration that {'is' if slowest.number == 1 else 'are'} like it"
+    return {"name": name, "words": f"{name}, made by {method}: with the {many}, it takes the most time of all collectives."}
 
 
 def _facts(document: dict[str, Any], each: Fraction) -> list[tuple[str, str]]:

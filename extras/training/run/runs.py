@@ -1,5 +1,6 @@
 """Runs of training: what is found for settings."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,12 +12,14 @@ from certree.extras.training.make.timeline import training_picture
 from certree.extras.training.model.queue import Shared
 from certree.extras.training.model.training import Training
 from certree.extras.training.model.training import train as run_training
-from certree.extras.training.model.workload import Act
+from certree.extras.training.model.workload import Act, Communication
 from certree.extras.training.run.settings import Settings, Timing
 from certree.extras.training.run.table_times import NoTablesError
 from certree.extras.training.run.timers import Known, Timers
 from certree.models.common.extras import provided
 from certree.models.common.shown import Shown
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 
 Found = TypeVar("Found")
 
@@ -34,9 +37,21 @@ class Alternative:
     no_tables: str | None = None
 
 
+@dataclass(frozen=True)
+class Slowest:
+    """Of the collectives of an iteration those of one kind, size and group that take the most time in all: one of them (`asked`),
+    their number, and the schedule that their time is of with its message size and machine."""
+
+    asked: Communication
+    number: int
+    schedule: AnySchedule
+    used: MadeFor
+
+
 @dataclass(frozen=True, repr=False)
 class TrainingRun(Shown):
-    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `estimate`: with joint
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `slowest`: where times
+    come from schedules that have the network to themselves, the collectives that take the most. `estimate`: with joint
     links, collectives of several groups were under way that did not start together, so that no joint schedule has their times.
     `no_tables`: on endpoints, why messages ran where tables could have."""
 
@@ -47,6 +62,7 @@ class TrainingRun(Shown):
     alternatives: tuple[Alternative, ...] = ()
     estimate: bool = False
     no_tables: str | None = None
+    slowest: Slowest | None = None
 
     @property
     def program(self) -> str | None:
@@ -130,7 +146,18 @@ def run_settings(settings: Settings, known: Known | None = None, progress: Tell 
     timers.require_tables()
     training = run_training(workload, servers, settings.iterations)
     estimate = any(isinstance(server, Shared) and server.estimated for server in servers.values())
-    return TrainingRun(used, training, estimate=estimate)
+    return TrainingRun(used, training, estimate=estimate, slowest=_slowest(timers))
+
+
+def _slowest(timers: Timers) -> Slowest | None:
+    """The collectives that take the most time; their times and schedules are known to `timers`."""
+    settings = timers.settings
+    counts = Counter(settings.workload.communications())
+    alone = settings.timing in (Timing.CLOSED_FORM, Timing.SLOTTED, Timing.PACED) and not settings.joint
+    if settings.speeds.free or not alone or not counts:
+        return None
+    asked = max(counts, key=lambda one: (counts[one] * timers.seconds(one), one))
+    return Slowest(asked, counts[asked], timers.fastest(asked), MadeFor(timers.message_bytes(asked), timers.machine))
 
 
 def _training_share(settings: Settings) -> Fraction:

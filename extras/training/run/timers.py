@@ -157,23 +157,24 @@ class Timers:
             return self._aggregated(asked, topology)
         if settings.timing is Timing.MEASURED:
             return self._interpolated(asked)
-        made = self._fastest(asked, topology)
-        return Fraction(self._cycles(made, self._bytes(asked)), self.machine.clock_hz)
+        made = self.fastest(asked)
+        return Fraction(self._cycles(made, self.message_bytes(asked)), self.machine.clock_hz)
 
     def _anchors(self, asked: Communication) -> tuple[int, ...]:
         """The sizes for which schedules are made: its own for a method that was named, a few of the workload's for `auto`."""
         method = self.settings.method(asked.kind)
         if asked.demand or (method is not None and method.method != AUTO):
-            return (self._bytes(asked),)
+            return (self.message_bytes(asked),)
         sizes = [size for kind, size in self._sizes.get(asked.group, []) if kind is asked.kind]
         return tuple(_spread(sizes or [asked.bytes]))
 
-    def _fastest(self, asked: Communication, topology: Topology) -> AnySchedule:
-        """The fastest schedule in closed form; fine slots are booked anew for the size."""
+    def fastest(self, asked: Communication) -> AnySchedule:
+        """The fastest schedule of a collective in closed form; fine slots are booked anew for the size."""
+        topology = self._networks[asked.group]
         found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in self._anchors(asked))}
         if len(found) == 1:
             (only,) = found.values()
-            return self._at(only, self._bytes(asked))
+            return self._at(only, self.message_bytes(asked))
         timed = [
             (cycles, number) for number, made in enumerate(found.values()) if (cycles := cycles_at(made, asked.bytes, self.machine))
         ]
@@ -196,7 +197,7 @@ class Timers:
         demand = demand_of_bytes(asked.demand, topology, self.machine.flit_bytes) if asked.demand else None
         return replace(collective_among(topology, asked.kind, members), demand=demand)
 
-    def _bytes(self, asked: Communication) -> int:
+    def message_bytes(self, asked: Communication) -> int:
         """Those of the message: of a demand whole granules."""
         demand = self._collective(asked).demand
         return asked.bytes if demand is None else demand.granules * self.machine.flit_bytes

@@ -22,6 +22,13 @@ KEYS = {
 }  # fmt: skip
 
 
+def test_options_stand_with_the_method_or_apart(tmp_path):
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    assert certree("synthesize", "ring:4", "--method", "ring:bidirectional=true", "-o", one).code == 0
+    assert certree("synthesize", "ring:4", "--method", "ring", "--option", "bidirectional=true", "-o", other).code == 0
+    assert one.read_bytes() == other.read_bytes()
+
+
 def test_document_and_file_agree(tmp_path):
     file = tmp_path / "s.json"
     document, schedule = json_of("synthesize", "mesh:2x3", "--size", "1MiB", "-o", file), load_schedule(file)

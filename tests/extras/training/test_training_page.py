@@ -57,9 +57,19 @@ def test_page(run, tmp_path):
     for words in ("astra-mlp-hybrid on ring:4", "exposed communication", "network of local, ring:4, busy", "mlp5", "switches add"):
         assert words in page, words
     assert page.index(">communication=free<") < page.index(">bandwidth=2<") < page.index(">timing=aggregate<")
-    assert not re.findall(r"<link[^>]*href=\"(?!data:)|(?:src|href)=\"(?:https?:)?//|@import|url\((?!data:)|<script", page)
+    assert not re.findall(r"<link[^>]*href=\"(?!data:)|(?:src|href)=\"(?:https?:)?//|@import|url\((?!data:)", page)
+    assert page.index("<h2>Layers</h2>") < page.index("Transfers over time")
+    assert "all-reduce of 64 KiB on ring:4, made by ring: with the 4 collectives of an iteration that are like it" in page
     ct.report(run, tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
+
+
+@pytest.mark.parametrize("how", [{"what_if": ["communication=free"]}, {"timing": "aggregate"}, {"timing": "endpoints"}])
+def test_the_view_is_of_schedules_that_times_come_from(how, tmp_path):
+    network = {"endpoints": "ace-torus:2x2x1", "aggregate": "switch:4"}.get(how.get("timing"), "ring:4")
+    run = ct.train("astra-resnet50", network, iterations=1, **({"method": "ring"} if "what_if" in how else {}), **how)
+    ct.report(run, tmp_path / "run.html")
+    assert ("Transfers over time" in (tmp_path / "run.html").read_text()) == ("what_if" in how)
 
 
 def test_names_cannot_be_markup(run, tmp_path):
@@ -69,7 +79,7 @@ def test_names_cannot_be_markup(run, tmp_path):
                     settings=replace(run.settings, workload=replace(workload, layers=layers, name="<b>\x1b")))  # fmt: skip
     ct.report(named, tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text()
-    assert "<script" not in page
+    assert "<script>layer" not in page
     assert "<b>" not in page
     assert "&lt;script&gt;layer_64_2_mlp0" in page
 

@@ -16,7 +16,8 @@ from tests.models.examples import network
 
 NETWORKS = [
     "ring:8", "ring:2", "mesh:5", "mesh:4x4", "torus:8x8", "torus:4x4x4", "torus:3x3x3x3", "hypercube:4", "full:8", "dgx1",
-    "dgx2", "switch:16", "fattree:8x8", "bigraph:4x16", "leafspine:4x2x8@2", "tree:3+4@5", "ss:32", "sym384", "cdc384",
+    "full-mesh:5x4", "dgx2", "switch:16", "fattree:8x8", "bigraph:4x16", "leafspine:4x2x8@2", "tree:3+4@5", "ss:32", "sym384",
+    "cdc384",
     "switch-fc:2x2x4x3", "ss:24,without-node=0", "sym384,without-node=383", "switch-fc:3x3x8x8", "hier-torus:3x3x4",
     "ace-torus:4x4x4", "ace-alltoall:4x4", "mesh:4x4,without-node=5,without-link=0-1",
     "hyperx:4x4@4", "hyperx:3x3x2@5", "hyperx:4x4", "hyperx:4@2,link-capacity=0-8:2", "dragonfly:8x4x2@2", "dragonfly:9x4x2",
@@ -118,3 +119,10 @@ def test_too_much_to_draw():
         network_picture(parse_topology("ring:4097"))
     with pytest.raises(TopologyError, match="89700 links; a picture shows up to 65536"):
         network_picture(parse_topology("full:300"))
+
+
+def test_a_full_mesh_in_two_dimensions_is_a_grid():
+    points = lay_out(parse_topology("full-mesh:3x4")).points
+    assert [tuple(point) for point in points / points[1][0]] == [(x, y) for y in range(3) for x in range(4)]
+    circle = lay_out(parse_topology("full-mesh:3x4,without-link=0-1")).points
+    assert np.ptp(np.hypot(*circle.T)) < 1e-6

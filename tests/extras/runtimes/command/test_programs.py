@@ -32,6 +32,17 @@ def test_export_verify_import(made: Path, tmp_path: Path) -> None:
     assert json_of("verify", tmp_path / "back.json")["bandwidth_time"] == "3/2"
 
 
+@pytest.mark.parametrize(
+    ("network", "method", "says"), [("full:4", "retime", True), ("mesh:3x3", "packing", True), ("full:4", "ring", False)]
+)
+def test_export_says_that_a_program_has_no_times(tmp_path: Path, network: str, method: str, says: bool) -> None:
+    schedule, program = tmp_path / "s.json", tmp_path / "p.xml"
+    assert certree("synthesize", network, "--method", method, "--size", "256KiB", "-o", schedule).code == 0
+    done = certree("export", schedule, "--format", "msccl-xml", "-o", program)
+    assert done.code == 0
+    assert (f"certree import {program} --topology {network} -o P.json makes a schedule of that order" in done.err) == says
+
+
 @pytest.mark.parametrize(("name", "kind"), [("p.json", "mscclpp"), ("traces", "chakra"), ("traces/algorithm.2.et", "chakra")])
 def test_plans_and_traces(made: Path, tmp_path: Path, name: str, kind: str) -> None:
     document = json_of("verify", made / name)
