@@ -24,7 +24,7 @@ from certree.models.common.extras import extras
 
 
 def modules() -> dict[str, str]:
-    """By name the module that has it, as the stubs state it."""
+    """The module of each public name, as the stubs state it."""
     stubs = [files(__name__) / "__init__.pyi", *(files(f"certree.extras.{name}") / "api.pyi" for name in extras())]
     return {name: module for stub in stubs if stub.is_file() for name, module in _stated(stub)}
 

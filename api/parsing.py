@@ -25,11 +25,11 @@ class Graph(Protocol):
 
     @property
     def nodes(self) -> Any:
-        """Its nodes."""
+        """The nodes."""
 
     @property
     def edges(self) -> Any:
-        """Its edges."""
+        """The edges."""
 
 
 #: how a network may be given: a text or a path as on the command line, an object, or a graph

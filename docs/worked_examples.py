@@ -55,7 +55,7 @@ def entry_page(title: str, name: str, ran: Ran) -> str:
     for file in pages:
         parts.append(f'<iframe src="{name}/{file}" title="{title}"></iframe>\n\n[Open the page alone]({name}/{file})\n')
     pictures = [file for file in ran.files if file not in pages]
-    for file in pictures if not pages or len(pictures) == 1 else ():  # a page beside several pictures has them
+    for file in pictures if not pages or len(pictures) == 1 else ():  # a page next to several pictures has them
         parts.append(f"![{title}: {Path(file).stem}]({name}/{file})\n")
     parts.append(f"## The program\n\n`examples/{name}.py`\n\n```python\n{program}```\n")
     if ran.printed:

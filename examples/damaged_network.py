@@ -1,4 +1,4 @@
-"""The same network undamaged, with a failed link, and with a slow one."""
+"""One network: undamaged, with a failed link, and with a slow link."""
 
 import certree.api as ct
 

@@ -40,7 +40,7 @@ def golden_trace(tables: Tables, clocks: Clocks | None = None) -> bytes:
 
 
 def golden_run(tables: Tables, clocks: Clocks | None = None) -> tuple[bytes, int]:
-    """The same, and how many rows fired late."""
+    """The CSV of a run, as `golden_trace`, and how many rows fired late."""
     mode = "paced" if tables.control == LOCKSTEP else "slotted"
     if tables.control == LOCKSTEP:
         _check_passing(tables)

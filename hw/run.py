@@ -67,7 +67,7 @@ def run(
 
 
 def _without_waits(source: Tables | SimulatedSchedule) -> Tables | SimulatedSchedule:
-    """The same without planned waits, which are for slots: in paced runs messages wait for links as they must."""
+    """The source without planned waits, which are for slots: in paced runs messages wait for links as they must."""
     if not source.schedule.plans_waits:
         return source
     if isinstance(source, Tables):

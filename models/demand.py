@@ -81,11 +81,11 @@ class Demand:
 
     @cached_property
     def granules(self) -> int:
-        """Of all blocks."""
+        """The granules of all blocks."""
         return sum(granules for _, _, granules in self.blocks)
 
     def scaled(self, granules: int) -> "Demand":
-        """The same proportions with about `granules` granules in all, each block rounded up: no block is larger than with more."""
+        """A demand in these proportions with about `granules` granules, blocks rounded up: no block is larger than with more."""
         whole = self.granules
         return Demand(tuple((source, target, -(-amount * granules // whole)) for source, target, amount in self.blocks))
 

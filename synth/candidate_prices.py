@@ -49,7 +49,7 @@ def price_of(name: str, request: Request) -> Price:
 
 
 def generic_price(request: Request, work: int = 1) -> Price:
-    """That of methods that state none: a chunk for each endpoint, which passes all others; a chunk in collectives with one root."""
+    """The price of methods that state none: a chunk for each endpoint that passes all others, or one chunk with one root."""
     collective, others = request.collective, len(request.members) - 1
     phases = max(1, int(collective.reduces) + int(collective.gathers))
     chunks = 1 if collective.has_one_root else len(request.members)
@@ -66,7 +66,7 @@ def step_price(
     work: int = 1,
     delay: int = 1,
 ) -> Price:
-    """That of an algorithm in equal slots, with phases of `steps` steps; `transfers`: of a phase, by default N - 1 of each chunk.
+    """The price of an algorithm in equal slots, with phases of `steps` steps and `transfers`, by default N - 1 of each chunk.
 
     A step takes a slot at least, between the nearest endpoints; a slot has no more messages than endpoints have lanes out.
     """
@@ -84,14 +84,14 @@ def step_price(
 
 
 def pairs_price(request: Request, options: Mapping[str, Any]) -> Price:
-    """That of an algorithm in which everyone sends to everyone at once, on routes that are chosen; exact in transfers."""
+    """The price of an algorithm in which everyone sends to everyone at once, on routes that are chosen; exact in transfers."""
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         return replace(generic_price(request, CROWDED), transfers=generic_price(request).transfers * options.get("channels", 1))
     return step_price(request, options, chunks=len(request.members), steps=1, work=CROWDED)
 
 
 def built_price(request: Request, schedule: AnySchedule) -> Price:
-    """That of a schedule before its time is known, for which transfers that meet have to be given rounds. O(steps)."""
+    """The price of a schedule before its time is known, for which transfers that meet have to be given rounds. O(steps)."""
     if not isinstance(schedule, Schedule) or schedule.has_fine_slots or schedule.repeats > 1 or schedule.version_2_fields:
         return Price(schedule.transfers)
     rounds = int(schedule.rounds.sum(dtype=np.int64))
@@ -101,7 +101,7 @@ def built_price(request: Request, schedule: AnySchedule) -> Price:
 
 
 def _least_cycles(request: Request, steps: int, slots: int, chunks: int, delay: int) -> int:
-    """The least cycles of so many steps one after the other, that have so many slots; 0 where the machine contradicts the network.
+    """The least cycles of N steps one after the other, that have S slots; 0 where the machine contradicts the network.
 
     Slots are as long as a chunk takes on a lane. Where what arrives is used in the next step, `delay` 1, steps are as long as it
     takes on its way to the nearest endpoint, too.

@@ -102,7 +102,7 @@ class Request:
             raise UnsupportedError(refused)
 
     def rank(self, schedule: AnySchedule) -> tuple[bool, int]:
-        """By which candidates are compared: those that wait for credits in routers last, then by `cycles`, with its errors."""
+        """The key of a candidate: those that wait for credits in routers come last, then by `cycles`, with its errors."""
         return waits_for_credits(schedule, self.machine, self.message_bytes), self.cycles(schedule)
 
     def offer(self, schedule: _Made) -> _Made:

@@ -34,8 +34,8 @@ class Phase:
         return int(self.step.max()) + 1
 
     def reversed(self, back: Int32 | None = None) -> "Phase":
-        """The same transfers backwards in time and direction. When every chunk flows along a tree from its root, and no node
-        sends what arrived in the same step, these reduces add up every contribution once at the root (MultiTree, lines 16-17).
+        """The phase with its transfers backwards in time and direction. When every chunk flows along a tree from its root, and no
+        node sends what arrived in the same step, these reduces add up every contribution once at the root (MultiTree, lines 16-17).
 
         `back`: for each link the one that leads back, by default the same number, as in `turned_round`.
         """

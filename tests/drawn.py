@@ -20,12 +20,12 @@ FEWEST = 10  # examples, where N are stated
 
 
 def examples(count: int) -> settings:
-    """That many examples, in proportion to the profile, whose `max_examples` are per cent; not below FEWEST."""
+    """Settings for that many examples, in proportion to the profile, whose `max_examples` are per cent; not below FEWEST."""
     return settings(max_examples=max(min(count, FEWEST), count * settings().max_examples // 100))
 
 
 def given_at_least(least: int, *drawn: st.SearchStrategy[Any], **named: st.SearchStrategy[Any]) -> Callable[[Any], Any]:
-    """As `given`, for a property that does not apply to every example and returns whether it did: fewer than `least` are an error.
+    """A `given` for a property that does not apply to every example and returns whether it did: fewer than `least` are an error.
 
     `least` is for the stated number of `examples`, which go below this decorator. Where fewer are drawn it is less in proportion
     and by a quarter; it is never more.

@@ -197,7 +197,7 @@ def _claiming(schedule: Schedule, name: str, claim: Document | None) -> Schedule
 
 
 def _cost(used: MadeFor, schedule: Schedule) -> tuple[bool, int]:
-    """Of better schedules the fastest is kept, before those that cannot be run."""
+    """A sort key: the fastest of better schedules comes first, and those that cannot be run come last."""
     cycles = _cycles(schedule, used)
     return cycles is None, cycles or 0
 

@@ -47,7 +47,7 @@ class ScheduleFile(ScheduleOnPath):
     own_endings = (".npz",)
 
     def matches(self, opened: Opened) -> bool:
-        """By the stated format, or as an archive of arrays."""
+        """Whether a file states this format, or is an archive of arrays."""
         return super().matches(opened) or (opened.start[:4] == _ARCHIVE and opened.start[30:].startswith(HEAD.encode()))
 
 
@@ -68,7 +68,7 @@ class CsvFile(Artefact):
     own_endings = (".csv",)
 
     def matches(self, opened: Opened) -> bool:
-        """By the header."""
+        """Whether a file begins with the header of this format."""
         header = opened.start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].split(b",")
         return [cell.strip().decode("utf-8", "replace") for cell in header[: len(CSV_HEADER)]] == CSV_HEADER
 

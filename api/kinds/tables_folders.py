@@ -27,7 +27,7 @@ class TablesFolder(Artefact):
     }
 
     def matches(self, opened: Opened) -> bool:
-        """By the manifest in the folder."""
+        """Whether a folder has the manifest of tables."""
         return opened.is_folder and (opened.path / MANIFEST).exists()
 
     def load(self, opened: Opened, asked: Asked) -> Tables:

@@ -15,7 +15,7 @@ class NetworkFile(Artefact):
     in_folders = False
 
     def matches(self, opened: Opened) -> bool:
-        """By the beginning of the file, as the kinds of network files state it."""
+        """Whether a file begins as one of the kinds of network files does."""
         return starts_as_network(opened.start)
 
     def load(self, opened: Opened, asked: Asked) -> Topology:

@@ -74,7 +74,7 @@ def source_to_run(
     machine: str | Path | Machine | None = None,
     tell: Tell = silent,
 ) -> Tables | SimulatedSchedule:
-    """As `tables_to_run`, but a schedule without tables becomes a plan."""
+    """The tables of a schedule as in `tables_to_run`, or a plan where the schedule has no tables."""
     taken = given(source)
     if isinstance(taken, Tables):
         return tables_to_run(taken, size, machine, tell)

@@ -32,7 +32,7 @@ class BundleFile(Artefact):
     rules: ClassVar[Mapping[str, str]] = {ITEM: "an item of evidence in a bundle is wrong"}
 
     def matches(self, opened: Opened) -> bool:
-        """By the first member of the archive."""
+        """Whether the first member of an archive is that of a bundle."""
         return starts_as_bundle(opened.start)
 
     def load(self, opened: Opened, asked: Asked) -> Any:

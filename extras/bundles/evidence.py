@@ -124,7 +124,7 @@ class Evidence:
         raise NotImplementedError
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:
-        """The same for evidence that the bundle says it does not have."""
+        """Check evidence that the bundle says it does not have."""
         yield ItemResult(name, Status.ABSENT, str(item.absent))
 
 

@@ -41,7 +41,7 @@ def tables(bundle: Bundle) -> Tables | None:
 
 
 def runs(bundle: Bundle) -> dict[str, dict[str, Any]]:
-    """By mode ("slotted", "paced"): the document that `certree simulate --json` printed of the run."""
+    """The documents that `certree simulate --json` printed of runs, by mode ("slotted", "paced")."""
     found = {}
     for name in bundle.under(RUNS):
         document = bundle.document(f"{RUNS}/{name}")

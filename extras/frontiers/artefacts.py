@@ -52,7 +52,7 @@ class FrontierPoint(ScheduleOnPath):
     in_folders = False
 
     def matches(self, opened: Opened) -> bool:
-        """By a name that ends in a point, in front of which there is a frontier."""
+        """Whether the path ends in the name of a point, in front of which there is a frontier."""
         found = None if opened.path.exists() else _POINT.fullmatch(str(opened))
         return found is not None and Opened(Path(found[1])).format == FrontierFile.format
 

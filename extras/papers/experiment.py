@@ -54,7 +54,7 @@ class Experiment(ABC):
         return title
 
     def on(self, networks: Sequence[str]) -> "Experiment":
-        """The same on other networks; InputError where that does not apply."""
+        """The experiment on other networks; InputError where that does not apply."""
         raise InputError(f"--topology {networks[0]}: this target has networks of its own")
 
 

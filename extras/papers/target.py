@@ -78,7 +78,7 @@ class Target:
         return replace(self, experiment=self.experiment.smoke())
 
     def on(self, networks: Sequence[str]) -> "Target":
-        """The same on other networks."""
+        """The target on other networks."""
         return replace(self, experiment=self.experiment.on(networks))
 
 
@@ -117,7 +117,7 @@ class Compared:
 
 
 def targets() -> dict[str, str]:
-    """By name the titles of the targets that come with certree; names in braces replaced by the values of these fields."""
+    """The titles of the targets that come with certree, by name; names in braces replaced by the values of these fields."""
     return {name: _listed_title(TARGETS.load(name), name) for name in TARGETS.names()}
 
 

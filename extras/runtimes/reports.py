@@ -38,7 +38,7 @@ class OtherVerdict(Protocol):
 
     @property
     def additions(self) -> Additions | None:
-        """Of a valid one that adds, in which order."""
+        """The order in which a valid program adds; None for one that does not add."""
         ...
 
     @property

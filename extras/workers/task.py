@@ -33,7 +33,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """The same for the same work by the same program."""
+        """A text that is the same for the same work by the same program."""
         return self.stored_as or key_of(self.function, self.arguments)
 
     def request(self) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def first_wrong(source: Tables | SimulatedSchedule, cells: NDArray[np.uint64]) -
 
 
 def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
-    """The same for chunks with targets: each is where its target receives it, as its source had it."""
+    """The first wrong block of chunks with targets: each is where its target receives it, as its source had it."""
     root, target, flow = tables.chunk_root, tables.chunk_target, np.arange(tables.chunks, dtype=np.int32)
     assert root is not None
     assert target is not None

@@ -51,7 +51,7 @@ class SimulatedSchedule:
 
     @property
     def collective(self) -> Collective:
-        """Its collective."""
+        """The collective."""
         return self.schedule.collective
 
     @property
@@ -66,12 +66,12 @@ class SimulatedSchedule:
 
     @property
     def message_bytes(self) -> int:
-        """As asked for."""
+        """The bytes that were asked for."""
         return self.timing.message_bytes
 
     @property
     def chunk_bytes(self) -> int:
-        """Of each chunk."""
+        """The bytes of each chunk."""
         return self.timing.chunk_bytes
 
     @property

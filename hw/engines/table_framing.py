@@ -36,7 +36,7 @@ def framed(source: Tables | SimulatedSchedule, framing: str) -> Tables | Simulat
 
 @lru_cache(maxsize=1)
 def _booked(source: Tables | SimulatedSchedule, machine: Machine) -> Tables | SimulatedSchedule:
-    """The same on a machine with other headers, in fine slots of its own; computed once for a run, whose data and proof need it."""
+    """The source on a machine with other headers, in fine slots of its own; computed once for each run."""
     made = lower if isinstance(source, Tables) else SimulatedSchedule.of
     return made(source.schedule, source.message_bytes, machine)
 

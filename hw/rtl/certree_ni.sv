@@ -300,7 +300,7 @@ module certree_ni #(
       .write_granules(sum_write_granules), .is_done(is_summed), .done_line({summed_iteration, summed_line}), .is_adding, .is_full(is_crowded), .has_more
   );
 
-  // Errors, and events for whoever watches.
+  // Errors, and events for observers.
   wire [WRITES-1:0] mixed = is_mixed | (takes_over ? has_more : '0);
   always_comb begin
     late_rows = '0;

@@ -69,7 +69,7 @@ def _header(plan: Schedule, machine: Machine, sizes: dict[str, int]) -> dict[str
 
 
 def _without_idle_routes(plan: Schedule) -> Schedule:
-    """The same transfers, and only the routes that they take."""
+    """The schedule with the routes that its transfers take, and no others."""
     used, place = np.unique(plan.route[plan.route != DIRECT], return_inverse=True)
     if len(used) == len(plan.routes):
         return plan

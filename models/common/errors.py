@@ -104,7 +104,7 @@ def known_names(known: Iterable[object], unknown: Iterable[object], besides: str
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
-    """As `closest`, or a semicolon where no name is close: what is allowed can follow either.
+    """A question as `closest` asks it, or a semicolon where no name is close: what is allowed can follow either.
 
     >>> suggestion("rign", ["ring", "torus"]), suggestion("x", ["ring"])
     ("; did you mean 'ring'?", ';')

@@ -61,7 +61,7 @@ def extras() -> dict[str, Extra]:
 
 
 def places(what: str) -> dict[str, str]:
-    """By name the places `certree.extras.X.module:object` that all extras state under `provides`, `registries` or `presets`."""
+    """The places `certree.extras.X.module:object` that all extras state under `provides`, `registries` or `presets`, by name."""
     return {
         name: f"certree.extras.{extra}.{place}"
         for extra, stated in extras().items()

@@ -203,7 +203,7 @@ def parse_json(data: bytes, where: str) -> Any:
 
 
 def parse_object(data: bytes, where: str) -> dict[str, Any]:
-    """As `parse_json`, and InputError for anything but an object."""
+    """A JSON object, read as by `parse_json`; InputError for anything else."""
     value = parse_json(data, where)
     if not isinstance(value, dict):
         raise InputError(f"{where}: expected an object")

@@ -25,7 +25,7 @@ class Presets:
         return sorted(entry.name.removesuffix(".toml") for entry in files if entry.name.endswith(".toml"))
 
     def described(self) -> dict[str, str]:
-        """By name the place of each file in the source tree."""
+        """The place of each file in the source tree, by name."""
         place = self.package.removeprefix("certree.").replace(".", "/")
         return {name: f"{place}/{self.folder}/{name}.toml" for name in self.names()}
 

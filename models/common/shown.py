@@ -24,7 +24,7 @@ class Shown:
     notebook: ClassVar[str | None] = None
 
     def title(self) -> str:
-        """Its name, or the collective and the network that it is for."""
+        """The name, or the collective and the network that it is for."""
         this: Any = self
         return str(this.name) if hasattr(this, "name") else f"{this.collective.words} on {this.topology.name}"
 

@@ -59,7 +59,7 @@ class Chains:
         )
 
     def run(self, turns: Turns, slot: int) -> Int64:
-        """By row the cycle in which it fires, a multiple of `slot`. O(hops · (log rows + bookings passed over))."""
+        """The cycle in which each row fires, a multiple of `slot`. O(hops · (log rows + bookings passed over))."""
         times = [int(self.length.max(initial=1)), 0, self.ends, 0, slot]
         _, fire, _, _, _ = self._jobs.book(times, self.hop, turns.priority, turns.release, turns.patient, turns.apart)
         return fire

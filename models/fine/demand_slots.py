@@ -84,7 +84,7 @@ def _fullest(times: FineTimes) -> int:
 
 
 def slots_in(times: FineTimes, rows: Int64) -> Int64:
-    """By row the slot in which it fires: the first from which on its chunk is there, and its links are free for good."""
+    """The slot in which each row fires: the first from which on its chunk is there, and its links are free for good."""
     places, lanes = places_of(times)
     reads, writes = cells_of(times.schedule)
     copies = np.ones(len(rows), np.bool_)

@@ -105,8 +105,8 @@ def _gap(times: FineTimes) -> int:
 
 
 def _least_gap(place: Int64, entry: Int64, end: Int64, lanes: Int64) -> int:
-    """The same of messages of several lengths, in the order of (place, entry), whoever sends them: the fewest cycles by which all
-    could end later with no more of them on a link than it has lanes. O(uses log lanes)."""
+    """The least gap of messages of several lengths, in the order of (place, entry), of any senders: the fewest cycles by which
+    all could end later with no more of them on a link than it has lanes. O(uses log lanes)."""
     least, here, ends = MAX_CYCLES, -1, list[int]()
     for link, start, until, width in zip(place.tolist(), entry.tolist(), end.tolist(), lanes.tolist(), strict=True):
         if link != here:
@@ -157,7 +157,7 @@ def _last_before(cell: Int64, step: Int32, writes: Int64, sent: Int32, landing: 
 
 
 def _latest(times: FineTimes, skew: int) -> Int64:
-    """By row: the cycle by which what it carries has landed at the latest."""
+    """The cycle by which what each row carries has landed at the latest."""
     schedule, arrived = times.schedule, times.arrival
     landing = arrived + np.where(schedule.src == schedule.dst, 0, skew)
     rows = np.flatnonzero(schedule.op == Op.REDUCE)

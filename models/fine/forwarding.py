@@ -38,7 +38,7 @@ def unkept_waits(schedule: Schedule) -> Iterator[str]:
 
 
 def _unkept_at(schedule: Schedule, times: FineTimes, uses: Int64, came: Int64) -> Iterator[str]:
-    """The same at one link, whose `uses` are in the order in which they come; `came`: when, and over which link."""
+    """The bookings that are not kept at one link. `uses`: in the order in which they come; `came`: when, and over which link."""
     topology, pair = schedule.topology, int(times.reservations.pair[uses[0]])
     free = [0] * min(len(uses), int(topology.pair_capacity[pair]))  # no more of its lanes are ever taken
     ends = f"{topology.pair_src[pair]}>{topology.pair_dst[pair]}"

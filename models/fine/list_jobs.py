@@ -44,7 +44,7 @@ class Costs:
 
     @classmethod
     def of(cls, topology: Topology, chunk_bytes: int, machine: Machine, slot: int = 1) -> "Costs":
-        """Those of chunks of that many bytes on a network."""
+        """The costs of chunks of that many bytes on a network."""
         hop = link_cycles(topology, machine)[topology.pair_of_link] + machine.router_cycles
         ser = serialization_cycles(chunk_bytes, machine, topology.scale)
         red = reduction_cycles(chunk_bytes, machine)
@@ -64,11 +64,11 @@ class Places:
 
     @classmethod
     def none(cls) -> "Places":
-        """Of transfers that take nothing."""
+        """The places of transfers that take nothing."""
         return cls(*[np.zeros(0, np.int64)] * 5)
 
     def columns(self, rows: int) -> tuple[Int32, Int32, Int32, Int64, Int64]:
-        """Those of the scheduler: by row of `rows` the number of its first place, then what is of each place."""
+        """The columns of the scheduler: the number of the first place of each of `rows`, then what is of each place."""
         begin = np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int32)
         return begin, self.resource.astype(np.int32), self.source.astype(np.int32), self.after, self.length
 
@@ -88,7 +88,7 @@ class Reserved:
 
     @property
     def columns(self) -> tuple[Int32, Int64, Int64]:
-        """Those of the scheduler, by entry."""
+        """The columns of the scheduler, by entry."""
         order = np.argsort(self.entry, kind="stable")
         return self.resource[order].astype(np.int32), self.entry[order], self.length[order]
 
@@ -128,9 +128,9 @@ class Booked:
 
 @dataclass(frozen=True, eq=False)
 class Turns:
-    """By row: of those that can leave in the same cycle that of the lowest `priority` goes first, and none leaves before its cycle
-    `release`. A row whose links are taken books them for later at once, or, `patient`, only when they are free. `apart`: no two
-    rows come to a reduction unit in one cycle."""
+    """The turn of each row: of those that can leave in the same cycle that of the lowest `priority` goes first, and none leaves
+    before its cycle `release`. A row whose links are taken books them for later at once, or, `patient`, only when they are free.
+    `apart`: no two rows come to a reduction unit in one cycle."""
 
     priority: Int64
     release: Int64
@@ -148,7 +148,7 @@ class Turns:
         return (cls.first_of(priority, patient=patient, apart=apart) for apart in (False, True) for patient in (False, True))
 
     def of_rows(self, block: NDArray[Any]) -> "Turns":
-        """Those of rows that each have the turn of a block."""
+        """The turns of rows that each have the turn of a block."""
         return replace(self, priority=self.priority[block], release=self.release[block])
 
 
@@ -193,7 +193,7 @@ class Order:
 
     @cached_property
     def waits(self) -> list[list[int]]:
-        """By row, the gates that it waits for."""
+        """The gates that each row waits for."""
         found: list[list[int]] = [[] for _ in self.when_sent]
         for gate, rows in enumerate(self.opens):
             for row in rows:

@@ -95,7 +95,7 @@ class ListScheduler:
         return Forwarded(Booked(fire, landed, link, reads.astype(np.bool_)), wait, channel, crowded)
 
     def cycles(self, costs: Costs) -> tuple[list[int], Int64]:
-        """Those of the core: of messages, sums, ends, starts and slots, and by link."""
+        """The cycles for the core: of messages, sums, ends, starts and slots, and by link."""
         times = [costs.ser, costs.red, costs.ends, costs.start, costs.slot]
         return times, np.array(costs.hop, np.int64)[self._links]
 
@@ -109,7 +109,7 @@ def in_order(
     guard: int = 0,
     reserved: Reserved | None = None,
 ) -> tuple[Int64, int]:
-    """By row the cycle in which it leaves, one of slots of `slot` cycles, and NONE; or the first group that found no common slot.
+    """The cycle in which each row leaves, one of slots of `slot` cycles, and NONE; or the first group that found no common slot.
 
     Rows are booked group by group: each leaves when all that it reads has landed, what reads the cell that it writes has left, and
     no copy is under way there, nor, if it copies, anything. `lanes`: of each resource. `guard`: cycles between messages of

@@ -116,8 +116,8 @@ def _sorted(*columns: Int64) -> Places:
 
 
 def with_units(times: FineTimes) -> tuple[Places, Int64]:
-    """The same with copy units and, a message at a time, reduction units: these serve arrivals in any order, so that no two of them
-    have one source."""
+    """The places with copy units and, a message at a time, reduction units: these serve arrivals in any order, so that no two of
+    them have one source."""
     schedule, nodes = times.schedule, len(times.schedule.topology.kind)
     places, lanes = places_of(times)
     local, adds = np.flatnonzero(schedule.src == schedule.dst), np.flatnonzero(schedule.op == Op.REDUCE)
@@ -135,7 +135,7 @@ def with_units(times: FineTimes) -> tuple[Places, Int64]:
 
 
 def cells_of(schedule: Schedule) -> tuple[Int64, Int64]:
-    """By row numbers of the cells that it reads and that it writes. O(rows log rows)."""
+    """The numbers of the cells that each row reads and that it writes. O(rows log rows)."""
     zero = np.zeros(schedule.transfers, np.int32)
     buffers = (zero if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer))
     chunk, nodes = schedule.chunk.astype(np.int64), (schedule.src.astype(np.int64), schedule.dst.astype(np.int64))
@@ -171,7 +171,7 @@ def groups_of(step: Int64, reads: Int64, writes: Int64) -> tuple[Int64, Int64]:
 
 
 def _fires(times: FineTimes, skew: int) -> Int64:
-    """By row the first slot in which it can fire: the transfers are taken in the order in which they fired."""
+    """The first slot in which each row can fire: the transfers are taken in the order in which they fired."""
     schedule = times.schedule
     places, lanes = with_units(times)
     (reads, writes), copies = cells_of(schedule), schedule.op == Op.COPY

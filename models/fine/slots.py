@@ -55,7 +55,7 @@ class FineTimes:
 
     @property
     def machine(self) -> Machine:
-        """That of `made_for`."""
+        """The machine of `made_for`."""
         assert self.schedule.made_for is not None
         return self.schedule.made_for.machine
 
@@ -81,7 +81,7 @@ class FineTimes:
 
     @cached_property
     def length(self) -> Int64:
-        """By row: cycles in which its message passes a lane."""
+        """The cycles in which the message of each row passes a lane."""
         schedule = self.schedule
         if not schedule.has_sizes:
             return np.broadcast_to(np.int64(self.ser), schedule.transfers)
@@ -112,7 +112,7 @@ class FineTimes:
 
     @cached_property
     def fire(self) -> Int64:
-        """By row: the cycle in which it fires."""
+        """The cycle in which each row fires."""
         return self.schedule.step * np.int64(self.slot)
 
     @cached_property
@@ -137,7 +137,7 @@ class FineTimes:
 
     @cached_property
     def latency(self) -> Int64:
-        """By row: cycles from its firing to the ejection of its head; 0 of a local transfer. O(rows + hops)."""
+        """The cycles from the firing of each row to the ejection of its head; 0 of a local transfer. O(rows + hops)."""
         found, latency = self.reservations, np.zeros(self.schedule.transfers, np.int64)
         np.maximum.at(latency, found.row, found.ready - self.fire[found.row])
         local = self.schedule.src == self.schedule.dst
@@ -145,20 +145,20 @@ class FineTimes:
 
     @cached_property
     def arrival(self) -> Int64:
-        """By row: the cycle in which all of its message has come to its node; sums then wait for the reduction unit."""
+        """The cycle in which all of the message of each row has come to its node; sums then wait for the reduction unit."""
         return self.fire + self.latency + self.length
 
     @cached_property
     def work(self) -> Int64:
-        """By node id: cycles in which its reduction unit is busy with one iteration."""
+        """The cycles in which the reduction unit of each node is busy with one iteration."""
         reduces = self.schedule.dst[self.schedule.op == Op.REDUCE]
         return np.bincount(reduces, minlength=len(self.schedule.topology.kind)).astype(np.int64) * self.red
 
     @cached_property
     def landing(self) -> Int64:
-        """By row: the cycle from which on what it carries is in its cell; of a reduce where the unit serves arrivals in their
-        order, each after all that arrive in the same cycle. Where a unit gets more work than it can do (`work`) the times mean
-        nothing. O(rows log rows)."""
+        """The cycle from which on what each row carries is in its cell; of a reduce where the unit serves arrivals in their order,
+        each after all that arrive in the same cycle. Where a unit gets more work than it can do (`work`) the times mean nothing.
+        O(rows log rows)."""
         landing = self.arrival.copy()
         rows = np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
@@ -168,7 +168,7 @@ class FineTimes:
 
     @cached_property
     def landing_slot(self) -> Int64:
-        """By row: the first slot that can use it."""
+        """The first slot that can use what each row carries."""
         return -(-self.landing // self.slot)
 
     def _waiting(self, node: Int64, ready: Int64) -> Int64:
@@ -233,9 +233,9 @@ def fine_times(schedule: Schedule) -> FineTimes:
 
 
 def reserved_lanes(times: FineTimes) -> Int64:
-    """By use of a link (`FineTimes.reservations`): the number of a lane that the message can have for all its time, in every
-    iteration; lanes of parallel links count on. UnsupportedError where messages would have to change lanes from one iteration to
-    the next. O(uses log uses)."""
+    """The number of the lane that each use of a link (`FineTimes.reservations`) can have for all its time, in every iteration;
+    lanes of parallel links count on. UnsupportedError where messages would have to change lanes from one iteration to the next.
+    O(uses log uses)."""
     uses, period, capacity = times.reservations, times.period, times.schedule.topology.pair_capacity
     lane = np.zeros(len(uses.row), np.int64)
     entry = times.wrapped(uses.entry)
@@ -260,7 +260,7 @@ def reserved_lanes(times: FineTimes) -> Int64:
 
 
 def landing_steps(schedule: Schedule) -> Int64:
-    """By row: the first step that can use what it carries, with fine slots or without. Errors as `FineTimes`."""
+    """The first step that can use what each row carries, with fine slots or without. Errors as `FineTimes`."""
     if not schedule.has_fine_slots:
         return schedule.step.astype(np.int64) + schedule.delay
     return fine_times(schedule).landing_slot

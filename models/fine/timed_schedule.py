@@ -27,7 +27,7 @@ class TimedSchedule(ABC):
         """The times of a slot; with fine slots those of its transfers in equal slots, with the slots as they are."""
 
     def cycles_in(self, slot_cycles: int) -> int:
-        """The same in equal slots of another length. InputError for a run of more than MAX_CYCLES."""
+        """The cycles of a run in equal slots of another length. InputError for a run of more than MAX_CYCLES."""
         return schedule_cycles(self.schedule, in_slots(self.schedule, self.timing, slot_cycles), self.machine)
 
     @property

@@ -44,7 +44,7 @@ class Clocks:
         return not any(self.skew) and not any(self.drift)
 
     def later(self, cycles: int) -> "Clocks":
-        """The same clocks, all started that many cycles later."""
+        """The clocks, all started that many cycles later."""
         return Clocks(tuple(skew + cycles for skew in self.skew), self.drift)
 
     def columns(self) -> dict[str, NDArray[np.int64]]:

@@ -124,7 +124,7 @@ class PacketMachine(Machine):
 
     @classmethod
     def of(cls, machine: Machine) -> "PacketMachine":
-        """The same machine, with packets."""
+        """The machine of that name, with packets."""
         return cls(**vars(machine))
 
     def heads(self, granules: _Whole) -> _Whole | int:

@@ -27,7 +27,7 @@ class DimensionOrder:
 
     @cached_property
     def _wraps(self) -> list[bool]:
-        """By dimension: whether some link joins the first and the last coordinate."""
+        """Whether some link joins the first and the last coordinate of each dimension."""
         apart = np.abs(self.at[self.topology.src] - self.at[self.topology.dst])
         return [size > 2 and bool((apart[:, dimension] == size - 1).any()) for dimension, size in enumerate(self.sizes)]
 

@@ -62,7 +62,7 @@ def _in_turn(schedule: Schedule, sent: Columns, period: int) -> list[tuple[Int64
 
 
 def reserved(schedule: Schedule, sent: Columns, number: Int64 | None = None) -> list[tuple[Int64, Int64]]:
-    """Of each link the lane that a message in fine slots can have in each iteration from its entry on; `number`: by use."""
+    """The lane of each link that a message in fine slots can have in each iteration from its entry on; `number`: by use."""
     columns = ("dst_buffer", "src_buffer", "route", "dst", "src", "chunk", "op", "step")
     names = [name for name in columns if name in schedule.columns]
     message_of_row = np.empty(schedule.transfers, np.int64)

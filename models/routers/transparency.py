@@ -136,7 +136,7 @@ def pipeline_effect(
 
 
 def pass_without_waiting(topology: Topology, machine: Machine, flits: Int64) -> NDArray[np.bool_]:
-    """Of messages of these lengths, over any routes in one layer of virtual channels, which never wait for a credit; all of them
+    """Whether messages of these lengths, over any routes in one layer of virtual channels, never wait for a credit; all of them
     where buffers cover the loop of a credit, and where routers have other effects or cannot be simulated. O(links + messages)."""
     router = machine.router
     if not has_routers(machine) or (router.interfaces, router.vc_choice, router.vc_reuse) != ("link", "rotate", "tail"):
@@ -206,13 +206,13 @@ def flits_within(cycles: int, scale: int | Fraction) -> int:
 
 
 def credit_loops(topology: Topology, machine: Machine) -> Int64:
-    """The same for each joined pair of nodes, on its own link."""
+    """The loop of a credit of each joined pair of nodes, on its own link."""
     return _loops_of(link_cycles(topology, machine).astype(np.int64), machine, topology.scale)
 
 
 def _loops_of(link: Int64, machine: Machine, scale: int | Fraction) -> Int64:
-    """The same for links of these latencies. A head stays in the buffer behind its link for as long as it is routed, so its credit
-    takes the longest; an interface gives the place of a flit back when it has all of it."""
+    """The loops of credits for links of these latencies. A head stays in the buffer behind its link for as long as it is routed, so
+    its credit takes the longest; an interface gives the place of a flit back when it has all of it."""
     route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
     wire = np.maximum(link, machine.ni_cycles + machine.ni_issue_cycles)
     return 1 + ceil(scale) + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc

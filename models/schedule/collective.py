@@ -170,7 +170,7 @@ class Collective:
             self.demand.require_fits(topology)
 
     def fitted(self, topology: Topology) -> "Collective":
-        """The same collective, without `members` where these are all endpoints of the network. Errors as `require_fits`."""
+        """The collective without `members` where these are all endpoints of the network. Errors as `require_fits`."""
         self.require_fits(topology)
         everyone = self.members is not None and len(self.members) == len(topology.endpoints)
         return replace(self, members=None) if everyone else self

@@ -70,7 +70,7 @@ class Schedule(ScheduleColumns):
 
     @cached_property
     def granules(self) -> NDArray[np.int64]:
-        """By chunk: its size in the granules of a round; 1 where chunks have one size."""
+        """The size of each chunk in the granules of a round; 1 where chunks have one size."""
         if self.chunk_granules is None:
             return np.broadcast_to(np.int64(1), self.chunks)
         return self.chunk_granules.astype(np.int64)
@@ -87,7 +87,7 @@ class Schedule(ScheduleColumns):
 
     @cached_property
     def wait_cycles(self) -> NDArray[np.int64]:
-        """By link of the routes (`flat_routes`): cycles that a head waits behind it by plan; 0 behind the last link of a route."""
+        """The cycles that a head waits by plan behind each link of the routes (`flat_routes`); 0 behind the last."""
         links, _ = self.flat_routes
         if self.waits is None:
             return np.zeros(len(links), np.int64)
@@ -192,11 +192,11 @@ class Schedule(ScheduleColumns):
         return made
 
     def to_dataframe(self, library: str = "pandas") -> Any:
-        """Its transfers as a data frame of pandas or polars (`certree.api.to_dataframe`)."""
+        """The transfers as a data frame of pandas or polars (`certree.api.to_dataframe`)."""
         return provided("data frames")(self, library)
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
-        """The same transfers with another certificate; what has been computed of them stays known."""
+        """The schedule with another certificate; what has been computed of it stays known."""
         made = copy(self)
         object.__setattr__(made, "certificate", certificate)
         return made

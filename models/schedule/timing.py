@@ -291,7 +291,7 @@ def framed_flits(chunk_bytes: int, machine: Machine, framing: str) -> int:
 
 
 def _packets(chunk_bytes: int, machine: Machine, framing: str) -> tuple[int, int, int]:
-    """Of one chunk: its flits without headers, those of a full packet, and the packets."""
+    """The flits of one chunk without headers, those of a full packet, and the number of packets."""
     granules = chunk_bytes // machine.flit_bytes
     payload = granules if framing == "message" else machine.packet_granules
     return granules, payload, ceil_div(granules, payload)

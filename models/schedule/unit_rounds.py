@@ -22,7 +22,7 @@ _SPREADS: WeakKeyDictionary[Schedule, tuple[Int64, Int64]] = WeakKeyDictionary()
 
 
 def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
-    """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
+    """The schedule with every step of r rounds spread over r steps of one round; itself when all steps have one round.
 
     Where routes over several links do not fit r rounds the step becomes longer, and all
     behind it moves. Causality is kept: a dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay

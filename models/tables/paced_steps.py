@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def own_steps(node: NDArray[np.integer[Any]], step: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """By row the number of its step, a time, among those that its node has. `node` ascending. O(rows log rows)."""
+    """The number of the step of each row, a time, among those that its node has. `node` ascending. O(rows log rows)."""
     times = int(step.max(initial=0)) + 1
     found, number = np.unique(node.astype(np.int64) * times + step, return_inverse=True)
     return number.astype(np.int64) - np.searchsorted(found, node.astype(np.int64) * times)

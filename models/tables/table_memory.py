@@ -38,7 +38,7 @@ def message_chunks(tables: Tables) -> int:
 
 
 def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
-    """The same, of a collective in which that many endpoints take part, with that many chunks in an iteration."""
+    """The chunks that the message of one iteration is cut into, where that many endpoints take part, with that many chunks."""
     if collective.demand is not None:
         return collective.demand.granules
     if not collective.has_targets:
@@ -102,7 +102,7 @@ def cell_addresses(tables: Tables, node: Int32, flow: Int32, buffer: Int32) -> I
 
 
 def block_addresses(tables: Tables) -> tuple[Int64, Int64]:
-    """Of tables of `blocks` the address of each chunk, in iteration 0, in the first area of its source, and in the second area of
+    """The address of each chunk of tables of `blocks`, in iteration 0, in the first area of its source and in the second area of
     its target. O(chunks log chunks)."""
     size = tables.chunk_bytes // tables.machine.flit_bytes
     assert tables.chunk_root is not None
@@ -121,7 +121,7 @@ def block_addresses(tables: Tables) -> tuple[Int64, Int64]:
 
 
 def _sized_addresses(tables: Tables, root: Int32, target: Int32) -> tuple[Int64, Int64]:
-    """The same with a demand: the chunks of a node one after the other, by the other end, then by number."""
+    """The addresses of chunks of a demand: those of a node one after the other, by the other end, then by number."""
     sizes, number = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), np.arange(tables.chunks)
     found, area = [], 0
     for node, other in ((root, target), (target, root)):

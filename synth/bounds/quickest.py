@@ -114,7 +114,7 @@ def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64, 
 
 
 def _capacity(of: TimeInstance) -> tuple[Int64, Int64]:
-    """By node the capacity of all links out of it, and into it."""
+    """The capacity of all links out of each node, and into it."""
     topology = of.instance.topology
     out, into = np.zeros((2, len(topology.kind)), np.int64)
     np.add.at(out, topology.src, topology.capacity)

@@ -37,7 +37,7 @@ class Refuter:
         self.prices: dict[int, tuple[Fraction, Rows] | None] = {}
 
     def forget_prices(self) -> None:
-        """As if no prices had been looked for; those that were are found again at once."""
+        """Forget the prices that were looked for; those that were found are found again at once."""
         self.prices = {}
 
     def bound_rounds(self, chunks: int) -> int:

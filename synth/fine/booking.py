@@ -83,7 +83,7 @@ def _queues(at: NDArray[Any], since: Int64, rest: Int64, lanes: NDArray[Any], ea
 
 
 def _earliest(program: Program, flight: Int64) -> Int64:
-    """By row the cycle in which it can be sent, if nothing queues."""
+    """The cycle in which each row can be sent, if nothing queues."""
     read, written = program.cells()
     ready = np.zeros(int(max(read.max(), written.max())) + 1, np.int64)
     sent = np.zeros(program.rows, np.int64)
@@ -102,7 +102,7 @@ def _earliest(program: Program, flight: Int64) -> Int64:
 
 
 def rests(program: Program, order: Order, booked: Booked) -> Int64:
-    """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
+    """The cycles from the firing of each row to the end of all that needs it, if nothing else were under way."""
     rest = (booked.landed - booked.fire).tolist()
     waiting, opens = order.waits, [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
     for row in np.argsort(-booked.fire, kind="stable").tolist():

@@ -20,8 +20,8 @@ Partners = NDArray[np.int64]
 
 
 def reached(partners: Partners) -> NDArray[np.bool_]:
-    """By stage, and once more at the end, from which rank which others can be reached in this and later stages; UnsupportedError
-    where some rank is reached twice or never: then it is no butterfly. O(stages · N²)."""
+    """Which ranks can be reached from each rank in each stage and later ones, and at the end; UnsupportedError where some rank is
+    reached twice or never: then it is no butterfly. O(stages · N²)."""
     stages, ranks = partners.shape
     found = np.zeros((stages + 1, ranks, ranks), np.bool_)
     found[stages] = np.eye(ranks, dtype=np.bool_)

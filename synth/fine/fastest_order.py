@@ -73,7 +73,7 @@ def _booked(trial: Trial, fire: list[int]) -> list[Booked]:
 
 
 def _units(model: cp_model.CpModel, rows: Rows, costs: Costs, fire: list[cp_model.IntVar], most: int) -> list[cp_model.LinearExprT]:
-    """By row when it has landed: what is added once the unit of its node, which takes the first that arrives, is done with it."""
+    """The cycle in which each row has landed: what is added once the unit of its node, which takes the first, is done."""
     sums: dict[int, list[tuple[cp_model.LinearExprT, cp_model.IntVar, cp_model.IntVar]]] = defaultdict(list)
     landed: list[cp_model.LinearExprT] = []
     for row, way in enumerate(rows.ways):

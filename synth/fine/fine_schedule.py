@@ -239,7 +239,7 @@ def _chunk_bytes(request: Request, program: Program, pieces: int = 1) -> int:
 
 
 def costs_of(request: Request, program: Program, slot: int = 1) -> Costs:
-    """Those of the program at the request's size and machine."""
+    """The costs of the program at the request's size and machine."""
     return Costs.of(program.topology, _chunk_bytes(request, program), request.machine, slot)
 
 
@@ -289,7 +289,7 @@ def schedule_of(
 
 
 def _plans(program: Program, forwarded: Forwarded) -> list[tuple[int, tuple[int, ...]]]:
-    """By row its virtual channel and its waits."""
+    """The virtual channel and the waits of each row."""
     end = np.cumsum([len(way) for way in program.ways]).tolist()
     waits = forwarded.wait.tolist()
     rows = zip(forwarded.channel.tolist(), program.ways, end, strict=True)

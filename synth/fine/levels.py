@@ -164,7 +164,7 @@ class Levels:
         stages.stage += self.sizes[dimension] // 2
 
     def _runs(self, piece: Piece, dimension: int) -> Iterator[tuple[int, int, int]]:
-        """(messages before it, step, hops) of each message to the members of a ring that are so many hops away."""
+        """(messages before it, step, hops) of each message to the members of a ring that are N hops away."""
         for step, most in piece.reach(self.sizes[dimension]):
             for hops in range(1, most + 1):
                 yield piece.stops(hops) - 1, step, hops
@@ -233,7 +233,7 @@ class Levels:
     def _send(
         self, stages: Stages, dimension: int, chunk: Int64, op: Op, place: Int64, shift: int, buffer: int = 0, *, at: int = 0
     ) -> None:
-        """To those who are that far along a dimension, `at` so many stages later; half a ring far on the way ahead or back."""
+        """To those who are that far along a dimension, `at` stages later; half a ring far on the way ahead or back."""
         to, size = self._along(place, dimension, shift), self.sizes[dimension]
         is_opposite = self.turns and 2 * abs(shift) == size > 2
         via = self.nodes[self._along(place, dimension, 1 if shift > 0 else -1)] if is_opposite else None
@@ -247,7 +247,7 @@ class Levels:
 
 
 def _others(size: int, swaps: int, odd: int) -> list[int]:
-    """After so many swaps, how far ahead the nearest node with the sum of each other group is, the nearest first."""
+    """After N swaps, how far ahead the nearest node with the sum of each other group is, the nearest first."""
     own = -odd if swaps == 1 else odd - 1  # of the two nodes with the sum of a node's group, the first
     firsts = range(own + 2 * swaps, own + size, 2 * swaps)
 

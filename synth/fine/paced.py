@@ -112,7 +112,7 @@ def with_planned_waits(request: Request, program: Program, bar: int) -> Schedule
 
 
 def _channels(program: Program, machine: Machine) -> Channels:
-    """As many virtual channels for each layer of ways as there are."""
+    """The virtual channels of each layer of ways, as many as there are."""
     numbers = distinct(way for way in program.ways if way)
     pairs = program.topology.pair_of_link
     layer = np.array([*layers_of([pairs[list(way)].tolist() for way in numbers]), -1], np.int32)

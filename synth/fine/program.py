@@ -69,7 +69,7 @@ class Program:
         return replace(self, chunk_root=root, chunk_target=target, **columns, ways=ways)
 
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """By row the numbers of the cells that it reads and that it writes."""
+        """The numbers of the cells that each row reads and that it writes."""
         nodes, buffers = len(self.topology.kind), self.buffers
         first, second = (
             (self.chunk * np.int64(nodes) + node) * buffers + buffer

@@ -101,16 +101,16 @@ class Trial:
         return Turns(priority, release, patient ^ (not rng.integers(8)), apart ^ (not rng.integers(8)))
 
     def _in_turns(self) -> Iterator[Int64]:
-        """By row of `few`: what is added before what is copied, short ways first; one part of the message after the other, long
-        ways first. Behind switches either can be the fastest of all starts. None where all ways have one length."""
+        """Priorities of the rows of `few`: what is added before what is copied, short ways first; one part of the message after the
+        other, long ways first. Behind switches either can be the fastest of all starts. None where all ways have one length."""
         hops, most = self._hops, int(self._hops.max(initial=0)) + 1
         if self._is_uneven:
             yield self.program.op[self.first_rows].astype(np.int64) * most + hops
             yield self.groups[1] * np.int64(most) - hops
 
     def _longest_first(self, rng: np.random.Generator) -> Iterator[Int64]:
-        """By row of `few`, on networks with coordinates: the longest ways first, of equally long ones those that lead equally far
-        in each direction together; in order, and a few times in any order. None where all ways have one length."""
+        """Priorities of the rows of `few`, on networks with coordinates: the longest ways first, of equally long ones those that
+        lead equally far in each direction together; in order, and a few times in any order. None where all ways have one length."""
         place, hops = self.program.topology.coordinates, self._hops
         if place is None or not self._is_uneven:
             return
@@ -160,7 +160,7 @@ class Trial:
 
     @cached_property
     def first_rows(self) -> Int64:
-        """Of each block the first row."""
+        """The first row of each block."""
         return np.unique(self.block, return_index=True)[1]
 
     @cached_property
@@ -175,21 +175,21 @@ class Trial:
 
     @cached_property
     def _rest(self) -> Int64:
-        """By row of `few` a priority, less for a longer rest."""
+        """A priority of each row of `few`, less for a longer rest."""
         return -self._mean(rests(self.program, self.order, self.first))
 
     def _numbered(self, column: NDArray[np.int32]) -> NDArray[np.int32]:
         return np.unique(column[self.first_rows], return_inverse=True)[1].astype(np.int32)
 
     def _mean(self, values: Int64) -> Int64:
-        """By row of `few`, that of its block."""
+        """The mean of the block of each row of `few`."""
         total = np.zeros(len(self.first_rows), np.int64)
         np.add.at(total, self.block, values)
         return np.asarray(total // np.bincount(self.block))
 
     @cached_property
     def _link(self) -> Int64:
-        """By row of `few`, the number of its last link among those into the same node."""
+        """The number of the last link of each row of `few` among those into the same node."""
         into = self.program.topology.dst
         place = numbered(into)
         ways = (self.program.ways[row] for row in self.first_rows.tolist())

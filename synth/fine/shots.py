@@ -140,7 +140,7 @@ def _beginning_alike(request: Request, shape: Layout, orders: list[tuple[int, ..
 
 
 def link_widths(topology: Topology, layout: Layout) -> list[int]:
-    """By dimension the lanes of the narrowest link between the neighbours in it; 0 where some are not joined."""
+    """The lanes of the narrowest link between the neighbours in each dimension; 0 where some are not joined."""
     found, place, stride = [], np.arange(len(layout.nodes)), 1
     for size in layout.sizes:
         here = place[place // stride % size < size - 1]

@@ -65,7 +65,7 @@ def one_of_each(program: Program, order: Order, whole: ListScheduler, costs: Cos
 
 
 def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> Int64:
-    """By thing its number, from 0, where the two of each pair have the same."""
+    """The number of each thing, from 0, where the two of each pair have the same."""
     head = list(range(count))
 
     def top(one: int) -> int:

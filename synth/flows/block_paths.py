@@ -22,7 +22,7 @@ from certree.synth.symmetric.translations import Cayley
 from certree.verify.bounds.instance import Instance
 
 SWEEPS = 24  # of rerouting, for effort 1
-FEW_BLOCKS = 1 << 14  # up to so many first without a guide
+FEW_BLOCKS = 1 << 14  # up to this many first without a guide
 EMPTY, LENGTH = 16, 1 << 15  # what an empty joined pair costs the router: at least, and more on average by the lengths of a guide
 
 Int64 = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Guide:
         return EMPTY + self.length * LENGTH * len(self.length) // max(1, int(self.length.sum()))
 
     def period(self, copies: int) -> int:
-        """The least rounds for so many blocks of each pair."""
+        """The least rounds for N blocks of each pair."""
         return math.ceil(self.value * self.endpoints * copies)
 
 
@@ -78,7 +78,7 @@ def balanced_paths(
 ) -> Paths:
     """Paths between the nodes `source[i]` and `target[i]`, found by rerouting. O(sweeps · blocks · links · log nodes) at worst.
 
-    With a `guide` for so many `copies` of all pairs also along its lengths, where paths may have more hops; the better of the two.
+    With a `guide` for `copies` copies of all pairs also along its lengths, where paths may have more hops; the better of the two.
     `size`: of each block, by default 1; in a round a link carries its capacity.
     """
     kind = np.arange(len(topology.pair_src), dtype=np.int32)

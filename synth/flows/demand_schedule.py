@@ -44,7 +44,7 @@ Int64 = NDArray[np.int64]
 
 
 def demanded_schedule(request: Request, demand: Demand, parts: int | None, delay: int) -> Schedule:
-    """The schedule that takes least time of those whose chunks are as large as one of so many `parts` of the largest block.
+    """The schedule that takes least time of those whose chunks are as large as one of `parts` parts of the largest block.
 
     Time is that of its transfers booked one after the other (`certree.models.fine.demand_slots`). UnsupportedError for more than
     MOST_CHUNKS chunks, and where the request wants other numbers of chunks or steps.

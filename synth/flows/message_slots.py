@@ -57,12 +57,12 @@ class Messages:
 
     @property
     def rest(self) -> Int64:
-        """By row the cycles from its firing until its chunk is at its target, if nothing waits."""
+        """The cycles from the firing of each row until its chunk is at its target, if nothing waits."""
         return self._to_the_target(self.flight)
 
     @property
     def pressing(self) -> Int64:
-        """By row how much its chunk has to hurry: `rest`, where the latency of the longest way is long against the load of the
+        """How much the chunk of each row has to hurry: `rest`, where the latency of the longest way is long against the load of the
         fullest link; otherwise with the cycles of each row weighed by how full the fullest of its links is, so that what still has
         to pass full links goes first."""
         if int(self._to_the_target(self.flight - self.length).max()) * FAR >= self.fullest:
@@ -71,7 +71,7 @@ class Messages:
         return self._to_the_target(self.flight * full**2) // FULL**2
 
     def _to_the_target(self, of_row: Int64) -> Int64:
-        """By row the sum over it and the rows behind it until its chunk is at its target."""
+        """The sum over each row and the rows behind it until its chunk is at its target."""
         last = np.flatnonzero(self.moves.is_last)
         until = np.cumsum(of_row)
         return until[last][np.searchsorted(last, np.arange(len(until)))] - until + of_row
@@ -83,7 +83,7 @@ class Messages:
 
     @cached_property
     def _load(self) -> Int64:
-        """By link the cycles that messages take, over its lanes."""
+        """The cycles that messages take on each link, over its lanes."""
         topology, moves = self.request.topology, self.moves
         load = np.zeros(len(topology.pair_src), np.int64)
         np.add.at(load, moves.pair, np.repeat(self.length, np.diff(moves.offset)))

@@ -25,7 +25,7 @@ MOST_BLOCKS = 1 << 17  # that are routed one by one
 MOST_ROUTED = 1 << 19  # the same where the number of copies is given
 FREE_BLOCKS = 1 << 11  # through switches: that are also routed one by one where a fold is above the bound, in several copies
 LEAST_SWEEPS = 6  # beyond FEW_BLOCKS, where there is one copy
-MANY_BLOCKS = 1 << 15  # up to so many in more copies where their rounds are nearly whole
+MANY_BLOCKS = 1 << 15  # up to this many in more copies where their rounds are nearly whole
 FEW_NODES, SEEDS = 256, 4  # that look the same, for which paths are looked for several times
 WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 

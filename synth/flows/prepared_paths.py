@@ -41,19 +41,19 @@ class Prepared:
 
     @cached_property
     def _rows(self) -> Int64:
-        """By path its first row among `moves`, and the end."""
+        """The first row of each path among `moves`, and the end."""
         return np.searchsorted(self.moves.block, np.arange(len(self.paths.offset)))
 
     @cached_property
     def _hops(self) -> Int64:
-        """By pair the fewest hops."""
+        """The fewest hops of each pair."""
         lengths = np.append(np.diff(self.paths.offset), 0).astype(np.int64)
         hops = np.minimum.reduceat(lengths, self.first[:-1])
         return np.where(np.diff(self.first) > 0, hops, 0)
 
     @cached_property
     def _ends(self) -> tuple[Int64, Int64]:
-        """By node the capacity of all links out of it, and into it."""
+        """The capacity of all links out of each node, and into it."""
         topology, nodes = self.topology, len(self.topology.kind)
         ends = (topology.pair_src, topology.pair_dst)
         out, into = (np.bincount(end, topology.pair_capacity, nodes).astype(np.int64) for end in ends)
@@ -77,7 +77,7 @@ class Prepared:
         return max(needs)
 
     def chosen(self, source: Int64, target: Int64, size: Int64, sweeps: int) -> tuple[Int32, int]:
-        """By message the number of its path, and the rounds that the fullest pair of nodes then takes."""
+        """The number of the path of each message, and the rounds that the fullest pair of nodes then takes."""
         path, rounds = _native.choose_paths(
             first=self.first,
             offset=self.paths.offset,

@@ -43,7 +43,7 @@ def _flow(
     copies: int,
     rounds: int,
 ) -> NDArray[np.int64] | None:
-    """Blocks over each joined pair when all reach the root in so many rounds; None where they cannot."""
+    """Blocks over each joined pair when all reach the root in N rounds; None where they cannot."""
     from ortools.graph.python.max_flow import SimpleMaxFlow  # noqa: PLC0415
 
     solver, source = SimpleMaxFlow(), len(topology.kind)

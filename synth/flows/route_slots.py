@@ -74,7 +74,7 @@ def _rotations(topology: Topology, moves: Moves) -> Int64:
 
 
 def _groups(topology: Topology) -> tuple[Int64, Int64]:
-    """By node id: the number of the group of each endpoint, and its place there; 0 for switches."""
+    """The number of the group of each endpoint, and its place there, by node id; 0 for switches."""
     near: dict[int, list[int]] = defaultdict(list)
     for tail, head in zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True):
         near[tail].append(head)

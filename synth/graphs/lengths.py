@@ -61,7 +61,7 @@ def best_lengths(instance: Instance, further: Sequence[Int64] = ()) -> Bound | N
 
 
 def best_rounded(instance: Instance, searched: list[Int64]) -> Int64:
-    """Of some lengths and their roundings those that prove most."""
+    """The lengths that prove most, of some lengths and their roundings."""
     distinct = {length.tobytes(): length for best in searched for length in roundings(best)}
     return max(distinct.values(), key=lambda length: length_value(instance, length))
 
@@ -85,7 +85,7 @@ def roundings(length: Int64) -> list[Int64]:
 
 
 def owed_by(instance: Instance) -> dict[int, dict[int, int]]:
-    """By source the blocks, or granules of a demand, that it has for each other node."""
+    """The blocks, or granules of a demand, that each source has for each other node."""
     demand = instance.collective.demand
     if demand is None:
         members = instance.collective.members_of(instance.topology).tolist()

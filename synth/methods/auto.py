@@ -27,7 +27,7 @@ SEARCHED_BYTES = 4096
 PACED = "retime:from=paced"
 #: a schedule that takes at most that many times the time bound ends the search
 ENOUGH = Fraction(1002, 1000)
-#: levels of lower bounds for each time bound: those on one level are alike
+#: levels of lower bounds for each time bound: those on one level count as equal
 LEVELS = 20
 #: how the reason begins for which a schedule that the checker rejects is left out
 INVALID = "invalid: "
@@ -195,7 +195,7 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 
 def priced_candidates(request: Request, bound: int) -> list[tuple[str, str, dict[str, str], Price]]:
     """`candidates` with their prices; where all together exceed the budget, those of little work go first (LEAST_PART), and those
-    go last that exceed it alone. Of the others the lowest lower bound goes first, of those that are alike (LEVELS) the least
+    go last that exceed it alone. Of the others the lowest lower bound goes first, of those on one level (LEVELS) the least
     work. An unknown one counts as twice the time bound: what is known to be near to it goes before, what cannot be goes after."""
     found = [(*one, price_of(one[1], replace(request, options=one[2]))) for one in candidates(request)]
     budget = BUDGET * request.effort

@@ -126,7 +126,7 @@ class Split:
 
     @cached_property
     def far(self) -> Int64:
-        """By node id: hops from the farthest endpoint and to the farthest one; for endpoints."""
+        """The hops from the farthest endpoint and to the farthest one, by node id; for endpoints."""
         topology, far = self._topology, np.zeros(self._nodes, np.int64)
         for node in topology.endpoints.tolist():
             both = topology.distances(node), topology.distances(node, backward=True)

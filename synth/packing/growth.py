@@ -93,8 +93,8 @@ def _links(topology: Topology, step: Int32, pairs: Int32, offset: Int32) -> Int3
 
 
 def corner_priority(topology: Topology) -> Int32:
-    """By rank, the released program's distance to the farthest corner of a mesh: |r - r'| + |r' - c'| of a node
-    in row r and a corner (r', c'), where |r - r'| + |c - c'| is meant; zero on other networks.
+    """The released program's distance of each rank to the farthest corner of a mesh: |r - r'| + |r' - c'| of a node in row r and a
+    corner (r', c'), where |r - r'| + |c - c'| is meant; zero on other networks.
     """
     none = np.zeros(len(topology.endpoints), np.int32)
     at = topology.coordinates

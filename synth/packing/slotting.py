@@ -94,7 +94,7 @@ class Reach:
 
     @classmethod
     def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
-        """The same for all schedules of the family, by `models.schedule.paths`."""
+        """The reach of all schedules of the family, by `models.schedule.paths`."""
         rows = family.transfers
         schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
         return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
@@ -168,7 +168,7 @@ class Clock:
         return pass_without_waiting(self.request.topology, self.request.machine, flits)
 
     def _passing(self, trees: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those numbers of repeats whose messages do not wait for credits, and the least of them; all of them where none does."""
+        """The numbers of repeats whose messages do not wait for credits, and the least of them; all of them where none does."""
         if self.passes(trees, repeats).all():
             return repeats
         machine = self.request.machine

@@ -78,7 +78,7 @@ class AllReduceNetwork:
 
     @property
     def strength(self) -> Fraction:
-        """As in a `Fabric`."""
+        """The strength, as in a `Fabric`."""
         raise NotImplementedError
 
     @property

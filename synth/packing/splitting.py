@@ -128,7 +128,7 @@ class SwitchedNetwork(AllReduceNetwork):
 
     @cached_property
     def _groups(self) -> Int32:
-        """By node id: endpoints of one group share a set that is about as hard to enter as any (`narrow_sets`)."""
+        """The group of each node: endpoints of one group share a set that is about as hard to enter as any (`narrow_sets`)."""
         group = np.arange(len(self.topology.kind), dtype=np.int32)
         for inside in narrow_sets(self.topology):
             group[inside] = inside[0]
@@ -246,7 +246,7 @@ class SwitchedNetwork(AllReduceNetwork):
         )
 
     def _table(self, parents: Int32, tree: Int64, child: Int64, value: NDArray[Any]) -> Int32:
-        """By tree and node id the values of these edges, NONE elsewhere."""
+        """The values of these edges by tree and node id, NONE elsewhere."""
         table = np.full((len(parents), len(self.topology.kind)), NONE, np.int32)
         table[tree, self.topology.endpoints[child]] = value
         return table

@@ -102,7 +102,7 @@ class ReducingNetwork:
 
     @cached_property
     def _capacity(self) -> dict[Edge, int]:
-        """By (smaller id, larger id)."""
+        """The capacity between two nodes, by (smaller id, larger id)."""
         ends = zip(self.topology.pair_src.tolist(), self.topology.pair_dst.tolist(), strict=True)
         capacities = self.topology.pair_capacity.tolist()
         return {(u, v): capacity for (u, v), capacity in zip(ends, capacities, strict=True) if u < v}
@@ -237,7 +237,7 @@ class _Prices:
 
 
 def _edges(tree: Tree) -> Iterator[Edge]:
-    """Those of all its paths, each as often as they take it."""
+    """The edges of all paths of a tree, each as often as they take it."""
     return ((min(u, v), max(u, v)) for path in tree.values() for u, v in pairwise(path))
 
 

@@ -216,7 +216,7 @@ def _eccentricities(parent: Int32, endpoints: Int32) -> Int32:
 
 
 def _turned(parent: Int32, roots: NDArray[Any]) -> Int32:
-    """The same trees with other roots."""
+    """The trees with other roots."""
     turned = parent.copy()
     for tree, root in enumerate(roots.tolist()):
         below, node = NONE, root

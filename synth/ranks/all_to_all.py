@@ -22,7 +22,7 @@ class Movement(Enum):
 
 
 def ring_movement(topology: Topology, size: int, joined: bool) -> Movement:
-    """By distance, or relayed where only the endpoints of a ring could pass blocks on and the network does not let them forward."""
+    """BY_DISTANCE, or RELAYED where only the endpoints of a ring could pass blocks on and the network does not let them forward."""
     return Movement.RELAYED if joined and not topology.is_direct and size > 3 else Movement.BY_DISTANCE
 
 

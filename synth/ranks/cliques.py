@@ -40,7 +40,7 @@ def cliques_of(topology: Topology) -> Layout | None:
 
 
 def _neighbours(topology: Topology) -> dict[int, set[int]]:
-    """By endpoint those that it has links to and from."""
+    """The endpoints that each endpoint has links to and from."""
     joined = set(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
     near: dict[int, set[int]] = {node: set() for node in topology.endpoints.tolist()}
     for src, dst in joined:

@@ -139,7 +139,7 @@ def _demanded(
 
 
 def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, start: Int32) -> dict[str, NDArray[Any]]:
-    """The same transfers in each channel, from its step of `start` on; channel c has the chunks from c·`chunks` on."""
+    """The columns of the same transfers in each channel, from its step of `start` on; channel c has the chunks from c·`chunks`."""
     channels, rows = len(start), len(columns["chunk"])
     copies = {name: np.tile(column, channels) for name, column in columns.items()}
     copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), rows)

@@ -73,7 +73,7 @@ def direct_plan(size: int) -> GroupPlan:
 
 
 def by_distance_plan(size: int) -> GroupPlan:
-    """As `direct_plan`, but in step s every member sends to the member s + 1 places on: size - 1 steps. O(n^2) rows."""
+    """A plan as `direct_plan`, but in step s every member sends to the member s + 1 places on: size - 1 steps. O(n^2) rows."""
     target, distance = np.meshgrid(np.arange(size), np.arange(1, size), indexing="ij")
     return _plan(size, target, distance - 1, target - distance, target)
 

@@ -20,7 +20,7 @@ class Layout:
     nodes: Int32
 
     def flattened(self) -> "Layout":
-        """The same with all dimensions but the first as one; of size 1 when there is one dimension only."""
+        """The layout with all dimensions but the first as one; of size 1 when there is one dimension only."""
         return Layout((self.sizes[0], prod(self.sizes[1:])), self.nodes)
 
 

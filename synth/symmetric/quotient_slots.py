@@ -61,7 +61,7 @@ class Quotient:
 
     @cached_property
     def rounds(self) -> Fraction:
-        """Of one iteration, as far as links decide: the transfers on the fullest one over its capacity."""
+        """The rounds of one iteration, as far as links decide: the transfers on the fullest one over its capacity."""
         uses = np.bincount(self._ways[1], minlength=len(self.boxes.orbit))
         busy = np.flatnonzero(uses)
         if (self.boxes.capacity[busy] == 0).any():

@@ -58,7 +58,7 @@ def automorphisms(topology: Topology, looks: int = MAX_LOOKS) -> list[Permutatio
 
 
 def _starts(free: list[Permutation]) -> list[Permutation]:
-    """Of every order of an element the first few."""
+    """The first few elements of every order."""
     chosen: list[Permutation] = []
     for order in sorted({_order(one) for one in free}):
         chosen += [one for one in free if _order(one) == order][:2]

@@ -47,7 +47,7 @@ class Cayley:
 
     @cached_property
     def capacity(self) -> NDArray[np.int64]:
-        """Of the links to them."""
+        """The capacity of the links to the generators."""
         return np.asarray(self.topology.pair_capacity[self.topology.pair_src == 0])
 
     @cached_property
@@ -189,7 +189,7 @@ class RootedTrees:
 
 
 def grow_trees(cayley: Cayley, trees: int, seed: int, tries: int = TRIES, delay: int = 1) -> RootedTrees:
-    """That many trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of `tries` tries.
+    """The trees, that many, in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of `tries` tries.
 
     A node sends on what it got `delay` rounds before at the latest. Deterministic. O(tries · trees · N · d).
     """

@@ -12,7 +12,7 @@ SCHEMAS = document_schemas()
 
 
 def test_every_command_has_a_document():
-    """Those aside that print another command's kind, or write files only; `topology` has one for each of its commands."""
+    """Commands that print another command's kind, or write files only, are left out; `topology` has a document for each command."""
     same = {"synthesize", "verify", "certify", "improve", "import"}
     own = {
         kind

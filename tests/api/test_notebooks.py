@@ -74,7 +74,7 @@ def test_a_repr_is_one_line(shown, kind):
 
 
 def test_networks_are_pictures(shown):
-    """As `draw` writes them; those that are too large to be drawn are tables."""
+    """Networks are pictures as `draw` writes them; those that are too large to be drawn are tables."""
     assert ET.fromstring(shown["Topology"]._repr_svg_()).tag.endswith("svg")
     assert shown["Topology"]._repr_html_() is None
     large = ct.topology("full:258")

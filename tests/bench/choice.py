@@ -72,7 +72,7 @@ def rivals(topology: Topology) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def label_of(name: str, options: dict[str, str]) -> str:
-    """As `auto` calls it."""
+    """The name by which `auto` calls a method."""
     return ":".join([name, *[f"{key}={value}" for key, value in options.items()]])
 
 

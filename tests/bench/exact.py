@@ -1,4 +1,4 @@
-"""Frontiers of small networks: time, memory, proof size and checking time, beside what SCCL takes.
+"""Frontiers of small networks: time, memory, proof size and checking time, next to what SCCL takes.
 
 CPU seconds of one process; each frontier starts from nothing (`unaided`) and in a process of its own, so that its peak memory is
 its own. SCCL's figures were measured with its public code on a 2-core machine like ours.

@@ -91,7 +91,7 @@ def cases(smoke: bool) -> Iterator[tuple[str, str, Topology, Collective]]:
 
 
 def damaged(spec: str, counts: tuple[int, ...]) -> Iterator[tuple[str, str, Topology, Collective]]:
-    """Less so many random links, or so many nodes; the seed is the number."""
+    """Without N random links, or N nodes; the seed is N."""
     for count in counts:
         for links, nodes in ((count, 0), (0, count)):
             name = f"{spec} less {count} {'links' if links else 'nodes'}, seed {count}"
@@ -125,7 +125,7 @@ def fabric(topology: Topology, collective: Collective) -> Fabric:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one network; `periods` and what stands beside it only where slots were found."""
+    """What was measured of one network; `periods` and what stands next to it only where slots were found."""
 
     name: str
     nodes: int
@@ -140,11 +140,11 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """Of both."""
+        """The seconds of both."""
         return self.packing_seconds + self.slots_seconds
 
     def cells(self) -> list[str]:
-        """As text, in the order of HEAD."""
+        """The cells as text, in the order of HEAD."""
         periods = f"{self.slots / self.period:.1f}" if self.slots else ""
         peer = f"ForestColl {PEERS[self.name]:.0f} s" if self.name in PEERS else ""
         found = [str(self.chain or ""), str(self.slots or ""), periods]

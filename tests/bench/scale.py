@@ -1,6 +1,6 @@
-"""512 endpoints: CPU seconds to build a schedule with every method and to judge it, on direct and on switched networks.
+"""512 endpoints: CPU seconds to build a schedule with every method and to check it, on direct and on switched networks.
 
-The aim is 20 s for the two together. A ratio stands beside each: to MultiTree (direct) or ring (switched) on the same network in
+The aim is 20 s for the two together. Next to each stands a ratio: to MultiTree (direct) or ring (switched) on the same network in
 the same run, whatever the machine.
 """
 
@@ -61,7 +61,7 @@ def measure(spec: str, names: list[str], message: int) -> None:
             late = "" if total <= AIM else f"  over {AIM:.0f} s"
             print(
                 f"{spec:<17}{name:<26}{kind:<13}{schedule.transfers:>9} rows{built:>8.2f} s built"
-                f"{total - built:>7.2f} s judged  {state}  x{total / basis:.2f}{late}",
+                f"{total - built:>7.2f} s checked  {state}  x{total / basis:.2f}{late}",
                 flush=True,
             )
 

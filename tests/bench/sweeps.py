@@ -115,7 +115,7 @@ def run(smoke: bool) -> None:
 
 
 def main() -> None:
-    """Those that the command line names, or all."""
+    """Run the benchmarks that the command line names, or all."""
     known = {part.__name__: part for part in (plan, overhead, efficiency, cluster)}
     for name in sys.argv[1:] or known:
         known[name]()

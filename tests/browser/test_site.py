@@ -29,7 +29,7 @@ FEW = (
 
 
 def wrong_on(browser, pages, width, scheme):
-    """By page what is wrong with it."""
+    """What is wrong with each page."""
     found = {}
     for name in pages:
         watched = Watched(browser, width, scheme)

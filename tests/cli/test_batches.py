@@ -66,7 +66,7 @@ def test_what_cannot_be_read_does_not_hide_the_rest(folder):
 
 
 def test_a_route_that_waits_for_itself_does_not_hide_the_rest(folder):
-    """Its check never ended, and no other file of the call was answered."""
+    """The check of the route never ended, and no other file of the call was answered."""
     told = certree("verify", WAITING, folder / "ring.json")
     assert told.code == 1
     words = "its route passes a link twice, so that its messages may wait for themselves: 0>3, 3>1, 1>3, 3>1"

@@ -78,7 +78,8 @@ def test_least_time_of_a_byte(spec, links):
 
 
 def test_time_bounds_in_seconds(tmp_path):
-    """By the clock of a network that states the speed of its links; null of an invalid schedule, absent without a size."""
+    """Seconds are by the clock of a network that states the speed of its links; null of an invalid schedule, absent without a
+    size."""
     odd = f"{IMPORTS}/a100.txt,speed=NV:7.654321GB/s,nvlinks=switched,links=nvlink"
     clock = with_speeds_of(parse_topology(odd), MULTITREE).clock_hz
     made = json_of("synthesize", odd, "--method", "ring", "--collective", "all-gather", "--size", "1MiB")

@@ -50,7 +50,7 @@ def test_rows_of_optima_are_what_the_command_writes(spec: str) -> None:
 
 
 def test_most_optima_are_decided() -> None:
-    """Of all 40 networks, once for each algorithm that covers it; at most 4 are open."""
+    """At most 4 optima are open, of all 40 networks, once for each algorithm that covers it."""
     rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in OPTIMA.splitlines()]
     assert [cells[0] for cells in rows if cells[1] == "multitree"] == list(optima.NETWORKS)
     assert len(optima.NETWORKS) == 40

@@ -42,7 +42,7 @@ def machines(draw: st.DrawFn, *, routers: int = 1) -> Machine:
 
 @st.composite
 def with_latencies(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedule:
-    """The same transfers on links of different latencies."""
+    """The transfers on links of different latencies."""
     schedule = draw(base)
     links = len(schedule.topology.src)
     latency = draw(st.lists(st.integers(-1, 40), min_size=links, max_size=links))
@@ -51,7 +51,7 @@ def with_latencies(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedu
 
 @st.composite
 def with_rates(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedule:
-    """The same transfers on lanes that may move less than a flit a cycle."""
+    """The transfers on lanes that may move less than a flit a cycle."""
     schedule = draw(base)
     scale = draw(st.sampled_from([1, 1, 2, 7, Fraction(65, 64), Fraction(3, 2), Fraction(355, 113)]))
     top, bottom = Fraction(scale).as_integer_ratio()

@@ -91,7 +91,7 @@ def test_packets_may_meet_what_messages_do_not():
 
 
 def test_schedules_run_as_their_tables_or_from_their_own_transfers():
-    """By way of files or not; the result says why there are no tables."""
+    """A run may pass through files or not; the result says why there are no tables."""
     sizes = {"message_bytes": SIZE, "machine": MULTITREE}
     tree = made("multitree", machine=MULTITREE)
     assert (

@@ -72,7 +72,7 @@ class Naive:
         )
 
     def take(self, resource: int, entry: int, length: int, source: int) -> None:
-        """It is there."""
+        """Do nothing: the resource is there."""
         self.stays[resource].append((entry, entry + length, source))
         if self.sharing is not Sharing.MEETS:
             self.lanes[resource][self.lane(resource, entry, length)] |= set(range(entry, entry + length))

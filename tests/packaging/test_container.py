@@ -1,4 +1,4 @@
-"""The container file installs options that certree has, by a command that its comment and the page name alike."""
+"""The container file installs options that certree has, by a command that its comment and the page both name."""
 
 import re
 import tomllib

@@ -72,6 +72,6 @@ def in_python(names: dict[str, object]) -> Iterator[str]:
 
 
 def minor(number: str) -> tuple[int, int]:
-    """Its first two numbers."""
+    """The first two numbers of a version."""
     first, second, *_ = number.split(".")
     return int(first), int(second)

@@ -190,7 +190,7 @@ def _shown(trace: str, opening: Sequence[int]) -> str:
 
 
 def _merged(first: str, second: str, shift: int) -> str:
-    """The events of both runs in the order of a golden trace, those of the second so many cycles later."""
+    """The events of both runs in the order of a golden trace, those of the second N cycles later."""
     columns, *lines = first.splitlines()
     moved = [line.partition(",") for line in second.splitlines()[1:]]
     events = lines + [f"{int(cycle) + shift},{rest}" for cycle, _, rest in moved]

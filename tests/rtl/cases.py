@@ -228,12 +228,12 @@ def slow_clocks(tables: Tables) -> Clocks:
 
 
 def slow_arguments(tables: Tables, folder: Path) -> list[str]:
-    """That run, as arguments for the testbench."""
+    """The slow run, as arguments for the testbench."""
     return [f"+late={slowed(tables, folder)}", "+trace=slowed.csv", "+skew=slow.hex", "+steps=slow.hex.steps"]
 
 
 def skew_arguments(tables: Tables, folder: Path) -> list[str]:
-    """That run, as arguments for the testbench."""
+    """The run with skew, as arguments for the testbench."""
     return [f"+late={skewed(tables, folder)}", "+trace=skewed.csv", "+skew=skew.hex"]
 
 

@@ -271,11 +271,11 @@ def main(folders: list[str]) -> int:
 
 
 def _judged_modules(sources: dict[str, Path], folder: Path, *, is_counter: bool = False) -> Iterator[tuple[object, ...]]:
-    judged, most = 0, COUNTER if is_counter else RTL
+    checked, most = 0, COUNTER if is_counter else RTL
     for edit in drawn(sources[PACED[0]], SEED, is_counter=is_counter):
-        caught = catcher(edit, sources, folder) if judged < most else None
+        caught = catcher(edit, sources, folder) if checked < most else None
         if caught is not None:
-            judged += 1
+            checked += 1
             yield _told(edit.file, edit.line, edit.operator, edit.before, edit.after, caught or SURVIVES)
 
 

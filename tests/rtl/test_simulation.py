@@ -245,7 +245,7 @@ def test_messages_of_one_line_are_under_way_on_two_lanes(tmp_path: Path) -> None
 
 
 def _one_taken_off(text: str) -> str:
-    """Of all that is under way to a counter one is taken off what it shows."""
+    """A text in which one of all that is under way to a counter is taken off what it shows."""
     return text.replace(
         "look_sums[look_bank*COUNT_BITS+:COUNT_BITS]) - under_way;",
         "look_sums[look_bank*COUNT_BITS+:COUNT_BITS]) - (under_way != 0);",

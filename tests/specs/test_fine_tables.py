@@ -26,7 +26,7 @@ RING = build("ring:4", "all-reduce", "3+2; 2+1; 1+0; 0>1 0>3; 1>2")
 
 
 def fine(schedule) -> Tables:
-    """Its tables in slots of a cycle."""
+    """The tables of a schedule in slots of a cycle."""
     return lower(with_guards(schedule, 256, MULTITREE, 0), 256, MULTITREE)
 
 

@@ -167,7 +167,7 @@ def test_every_kind_of_mutation_is_used():
 
 
 def test_every_property_that_holds_somewhere_is_broken_by_some_model():
-    """By its place of definition, for modules have properties of the same name."""
+    """A property is known by its place of definition, for modules have properties of the same name."""
     held = {place_of(model, name) for model in MODELS if model.expected.result is Result.SUCCESS for name in asked(model)}
     broken = {place_of(model, model.expected.breaks) for model in MODELS if model.expected.breaks}
     assert held <= broken
@@ -262,7 +262,8 @@ def test_what_must_fail_is_asked_for_what_it_breaks(tmp_path, start, asked):
 
 
 def test_a_model_is_one_entry(tmp_path, monkeypatch):
-    """And its module: no list besides names it; it is checked, written for the Toolbox, and a mutant is one of its family."""
+    """One entry and its module: no other list names a model; it is checked, written for the Toolbox, and a mutant is one of its
+    family."""
     load(tmp_path)
     monkeypatch.setattr(runs, "resources", SimpleNamespace(files=lambda package: tmp_path))
     listed.cache_clear()

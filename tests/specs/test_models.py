@@ -99,7 +99,7 @@ def test_unknown_model():
 
 
 def test_an_interrupt_ends_the_runs(monkeypatch):
-    """It is raised where results are waited for; the TLCs are waited for by other threads."""
+    """The interrupt is raised where results are waited for; the TLCs are waited for by other threads."""
     check, stopped = models._check, []
 
     def watched(model, make_tables):

@@ -58,7 +58,7 @@ LINE = lower(DRAWN["up and down a line"], 256, MULTITREE)
     ],
 )
 def test_the_bound_on_counters_is_exact(lower_by: int, one_order: bool, kept: str, broken: str | None) -> None:
-    """Of all orders of events by counters, of one by the chains of waits."""
+    """The bound by counters is of all orders of events, that by the chains of waits of one."""
     plan = untimed_plan_of(LINE)
     apart = counters_apart(plan)
     assert apart == 3
@@ -68,7 +68,7 @@ def test_the_bound_on_counters_is_exact(lower_by: int, one_order: bool, kept: st
 
 
 def test_a_node_that_waits_for_nothing_runs_ahead_through_all_iterations() -> None:
-    """And a counter that iterations share counts those of the earlier one first (A11): node 0 sends no sum without an operand."""
+    """A counter that iterations share counts those of the earlier one first (A11): node 0 sends no sum without an operand."""
     members = Collective(CollectiveKind.ALL_REDUCE, members=(0, 1, 2))
     schedule = build("full:4", members, "1+0 2+0; 0>1 0>2", delay=1, period=2, repeats=40)
     result = model_check_paced(lower(schedule, 256, MULTITREE))

@@ -136,7 +136,7 @@ def test_what_the_checker_calls_free_never_deadlocks(seeds: range) -> None:
 
 
 def test_flits_are_those_of_the_routers() -> None:
-    """As `flit_code` in hw/core/routers/packet.hpp: a sub-tail every 16 flits, the head included."""
+    """Flits are coded as by `flit_code` in hw/core/routers/packet.hpp: a sub-tail every 16 flits, the head included."""
     (first, *_) = packets_of(tables_of(switch_ring(3), small(2, 16), 3 * 39 * 16), "message")
     assert [place for place, kind in enumerate(first.kinds) if kind != "body"] == [0, 15, 31, 39]
     assert [first.kinds[place] for place in (0, 15, 31, 39)] == ["head", "subtail", "subtail", "tail"]
@@ -181,7 +181,7 @@ def test_bad_input() -> None:
 
 @pytest.mark.parametrize("switches", [3, 5])
 def test_transfers_send_what_tables_command(switches: int) -> None:
-    """The same packets, whether a schedule has tables or not."""
+    """The packets are the same, whether a schedule has tables or not."""
     for topology in (switch_ring(switches), wide_ring(switches)):
         tables = tables_of(topology, small(2, 8), 16 * switches)
         transfers = Sent.of_schedule(tables.schedule, tables.machine, tables.chunk_bytes)

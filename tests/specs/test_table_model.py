@@ -198,7 +198,7 @@ def test_slot_at_and_one_cycle_below_what_it_needs(cycles, holds):
 
 @pytest.mark.parametrize("work", [table_model.EXHAUSTIVE_WORK, 0], ids=["all states", "random runs"])
 def test_short_slot_that_makes_no_row_late(monkeypatch, work):
-    """Judged at the end of a run, which random runs must be long enough to reach.
+    """Checked at the end of a run, which random runs must be long enough to reach.
 
     Everything waits one slot longer than it must: the run would go well, the promise of the table does not hold."""
     monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", work)
@@ -263,7 +263,7 @@ def test_rows_that_move_other_data_than_their_chunk_are_refused(column, more):
 
 
 def wide(transfers):
-    """The same two nodes with two lanes each way: a port that sends twice at once is not busy."""
+    """The two nodes with two lanes each way: a port that sends twice at once is not busy."""
     return tables_of(schedule_of("ring:3,without-node=2,capacity=2", "all-reduce", transfers))
 
 

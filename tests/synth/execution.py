@@ -67,7 +67,7 @@ def make(method: str, topology: str | Topology, collective: str = "all-reduce", 
 
 
 def valid(method: str, topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Schedule:
-    """As `make`, once the verifier has found no fault."""
+    """A schedule as by `make`, once the verifier has found no fault."""
     made = make(method, topology, collective, **fields)
     verdict = verify_schedule(made)
     assert verdict.valid, verdict.violations

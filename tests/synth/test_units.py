@@ -29,7 +29,7 @@ def box(*rates: str) -> Topology:
 
 
 def test_finer_units_lose_less() -> None:
-    """Of 3/2 full links a third is lost in whole ones; in units of 3/4 a quarter of the other links, and nothing in halves."""
+    """Whole units lose a third of 3/2 full links; units of 3/4 lose a quarter of the other links, and halves lose nothing."""
     coarser, finer = other_units(box("3/2", "3/2", "1"), ALL_REDUCE)
     assert coarser.scale == Fraction(4, 3)
     assert (finer.scale, finer.capacity.tolist()) == (2, [3, 3, 3, 2, 3, 2])

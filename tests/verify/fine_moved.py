@@ -81,7 +81,8 @@ def _lane_fault(schedule, machine, moves, ser):
 
 
 def _choice_fault(schedule, machine, moves, ser, room):
-    """Of parallel links each has its lanes; who names none of them meets fewer others than there are lanes, if some name one."""
+    """A fault in the choice of parallel links: each has its lanes; who names none of them meets fewer others than there are lanes,
+    if some name one."""
     links = list(zip(schedule.topology.src.tolist(), schedule.topology.dst.tolist(), strict=True))
     uses = []
     for _, row, fire, _, _, _, passed in moves:
@@ -241,7 +242,7 @@ def _tree(rng, topology, root):
 
 
 def _turned(topology, tree):
-    """The same backwards, with the links that lead back."""
+    """The tree backwards, with the links that lead back."""
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
     return [
         (parent, child, tuple(links.index(links[link][::-1]) for link in reversed(passed)))

@@ -67,15 +67,15 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
 ACCEPTORS = ("TraceSubPacketFlow",)
 #: models with more states than this are not asked
 MOST_STATES = 60_000
-#: about edits of guards, of each module of models those with up to so many states, and so many in any case
+#: about edits of guards, of each module of models those with up to this many states, and this many in any case
 MOST_STATES_OF_GUARDS, FEWEST_MODELS_OF_GUARDS = 1_800, 2
 #: where edits need more: two packets or chunks, or messages of two epochs, that meet; an interface that opens tables early
 MORE_STATES_OF_GUARDS = {"InNetworkReduce": 22_000, "AceEngine": 8_000, "BankPaced": 6_000, "BankSwitch": 54_000}
-#: of these, so many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
+#: of these, this many are asked about edits that `specs/edits.toml` has: enough to see that an argument is wrong, in most cases
 MODELS_OF_KNOWN = 8
-#: of the models, so many of the smallest are asked about edits that are run one by one
+#: of the models, this many of the smallest are asked about edits that are run one by one
 MODELS_ALONE = 28
-#: an edit with which TLC stopped in so many models is not asked about in more
+#: an edit with which TLC stopped in this many models is not asked about in more
 MODELS_STOPPED = 8
 _WORD = re.compile(r"\w+")
 #: the parts of the interfaces' module; the last one has the specification

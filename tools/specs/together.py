@@ -26,7 +26,7 @@ ENDLESS = "no end"  # more states than the limit
 NOTHING = "a first state"  # the edited module has none, which the numbers of states of `models.toml` would show
 _SPEC = r"^{} == (\w+) /\\ \[\]\[(\w+)\]_(\w+)(.*)$"
 PASSES = "a model that must fail does not"
-#: an edit may have so many times the states of the model, and this many more
+#: an edit may have this many times the states of the model, and this many more
 STATES_TIMES, STATES_MORE = 4, 4000
 
 

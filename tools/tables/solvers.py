@@ -60,7 +60,7 @@ def drawn(number: int) -> Question:
 
 
 def answers(question: Question) -> dict[str, tuple[Status, float, int]]:
-    """By back end: the answer, checked, its CPU seconds and conflicts. AssertionError where they disagree."""
+    """The answer of each back end, checked, its CPU seconds and conflicts. AssertionError where they disagree."""
     found = {}
     for name in NAMES:
         start, budget = time.process_time(), Budget(CONFLICTS)

@@ -52,7 +52,7 @@ class Instance:
             raise InputError(f"delay is {self.delay}; allowed: 1 or more")
 
     def on(self, topology: Topology) -> "Instance":
-        """The same instance on a network with other capacities."""
+        """The instance on a network with other capacities."""
         return self if topology is self.topology else replace(self, topology=topology)
 
     @classmethod
@@ -94,17 +94,17 @@ class Instance:
 
     @cached_property
     def is_endpoint(self) -> NDArray[np.bool_]:
-        """By node id."""
+        """Whether each node is an endpoint."""
         return np.asarray(self.topology.kind == NodeKind.ENDPOINT)
 
     @cached_property
     def members(self) -> NDArray[np.bool_]:
-        """By rank: endpoints that take part."""
+        """Whether each endpoint, by rank, takes part."""
         return np.asarray(np.isin(self.topology.endpoints, self.collective.members_of(self.topology)))
 
     @cached_property
     def is_member(self) -> NDArray[np.bool_]:
-        """By node id."""
+        """Whether each node takes part."""
         flags = np.zeros(len(self.topology.kind), np.bool_)
         flags[self.collective.members_of(self.topology)] = True
         return flags
@@ -131,20 +131,20 @@ class Instance:
 
     @cached_property
     def exists(self) -> NDArray[np.bool_]:
-        """By node id: false for ids of removed nodes."""
+        """Whether each node exists: false for ids of removed nodes."""
         return np.asarray(self.topology.kind != NodeKind.ABSENT)
 
     @cached_property
     def sources(self) -> NDArray[np.bool_]:
-        """By rank: endpoints whose data is due elsewhere. Part of a source's initial data is due at every sink except itself, or
-        with a demand at some sinks."""
+        """Whether the data of each endpoint, by rank, are due elsewhere. Part of a source's initial data is due at every sink
+        except itself, or with a demand at some sinks."""
         if self.collective.demand is not None:
             return np.isin(self.topology.endpoints, self.collective.demand.columns[0])
         return self._rooted(self.collective.gathers, CollectiveKind.SCATTER)
 
     @cached_property
     def sinks(self) -> NDArray[np.bool_]:
-        """By rank: endpoints at which data of every source is due, or with a demand of some sources."""
+        """Whether data of every source, or with a demand of some sources, are due at each endpoint, by rank."""
         if self.collective.demand is not None:
             return np.isin(self.topology.endpoints, self.collective.demand.columns[1])
         return self._rooted(self.collective.reduces, CollectiveKind.GATHER)

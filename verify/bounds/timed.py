@@ -127,15 +127,15 @@ class TimeInstance:
 
     @cached_property
     def hops(self) -> Int64:
-        """By link: cycles from a granule's entry until it can enter a lane of its head, at least. An endpoint that does not forward
-        stores the message and fires another one."""
+        """The cycles from a granule's entry into each link until it can enter a lane of its head, at least. An endpoint that does
+        not forward stores the message and fires another one."""
         topology = self.instance.topology
         wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
         return np.asarray(wire + self.stored[topology.dst], np.int64)
 
     @cached_property
     def stored(self) -> Int64:
-        """By node: cycles that `hops` counts for a message that is stored there and fired again; 0 where it is forwarded."""
+        """The cycles that `hops` counts for a message that is stored at each node and fired again; 0 where it is forwarded."""
         topology = self.instance.topology
         stores = (topology.kind == NodeKind.ENDPOINT) & ~topology.forwards
         return np.asarray((self.leave + self.inject + self.header) * stores, np.int64)

@@ -171,12 +171,12 @@ def make_bound(instance: Instance, kind: str, witness: Bound) -> Bound:
 
 
 def best_bounds(instance: Instance, bounds: Sequence[Bound]) -> dict[str, tuple[Fraction, Bound]]:
-    """By quantity: the largest re-checked value among `bounds`, and the first bound with that value. Raises WitnessError."""
+    """The largest re-checked value of each quantity among `bounds`, and the first bound with that value. Raises WitnessError."""
     return best_of([(check_bound(instance, bound), bound) for bound in bounds])
 
 
 def best_of(checked: Sequence[tuple[Fraction, Bound]]) -> dict[str, tuple[Fraction, Bound]]:
-    """By quantity: the largest value among bounds that were checked, and the first bound with that value."""
+    """The largest value of each quantity among bounds that were checked, and the first bound with that value."""
     best: dict[str, tuple[Fraction, Bound]] = {}
     for value, bound in checked:
         if bound["quantity"] not in best or value > best[bound["quantity"]][0]:

@@ -42,7 +42,7 @@ class Channel:
         return f"{self.source}>{self.destination} (virtual channel{plural} {list_text(self.virtual_channels)})"
 
     def document(self) -> dict[str, Any]:
-        """As a JSON object."""
+        """The witness as a JSON object."""
         return {"source": self.source, "destination": self.destination, "virtual_channels": list(self.virtual_channels)}
 
 

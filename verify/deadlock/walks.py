@@ -52,7 +52,7 @@ class Walks:
         return (int(topology.pair_src[pairs[0]]), *topology.pair_dst[pairs].tolist())
 
     def on_one_channel(self) -> "Walks":
-        """The same walks where each link has one virtual channel."""
+        """The walks where each link has one virtual channel."""
         return replace(self, mask=np.ones_like(self.mask))
 
     def joined(self, other: "Walks") -> "Walks":

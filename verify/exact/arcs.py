@@ -22,7 +22,7 @@ class Arc:
 
     @property
     def turned(self) -> "Arc":
-        """The same path backwards; its pairs keep their numbers and their order."""
+        """The path backwards; its pairs keep their numbers and their order."""
         return Arc(self.dst, self.src, self.pairs)
 
 

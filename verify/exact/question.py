@@ -94,7 +94,7 @@ class Question:
         return self.chunks, self.steps, self.rounds
 
     def at(self, point: Point) -> "Question":
-        """The same question for another point."""
+        """The question for another point."""
         other = Question(self.topology, self.collective, *point, self.memory, self.scratch)
         other.__dict__.update(
             {

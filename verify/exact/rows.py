@@ -71,7 +71,7 @@ class _Room:
 
 
 def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> list[Row]:
-    """Of the sends (chunk, arc, step) those that bring a chunk to a cell for the first time and on to a target; one for each cell.
+    """The sends (chunk, arc, step) that bring a chunk to a cell for the first time and on to a target; one for each cell.
 
     Sends from cells that do not hold the chunk are dropped: the remaining ones are valid or do not reach a target.
     """

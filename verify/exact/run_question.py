@@ -57,7 +57,7 @@ class RunQuestion:
 
     @cached_property
     def costs(self) -> Costs:
-        """Those of a chunk."""
+        """The costs of a chunk."""
         return Costs.of(self.topology, self.granules * self.machine.flit_bytes, self.machine)
 
     @cached_property

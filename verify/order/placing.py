@@ -17,8 +17,8 @@ NEVER = 1 << 60  # no path
 
 @dataclass(frozen=True)
 class Placing:
-    """By vertex of an expression (row) and holder (column): `made`, the least length with which it is made there, and `source`, the
-    holder at which it is made when it is needed there with the least length."""
+    """The places of an expression's vertices (rows) and holders (columns): `made`, the least length with which a vertex is made
+    there, and `source`, the holder at which it is made when it is needed there with the least length."""
 
     made: Int64
     source: Int64

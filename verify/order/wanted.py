@@ -21,7 +21,7 @@ class WantedOrder:
 
     @property
     def document(self) -> dict[str, Any]:
-        """It as a JSON document, from which `wanted_from_document` makes it again."""
+        """The order as a JSON document, from which `wanted_from_document` makes it again."""
         return {"name": self.name, "nested": self.nested, "expression": None if self.expression is None else self.expression.text}
 
     def refusal(self, schedule: AnySchedule) -> str | None:

@@ -140,7 +140,7 @@ def _all_fit(schedule: Schedule, resource: NDArray[np.integer[Any]], step: Int32
 
 
 def _sorted_fit(schedule: Schedule, resource: NDArray[np.integer[Any]], step: Int32, enough: Int64) -> bool:
-    """The same by sorting. O(uses log uses)."""
+    """Whether all transfers fit, found by sorting. O(uses log uses)."""
     used = resource * np.int64(schedule.steps) + step
     used.sort()
     fresh = np.ones(len(used), np.bool_)

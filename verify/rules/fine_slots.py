@@ -63,7 +63,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
 
 
 def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
-    """By use, in the order of (resource, start): how many uses before it have not ended when it starts. O(uses log uses)."""
+    """How many uses before each one, in the order of (resource, start), have not ended when it starts. O(uses log uses)."""
     start, end = within_words(int(resource.max(initial=0)) + 1, start, end)
     span = int(end.max(initial=0)) + 1
     left = np.searchsorted(np.sort(resource * span + end), resource * span + start, side="right")
@@ -71,8 +71,8 @@ def in_flight(resource: Int64, start: Int64, end: Int64) -> Int64:
 
 
 def meetings(pair: Int64, first: Int64, last: Int64, around: Int64 | None = None) -> Int64:
-    """By use of a pair of nodes, from cycle `first` to `last`: how many other uses of the pair meet it at some time. `around`: the
-    cycles by which copies of all uses are later. O(uses log uses)."""
+    """How many other uses of its pair of nodes each use meets at some time from cycle `first` to `last`. `around`: the cycles by
+    which copies of all uses are later. O(uses log uses)."""
     around = np.zeros(1, np.int64) if around is None else around
     begins, finishes = ((when[:, None] + around).ravel() for when in (first, last))
     begins, finishes, first, last = within_words(int(pair.max(initial=0)) + 1, begins, finishes, first, last)

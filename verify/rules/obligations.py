@@ -101,7 +101,7 @@ class Promise:
 
     @property
     def complete_number(self) -> int:
-        """The same set as a number with one bit for each contribution."""
+        """The complete set as a number with one bit for each contribution."""
         return int.from_bytes(self.complete.astype("<u8").tobytes(), "little")
 
     def _of_member(self, place: Int64) -> NDArray[np.bool_]:

@@ -90,8 +90,8 @@ def certify_command(
 def _exactly(source: AnySchedule, used: MadeFor, output: Path, *, force: bool, as_json: bool, **asked: Any) -> int:
     """Certify against the best that exists; write what was found, also after Ctrl-C."""
     stem = next(output.name.removesuffix(end) for end in sorted(SUFFIXES, key=len, reverse=True) if output.name.endswith(end))
-    beside = output.with_name(f"{stem}.better.json")
-    check_output(beside, force=force)
+    better = output.with_name(f"{stem}.better.json")
+    check_output(better, force=force)
     interrupted = False
     try:
         with working("looking for a better schedule") as report:
@@ -101,9 +101,9 @@ def _exactly(source: AnySchedule, used: MadeFor, output: Path, *, force: bool, a
     save_any_schedule(found.schedule, output, force=force)
     note(f"wrote {output}")
     if found.better is not None:
-        save_any_schedule(found.better, beside, force=force)
-        note(f"wrote {beside}")
-    answer = found.report(None if found.better is None else str(beside))
+        save_any_schedule(found.better, better, force=force)
+        note(f"wrote {better}")
+    answer = found.report(None if found.better is None else str(better))
     then = ("export", output, "-o", "tables")
     show_schedule(found.schedule, found.verdict, used, as_json=as_json, then=then, more=answer)
     if interrupted:

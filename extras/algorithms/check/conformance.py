@@ -21,8 +21,8 @@ def load_everything() -> None:
 
 
 def conformance(module: str) -> dict[str, list[str]]:
-    """By `KIND NAME` of each entry that a module registers the faults found, none where it conforms. ImportError and what else the
-    module raises is passed on; ValueError where it registers nothing. Seconds for each entry.
+    """The faults found in each entry that a module registers, by `KIND NAME`; an empty list for an entry that conforms. ImportError
+    and what else the module raises is passed on; ValueError where it registers nothing. Seconds for each entry.
 
     Of an installed plug-in, which is imported with the registries, the entries are those whose functions are its own.
     """

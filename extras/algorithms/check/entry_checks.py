@@ -112,7 +112,7 @@ def of_format(_: Registry[Any], name: str) -> Faults:
 
 
 def of_rule(registry: Registry[Any], name: str) -> Faults:
-    """It accepts valid schedules, and says what breaks it with an example."""
+    """The faults of a rule, which accepts valid schedules and says what breaks it with an example."""
     rule = registry[name]
     yield from (f"no {field}" for field in ("meaning", "example") if not getattr(rule, field).strip())
     for network, method in (("ring:4", "ring"), ("switch:4", "cps"), ("mesh:2x3", "multitree")):
@@ -126,7 +126,7 @@ def of_rule(registry: Registry[Any], name: str) -> Faults:
 
 
 def of_cost(registry: Registry[Any], name: str) -> Faults:
-    """It has a method `cost`."""
+    """The faults of a cost model, which has a method `cost`."""
     if not callable(getattr(registry[name], "cost", None)):
         yield "no method cost(counts, message_bytes)"
 

@@ -128,7 +128,7 @@ class Builder:
         return self._write(Op.COPY, chunk, src, dst, **where)
 
     def send(self, chunk: Numbers, src: Numbers, dst: Numbers, **where: Any) -> Written:
-        """The same as `copy`, for messages between nodes."""
+        """Write a message from one node to another; another name of `copy`."""
         return self._write(Op.COPY, chunk, src, dst, **where)
 
     def schedule(self) -> Schedule:

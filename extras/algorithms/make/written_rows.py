@@ -96,7 +96,7 @@ class Dependencies:
         self._copied: dict[Cell, int] = {}
 
     def first_step(self, op: Op, source: Cell, target: Cell) -> int:
-        """That step, at least 0."""
+        """The first step in which a row can be, at least 0."""
         arrived = max(self._reduced.get(source, -self._delay), self._copied.get(source, -self._delay)) + self._delay
         after = max(self._copied.get(target, -1), -1 if op is Op.REDUCE else self._reduced.get(target, -1)) + 1
         return max(0, arrived, after, self._read.get(target, 0) - self._delay + 1)

@@ -29,7 +29,7 @@ class ScheduleEvidence(Evidence):
         return {SCHEDULE: canonical_json(any_schedule_document(source.given))}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By all rules for transfers."""
+        """Check all rules for transfers."""
         schedule, rules = opened.bundle.schedule, load_rules()
         found = [one for one in opened.verdict.violations if rules[one.rule].about not in CERTIFICATES]
         told = f"{counted(schedule.transfers, 'transfers')} break no rule; SHA-256 {schedule.digest}"
@@ -50,7 +50,7 @@ class BoundsEvidence(Evidence):
         return {}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By the witness of each bound, and the claims that follow."""
+        """Check the witness of each bound, and the claims that follow from it."""
         schedule = opened.bundle.schedule
         if schedule.certificate is None:
             yield ItemResult(name, Status.FAILED, "the schedule has no certificate")
@@ -73,7 +73,7 @@ class _ProofEvidence(Evidence):
         return {}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By its proofs, without a solver."""
+        """Check the proofs, without a solver."""
         start, quality = f"certificate: {self.claim}: ", opened.verdict.quality
         found = [one for one in opened.verdict.violations if one.message.startswith(start)]
         if not found and not self._is_claimed(opened.bundle.schedule):

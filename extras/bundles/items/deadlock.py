@@ -40,7 +40,7 @@ class DeadlockEvidence(Evidence):
             yield ItemResult(name, Status.RECHECKED, f"{freedom.explanation()}; machine {freedom.machine.name}")
 
     def recheck_absence(self, name: str, item: Item, opened: Opened) -> Iterator[ItemResult]:
-        """It can be found out without the certificate."""
+        """Check freedom from deadlock, which can be found out without the certificate."""
         try:
             freedom = _freedom(opened.tables, opened.bundle.schedule)
         except UnsupportedError:

@@ -23,7 +23,7 @@ class JointEvidence(Evidence):
         return {JOINT: canonical_json(joint_document(source.joint))}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By the rules for joint schedules: each collective, what they share, launches, and each bound by its lengths."""
+        """Check the rules for joint schedules: each collective, what they share, launches, and each bound by its lengths."""
         joint = opened.joint
         verdict = verify_joint(joint)
         if verdict.least is None:

@@ -29,7 +29,7 @@ class JointRunsEvidence(Evidence):
         return {_RUN: canonical_json(joint_run_document(source.joint, done))}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By running it again."""
+        """Run the joint schedule again and compare."""
         stated, done = opened.bundle.document(_RUN), run_joint(opened.joint)
         true = joint_run_document(opened.joint, done)
         if not isinstance(stated, dict) or stated.keys() != true.keys():

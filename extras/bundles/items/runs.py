@@ -40,7 +40,7 @@ class RunsEvidence(Evidence):
         return found
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By running again what the bundle has."""
+        """Run again what the bundle has, and compare."""
         prepared = opened.tables or _from_transfers(opened.bundle.schedule)
         for mode, stated in reading.runs(opened.bundle).items():
             if mode not in MODES:

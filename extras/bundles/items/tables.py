@@ -29,7 +29,7 @@ class TablesEvidence(Evidence):
         return {f"{TABLES}/{name}": data for name, data in sorted(table_files(source.tables, source.format, more).items())}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By the rules for tables; then the schedule that they execute is compared with that of the bundle."""
+        """Check the rules for tables, and compare the schedule that they execute with that of the bundle."""
         tables, schedule = opened.tables, opened.bundle.schedule
         if tables is None:
             raise InputError(f"{opened.bundle.source}: there are no tables")

@@ -33,7 +33,7 @@ class TaggedTablesEvidence(Evidence):
         return members
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By the rules for tables, collective by collective; then the list of rows is made again."""
+        """Check the rules for tables of each collective, and make the list of rows again."""
         joint, bundle = opened.joint, opened.bundle
         tables: list[Tables] = []
         for number, part in enumerate(joint.parts):

@@ -25,7 +25,7 @@ class TimeBoundEvidence(Evidence):
         return {}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
-        """By the witness of the bound."""
+        """Check the witness of the time bound."""
         schedule = opened.bundle.schedule
         if (reason := _no_bound(schedule)) is not None:
             yield ItemResult(name, Status.FAILED, reason)

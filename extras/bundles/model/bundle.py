@@ -39,7 +39,7 @@ class Item:
     absent: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """Its entry in the manifest."""
+        """The entry of the item in the manifest."""
         return {"name": self.name, **({"members": list(self.members)} if self.absent is None else {"absent": self.absent})}
 
 

@@ -39,7 +39,7 @@ class Boxes:
 
     @classmethod
     def named(cls, name: str) -> "Boxes | None":
-        """Those of a name such as `h100:4@switch,without-link=0-8`; None where its family has no `[:B[@FABRIC]]`."""
+        """The boxes of a name such as `h100:4@switch,without-link=0-8`; None where its family has no `[:B[@FABRIC]]`."""
         head = name.split(",", maxsplit=1)[0]
         family, _, arguments = head.partition(":")
         families = load_families()

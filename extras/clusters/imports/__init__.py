@@ -36,7 +36,7 @@ class Description(NetworkFormat):
         self.__doc__ = reader.__doc__
 
     def matches(self, start: bytes) -> bool:
-        """By what the tool writes first."""
+        """Whether a file begins with what the tool writes first."""
         return self._matches(start)
 
     def read(self, file: Opened, options: Given) -> Topology:

@@ -45,7 +45,8 @@ class Running(Artefact):
         raise NotImplementedError
 
     def matches(self, opened: Opened) -> bool:
-        """By the contents of the file, which the number of a communicator and the name of an algorithm may follow."""
+        """Whether the contents of the file are of this kind; the number of a communicator and the name of an algorithm may follow
+        the path."""
         return self.begins(_named(opened)[0].start)
 
     def load(self, opened: Opened, asked: Asked) -> Channels:
@@ -86,7 +87,7 @@ class GraphDump(Running):
     """NCCL's graph dump (NCCL_GRAPH_DUMP_FILE): rings and trees of one box, or of several of the same kind."""
 
     def begins(self, start: bytes) -> bool:
-        """By the root element."""
+        """Whether a file begins with the root element of this kind."""
         return b"<graphs" in start
 
     def read(self, opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:
@@ -101,7 +102,7 @@ class Log(Running):
     """A log of NCCL or RCCL (NCCL_DEBUG=INFO): its lines `Channel`, `Ring` and `Trees`."""
 
     def begins(self, start: bytes) -> bool:
-        """By the words with which its lines begin."""
+        """Whether the lines of a file begin with the words of this kind."""
         return has_channels(start)
 
     def read(self, opened: Opened, endpoints: int | None, number: int | None = None) -> Channels:

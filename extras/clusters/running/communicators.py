@@ -134,7 +134,7 @@ def _member(part: Part, said: Member) -> None:
 
 
 def _in_order(parts: Sequence[Part], size: int) -> list[Communicator]:
-    """Of parts without an identity the communicators: those of each rank are in the order in which the process made them."""
+    """The communicators of parts without an identity: those of each rank are in the order in which the process made them."""
     of_rank: defaultdict[object, list[Part]] = defaultdict(list)
     for part in parts:
         of_rank[part.source if part.rank is None else part.rank].append(part)

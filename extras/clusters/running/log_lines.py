@@ -99,7 +99,7 @@ def messages(lines: Sequence[str]) -> Iterator[Message]:
 
 
 def _heads(line: str) -> list[tuple[int, int, str]]:
-    """Of the messages in a line where they begin, where their text begins, and their source."""
+    """The messages in a line: where each begins, where its text begins, and its source."""
     found = []
     for info in _INFO.finditer(line):
         first = max(0, info.start() - _LONGEST_HEAD)

@@ -79,7 +79,7 @@ class Steps:
     prices: Prices
 
     def seconds(self, floats: Fraction) -> Fraction:
-        """Of a vector."""
+        """The seconds for a vector of `floats` floats."""
         return sum(self.start_ups, floats * self.seconds_per_float)
 
     def bound(self, floats: Fraction) -> Fraction:
@@ -194,7 +194,7 @@ class _Program:
         return bool(fresh)
 
     def _solution(self) -> _Solution | None:
-        """Of the program with the trees met; None where the solver finds none."""
+        """The solution of the program with the trees met; None where the solver finds none."""
         from ortools.linear_solver import pywraplp
 
         network, scale = self._network, float(max(self._network.seconds))

@@ -231,7 +231,7 @@ def _link_columns(topology: Topology, kinds: Int64, flows: Flows) -> dict[str, A
 
 
 def _fullest(*columns: NDArray[np.integer[Any]]) -> list[Int64]:
-    """Of the rows that agree in all columns but the last the one with the most there, in ascending order."""
+    """The rows with the most in the last column, one of those that agree in all others, in ascending order."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order].astype(np.int64) for column in columns]
     last = np.ones(len(order), np.bool_)

@@ -19,7 +19,7 @@ class LinkKind(IntEnum):
 
 
 def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, rows: int) -> Int64:
-    """By row: the switches with endpoints, other switches, and cross links that it passes, shape (rows, 3).
+    """The switches with endpoints, other switches, and cross links that each row passes, shape (rows, 3).
 
     `row` and `pair`: hops, rows ascending, those of a row in the order of its route (`paths.hops`); `kinds`: `link_kinds`.
     A cross link counts for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no

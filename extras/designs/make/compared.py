@@ -31,7 +31,7 @@ class ComparedDesigns(Shown):
     cpu_seconds: float = 0.0
 
     def title(self) -> str:
-        """That of the specification."""
+        """The title of the specification."""
         return self.asked.title
 
     def facts(self) -> dict[str, object]:
@@ -57,7 +57,8 @@ class ComparedDesigns(Shown):
 
     @cached_property
     def rankings(self) -> tuple[Ranking, ...]:
-        """By what was asked first; then for equal endpoints, where networks have equally many, and for equal cost by each model."""
+        """The rankings: first by what was asked; then for equal endpoints, where networks have equally many, and for equal cost by
+        each model."""
         equal = len({structure.endpoints for structure in self.structures.values()}) == 1
         by_cost = [(COST, costs) for costs in self.asked.costs]
         by_endpoints = [(ENDPOINTS, self.asked.costs[0])] if equal else []

@@ -133,7 +133,7 @@ def _embedding(topology: Topology, graph: _Graph) -> Fraction:
     """What the cut of every split has, from routes on which every pair of endpoints sends one unit.
 
     Pairs in different halves, divided by the load of the busiest unit of capacity: the cut carries all of these pairs. Where
-    endpoints are parts of switches, k of them on the other side cost their cables, and leave so many pairs that the sum is least
+    endpoints are parts of switches, k of them on the other side cost their cables, and leave as many pairs as make the sum is least
     for k = 0 or for all endpoints of a half.
     """
     count, load = len(topology.endpoints), _loads(topology)

@@ -41,7 +41,7 @@ def trained(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_grid(workload: str, topology: Topology, machine: Machine, points: Sequence[tuple[int, Fraction]]) -> dict[str, Any]:
-    """The same with times of all-reduces that are known: (bytes, seconds), ascending."""
+    """The result of a workload by times of all-reduces that are known: (bytes, seconds), ascending."""
     try:
         settings = Settings(load_workload(workload), topology, machine, timing=Timing.MEASURED, measured=tuple(points))
         return {**_result(run_settings(settings)), "message": _beyond(settings)}

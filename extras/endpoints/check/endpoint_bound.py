@@ -127,7 +127,7 @@ def _terms(topology: Topology, machine: Machine, endpoint: Endpoint, system: Sys
 
 
 def _least_latency(topology: Topology, machine: Machine) -> int:
-    """Of any link."""
+    """The least latency of any link, in cycles."""
     return int(np.where(topology.latency < 0, machine.link_latency_cycles, topology.latency).min())
 
 

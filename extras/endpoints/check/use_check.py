@@ -45,7 +45,8 @@ def require_uses(trace: Path, tables: Tables) -> int:
 
 
 def _after(trace: Path, uses: list[tuple[int, int, int, str, bool]]) -> int:
-    """Of a cell how many messages have an earlier use; all uses as (step, 1 for rows, cycle, words, whether it is a copy)."""
+    """The number of messages that have an earlier use of their cell; all uses as (step, 1 for rows, cycle, words, whether it is a
+    copy)."""
     latest_read, latest, latest_copy, found = _FIRST, _FIRST, _FIRST, 0
     landed: deque[tuple[int, str, bool, int]] = deque()  # in the step at hand, in any order among themselves
     for step, is_row, cycle, words, is_copy in sorted(uses):

@@ -132,7 +132,7 @@ class Endpoint:
         raise MachineError(unknown_name("system", name, (system.name for system in self.systems)))
 
     def sized(self, **sizes: int) -> "Endpoint":
-        """The same with other sizes of the engine, by field, and its components in proportion."""
+        """An endpoint with other sizes of the engine, by field, and its components in proportion."""
         engine = replace(self.engine, **sizes)
         grown = (
             Fraction(1)

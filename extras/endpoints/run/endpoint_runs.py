@@ -169,7 +169,7 @@ def _joint(
     *,
     lifo: bool,
 ) -> dict[str, Run | str]:
-    """By system the run of tables, or why there is none."""
+    """The run of tables of each system, or the reason why there is none."""
     found: dict[str, Run | str] = {}
     try:
         _require_tables_know(of_messages)

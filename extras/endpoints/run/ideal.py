@@ -21,7 +21,7 @@ def run_system(
     trace: Path | None = None,
     force: bool = False,
 ) -> EndpointResult:
-    """As `run_endpoints`; a system that `bounds` another one takes the fastest of several runs.
+    """The run of one system, as in `run_endpoints`; a system that `bounds` another one takes the fastest of several runs.
 
     They are: its own chunks; the chunks and messages of the other system; and these with half as many chunks at work at a time.
     Chunks that meet at a link go in the order in which they come, so that no cost at the endpoints is not always the shortest

@@ -48,7 +48,7 @@ class ChunkRows:
 
     @property
     def segments(self) -> int:
-        """Of one part, before they are cut."""
+        """The number of segments of one part, before they are cut."""
         return self.schedule.chunks // self.parts
 
     @cached_property
@@ -62,7 +62,7 @@ class ChunkRows:
 
     @cached_property
     def piece_bytes(self) -> int:
-        """Of one piece, rounded up."""
+        """The bytes of one piece, rounded up."""
         return -(-self._segment_bytes // self.pieces)
 
     @property
@@ -72,7 +72,7 @@ class ChunkRows:
 
     @property
     def padded_bytes(self) -> int:
-        """Of a chunk, at each node."""
+        """The bytes of a chunk at each node, with padding."""
         return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.parts
 
     # ---- phases
@@ -125,7 +125,7 @@ class ChunkRows:
 
     @cached_property
     def message(self) -> Int64:
-        """Of every move: the number of its message."""
+        """The number of the message of every move."""
         moves = self._moves
         together = np.stack([moves[key] for key in ("part", "phase", "src", "step", "dst", "route", "adds")])
         first = np.append(True, (together[:, 1:] != together[:, :-1]).any(axis=0))
@@ -136,7 +136,7 @@ class ChunkRows:
 
     @cached_property
     def first_move(self) -> Int64:
-        """Of every message, and the end."""
+        """The first move of every message, and the end."""
         return np.searchsorted(self.message, np.arange(int(self.message[-1]) + 2))
 
     def of_messages(self, name: str) -> Int64:
@@ -199,13 +199,13 @@ class ChunkRows:
         return tuple(tuple(np.divmod(of_part, self._pieces_of_part)) for of_part in cells)  # type: ignore[misc]
 
     def cells(self, end: str) -> Int64:
-        """Of every move: its cell at `src` or `dst`, counted within its part."""
+        """The cell of every move at `src` or `dst`, counted within its part."""
         per_part = len(self.schedule.topology.endpoints) * self._pieces_of_part
         first = np.searchsorted(self._touched, np.arange(self.parts) * per_part)
         return np.searchsorted(self._touched, self._cell(self._moves[end])) - first[self._moves["part"]]
 
     def due(self, part: int) -> NDArray[np.bool_]:
-        """Of the cells of a part: whether the collective promises something there."""
+        """Whether the collective promises something in each cell of a part."""
         schedule = self.schedule
         node, piece = self.cells_of_part[part]
         if schedule.collective.gathers:

@@ -96,7 +96,7 @@ class FlitFormat:
 
     @property
     def bits(self) -> int:
-        """Of a whole flit."""
+        """The bits of a whole flit."""
         return self.vc + TYPE_BITS + self.data
 
     @property
@@ -106,7 +106,7 @@ class FlitFormat:
 
     @property
     def route_bits(self) -> int:
-        """Of all fields of a route."""
+        """The bits of all fields of a route."""
         return (self.hops + 1) * self.ports
 
     @property

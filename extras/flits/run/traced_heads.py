@@ -87,7 +87,7 @@ def write_heads(path: Path, heads: list[TracedHead], layout: FlitFormat, *, forc
 
 
 def _ports(traced: TracedFlits, layout: FlitFormat) -> list[int]:
-    """Of each channel the port by which it leaves its router; those of interfaces, into the network, have none: 0."""
+    """The port by which each channel leaves its router; 0 for those of interfaces, into the network, which have none."""
     used: dict[int, int] = {}
     ports = []
     for source, _ in traced.channels:

@@ -42,7 +42,7 @@ class FoundFrontier(Shown):
         return self.verdict.title()
 
     def facts(self) -> dict[str, object]:
-        """As of the verdict."""
+        """The facts of the verdict."""
         return self.verdict.facts()
 
     @property

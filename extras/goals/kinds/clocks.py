@@ -7,7 +7,7 @@ from certree.models.fine.rebooking import with_guards
 from certree.models.fine.timed_schedule import timed
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule, written_out
 
-#: guards make a run longer, so that counters drift further apart: tried so many times
+#: guards make a run longer, so that counters drift further apart: the number of tries
 TRIES = 8
 
 

@@ -39,7 +39,7 @@ class RelayedFamily(TreeFamily):
 
     @property
     def _is_relay(self) -> NDArray[np.bool_]:
-        """By node id: endpoints that take no part."""
+        """The endpoints that take no part, as a mask over node ids."""
         relays: NDArray[np.bool_] = self.topology.kind == NodeKind.ENDPOINT
         relays[self.collective.members_of(self.topology)] = False
         return relays

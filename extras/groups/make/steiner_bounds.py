@@ -29,7 +29,7 @@ Int64 = NDArray[np.int64]
 def steiner_bound(instance: Instance, is_late: Callable[[], bool] = lambda: False) -> Bound | None:
     """The best bound found; None where there are too many members or nodes.
 
-    At most MOST_ITERATIONS linear programs with a variable for each class of links that look alike, as many with one for each pair
+    At most MOST_ITERATIONS linear programs with a variable for each class of equal links, as many with one for each pair
     of neighbours, and for each a shortest tree. `is_late`: whether to end with the best so far.
     """
     topology, members = instance.topology, instance.collective.members_of(instance.topology)
@@ -91,7 +91,7 @@ class _Planes:
         return whole
 
     def shared(self, length: Int64) -> Int64:
-        """These lengths up to _SCALE, those of each class alike."""
+        """These lengths up to _SCALE, equal within each class."""
         mean = np.bincount(self._class_of, weights=length) / self._count
         shared: Int64 = np.rint(mean / mean.max() * _SCALE).astype(np.int64)[self._class_of]
         return shared

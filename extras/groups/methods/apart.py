@@ -63,7 +63,7 @@ def _bound_by_lengths(request: Request) -> int:
 
 
 def _on_whole(request: Request, part: Topology, made: Schedule, options: Options) -> Schedule:
-    """The same transfers on the network that has the others, too; nodes keep their ids, and links their order."""
+    """A schedule with the same transfers on the network that has the others, too; nodes keep their ids, and links their order."""
     whole = request.topology
     link = np.flatnonzero(
         (part.kind[whole.src] == whole.kind[whole.src]) & (part.kind[whole.dst] == whole.kind[whole.dst])

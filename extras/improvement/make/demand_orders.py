@@ -50,7 +50,7 @@ class _Search:
         self.cost, self.what = (-1, -1), ""
 
     def _left(self) -> Int64:
-        """By row the cycles from when it fires to when its chunk can be at its target at the earliest."""
+        """The cycles of each row from when it fires to when its chunk can be at its target at the earliest."""
         left = self.lasts.copy()
         for row in reversed(self._ordered(np.zeros(len(left), np.int64)).tolist()):
             left[row] += max((int(left[other]) for other in self.after[row]), default=0)
@@ -97,7 +97,7 @@ class _Search:
 
 
 def _brought_by(schedule: Schedule) -> list[int]:
-    """By row the one that brings its chunk to its source; -1 where it starts there."""
+    """The row that brings its chunk to the source of each row; -1 where the chunk starts there."""
     arrives = {
         (node, chunk): row for row, (node, chunk) in enumerate(zip(schedule.dst.tolist(), schedule.chunk.tolist(), strict=True))
     }

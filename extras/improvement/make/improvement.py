@@ -132,7 +132,7 @@ def _try_slots(source: Schedule, request: Request, origin: Mapping[str, Any]) ->
 
 
 def _with_slots(schedule: Schedule, slots: Sequence[int], delay: int, **more: Any) -> Schedule:
-    """The same rows in other slots, the empty ones at the start left out."""
+    """A schedule with the same rows in other slots, without the empty slots at the start."""
     step = np.array(slots, np.int32)
     step -= step.min(initial=0)
     order = np.argsort(step, kind="stable")

@@ -51,7 +51,7 @@ def _shortest(schedule: Schedule, request: Request) -> Schedule | None:
 
 
 def _links_are_free(times: FineTimes, period: int) -> bool:
-    """Whether messages of all iterations, one every so many cycles, find a lane on every pair of nodes. O(uses log uses)."""
+    """Whether messages of all iterations, one every `period` cycles, find a lane on every pair of nodes. O(uses log uses)."""
     uses, capacity = times.reservations, times.schedule.topology.pair_capacity
     length = times.length[uses.row]
     begin = uses.entry % period

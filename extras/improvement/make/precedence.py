@@ -139,5 +139,5 @@ def justified(precedence: Precedence, slots: Sequence[int], order: Sequence[int]
 
 
 def mirrored(precedence: Precedence) -> Precedence:
-    """The same with time running backwards."""
+    """The precedence with time running backwards."""
     return Precedence(precedence.after, precedence.before, precedence.resources, precedence.capacity)

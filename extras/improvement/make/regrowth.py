@@ -52,7 +52,7 @@ class Forest:
         return make_schedule(like.topology, like.collective, like.chunk_root, columns, delay=self.delay, provenance=like.provenance)
 
     def mirrored(self) -> "Forest":
-        """The same backwards in time, every transfer in the other direction: reduces are copies there, and copies reduces."""
+        """The forest backwards in time, every transfer in the other direction: reduces are copies there, and copies reduces."""
         last = self.slots - 1
         rows = [[(1 - op, last - slot, head, tail) for op, slot, tail, head in rows] for rows in self.rows]
         return Forest(self.topology, self.delay, rows, self.root)

@@ -157,7 +157,7 @@ def moved(schedule: Schedule, network: Topology, entry: Entry) -> Schedule:
 
 
 def _link_numbers(part: Topology, network: Topology) -> Int64:
-    """By link of a part of a network its number in the network; parallel links in their order."""
+    """The number in the network of each link of a part of it; parallel links in their order."""
     width = len(network.kind)
 
     def keys(of: Topology) -> tuple[Int64, Int64]:

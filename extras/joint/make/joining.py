@@ -293,7 +293,7 @@ def _side_by_side(
 
 
 def _light(choices: Sequence[Choice], most: int) -> int:
-    """The fastest choice with so many uses of links and units at most, else the one with the fewest."""
+    """The fastest choice with at most N uses of links and units, else the one with the fewest."""
     return min(range(len(choices)), key=lambda number: (max(0, choices[number].uses - most), choices[number].cycles))
 
 

@@ -99,7 +99,7 @@ def _cuts(of: Together, names: Sequence[str], load: Int64) -> Iterator[Int64]:
 
 
 def link_load(schedule: Schedule) -> Int64:
-    """By pair of nodes: cycles for which messages of a schedule in fine slots are on its links."""
+    """The cycles for which messages of a schedule in fine slots are on the links of each pair of nodes."""
     times = FineTimes(schedule)
     uses, load = times.reservations, np.zeros(len(schedule.topology.pair_capacity), np.int64)
     np.add.at(load, uses.pair, times.length[uses.row])

@@ -60,7 +60,7 @@ class Jobs:
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Jobs":
-        """Those of a schedule in fine slots. O(uses log uses)."""
+        """The jobs of a schedule in fine slots. O(uses log uses)."""
         times = FineTimes(schedule)
         places, lanes = with_units(times)
         reads, writes = cells_of(schedule)
@@ -70,7 +70,7 @@ class Jobs:
         return cls(schedule, times, places, lanes, reads, writes, lands, begin, rows)
 
     def releases(self, entry: Entry) -> Int64:
-        """By row the first cycle in which it may fire: it neither leaves nor reaches a member that does not take part yet."""
+        """The first cycle in which each row may fire: it neither leaves nor reaches a member that does not take part yet."""
         schedule = self.schedule
         release = entry.releases(len(schedule.topology.kind))
         first: Int64 = np.maximum(release[schedule.src], release[schedule.dst] - self.times.latency)

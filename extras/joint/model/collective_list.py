@@ -43,7 +43,7 @@ class Entry:
     late: tuple[tuple[int, int], ...] = ()
 
     def releases(self, nodes: int) -> NDArray[np.int64]:
-        """By node of a network with so many: the cycle from which on it takes part."""
+        """The cycle from which on each node of a network takes part; `nodes`: their number."""
         found = np.full(nodes, self.start, np.int64)
         for node, cycle in self.late:
             found[node] = cycle
@@ -217,8 +217,8 @@ def _cycles(fields: Fields, name: str, machine: Machine) -> int:
 
 
 def in_order(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The same, each behind those that it waits for, else as they are. InputError for none, names that occur twice or not at all,
-    fields of another kind or out of range, and for a circle."""
+    """The entries, each behind those that it waits for, else in the given order. InputError for none, names that occur twice or not
+    at all, fields of another kind or out of range, and for a circle."""
     waiting: dict[str, Entry] = {}
     for entry in entries:
         require_entry(entry)

@@ -31,7 +31,7 @@ class Part:
 
     @cached_property
     def fire(self) -> NDArray[np.int64]:
-        """By row: the cycle of the run in which it fires."""
+        """The cycle of the run in which each row fires."""
         return self.begin + fine_times(self.schedule).fire
 
     @cached_property
@@ -78,7 +78,7 @@ class JointSchedule:
 
     @property
     def ends(self) -> dict[str, int]:
-        """By name: cycles from the common start until all data of the collective have landed."""
+        """The cycles from the common start until all data of each collective have landed, by name."""
         return {part.name: self.machine.ni_start_cycles + part.landed for part in self.parts}
 
     @property

@@ -30,7 +30,7 @@ class LinkUses:
         return int((self.entry + self.length).max(initial=0))
 
     def busy(self, joint: JointSchedule) -> Int64:
-        """By pair and collective: cycles for which its messages are on the links of the pair."""
+        """The cycles for which messages of each collective are on the links of each pair."""
         found = np.zeros((len(joint.topology.pair_src), len(joint.parts)), np.int64)
         np.add.at(found, (self.pair, self.part), self.length)
         return found

@@ -122,7 +122,7 @@ class JointModel:
         return lambda chunk: sequence((tag, chunk))
 
     def _rows(self) -> Mapping[int, Sequence[tuple[int, int, int]]]:
-        """By node its rows in order: the cycle of each, its tag, and its number in the tables of that collective."""
+        """The rows of each node in order: the cycle of each, its tag, and its number in the tables of that collective."""
         columns = []
         for tag, (part, plan) in enumerate(zip(self.joint.parts, self.plans, strict=True)):
             step = plan.tables.step.astype(np.int64) * plan.tables.slot_cycles + part.begin
@@ -222,7 +222,7 @@ class JointModel:
         }
 
     def _sums(self, of_node: Mapping[int, Sequence[tuple[int, int, int]]]) -> Iterator[tuple[str, int]]:
-        """Of each message that is added, by node, number of its row and destination: the cycles from its arrival until it is."""
+        """The cycles from the arrival of each message that is added until it is, by node, number of its row and destination."""
         place = {(tag, row): at for rows in of_node.values() for at, (_, tag, row) in enumerate(rows, 1)}
         for tag, plan in enumerate(self.plans):
             node = plan.tables.node
@@ -235,7 +235,7 @@ class JointModel:
                 yield sequence((key[0], place[tag, row], dst)), plan.sums.get(key, plan.timing.red)
 
     def _definitions(self) -> Iterator[str]:
-        """Those that replace others."""
+        """The definitions that replace others."""
         yield 'AfterOwnSum(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN GivenSums[<<m.src, m.row, m.dst>>] ELSE 0'
         yield (
             "OwnUnderWay(n, r, peer) ==\n  TravelTicks[<<n, peer, Rows[n][r].route>>][1] + Length[RowTag[n][r]] - SerTicks"

@@ -35,12 +35,12 @@ def wrong_data(rows: JointRows, tables: Sequence[Tables], cells: Cells) -> str |
 
 
 def _factor(number: int) -> np.uint64:
-    """By which the data of a collective are multiplied: odd, so that it can be undone, and another one for each collective."""
+    """The factor of the data of a collective: odd, so that it can be undone, and another one for each collective."""
     return np.uint64(2 * number + 3)
 
 
 def _parts(rows: JointRows, cells: Cells) -> Iterator[Cells]:
-    """By collective its cells at all of its interfaces."""
+    """The cells of each collective at all of its interfaces."""
     nodes = len(rows.joint.topology.kind)
     for part, first, node in zip(rows.parts, rows.base.tolist(), rows.first_interface.tolist(), strict=True):
         yield cells[node : node + nodes, first : first + part.scalars["cells"]]

@@ -34,7 +34,7 @@ def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int
 
 
 def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
-    """The same for any joint schedule that has tables, without asking `verify_joint`.
+    """The result of model checking any joint schedule that has tables, without asking `verify_joint`.
 
     Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
     and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). The model does not know the

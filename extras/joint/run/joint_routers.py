@@ -51,7 +51,7 @@ class RouterProgram:
         )
 
     def _plan(self, joint: JointSchedule, rows: JointRows) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
-        """By message to another node its hops as codes, and the columns that say which messages take them."""
+        """The hops of each message to another node as codes, and the columns that say which messages take them."""
         first, lanes = self.network.lanes_of_pair()
         found: list[tuple[Int64, int | None]] = []
         for part, of, lane in zip(joint.parts, rows.parts, lanes_of_uses(joint), strict=True):
@@ -72,8 +72,8 @@ class RouterProgram:
 
 
 def lanes_of_uses(joint: JointSchedule) -> list[Int64]:
-    """By collective, for each use of a link (`FineTimes.reservations`): the number of the lane, the one that is free first.
-    O(uses of wide links · lanes)."""
+    """The number of the lane of each use of a link (`FineTimes.reservations`), by collective: the lane that is free first. O(uses
+    of wide links · lanes)."""
     capacity, begin = joint.topology.pair_capacity, 0
     pairs, entries, lengths, ends = [], [], [], []
     for part in joint.parts:

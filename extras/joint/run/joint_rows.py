@@ -173,7 +173,7 @@ class _Stack:
         self.parts = parts
 
     def first(self, name: str) -> Int64:
-        """By program the place of its first entry."""
+        """The place of the first entry of each program."""
         return np.cumsum([0, *(len(part.rows[name]) for part in self.parts)])[:-1]
 
     def column(self, name: str, base: Int64 | None = None) -> Int64:

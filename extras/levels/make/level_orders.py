@@ -76,7 +76,7 @@ class Meetings:
         self._found: dict[_Level, Meeting | None] = {}
 
     def on(self, level: _Level) -> Meeting | None:
-        """That of a level; None where two of a group have no route between them."""
+        """The meeting of a level; None where two of a group have no route between them."""
         if level not in self._found:
             self._found[level] = None
             with suppress(UnsupportedError):
@@ -84,7 +84,7 @@ class Meetings:
         return self._found[level]
 
     def along(self, sizes: tuple[int, ...]) -> dict[_Level, Meeting] | None:
-        """Those of all levels of an order; None where there is none of one of them."""
+        """The meetings of all levels of an order; None where one of them has none."""
         levels = [(prod(sizes[:number]), size) for number, size in enumerate(sizes)]
         found = {level: meeting for level in levels if (meeting := self.on(level)) is not None}
         return found if len(found) == len(levels) else None
@@ -165,7 +165,7 @@ def _most_in_a_group(request: Request) -> int:
 
 
 def _sizes(count: int, most: int, levels: int = MOST_LEVELS) -> Iterator[tuple[int, ...]]:
-    """Products of up to so many sizes of 2 to `most` in every order."""
+    """Products of up to N sizes of 2 to `most` in every order."""
     if count <= most:
         yield (count,)
     if levels > 1:
@@ -208,7 +208,7 @@ def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, 
 
 
 def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> Iterator[tuple[_Level, int, int]]:
-    """Of each stage of so many chunks its level, how many messages everyone sends to everyone of its group, and how many sums
+    """Each stage of N chunks: its level, how many messages everyone sends to everyone of its group, and how many sums
     everyone makes."""
     held = chunks
     for number, one in enumerate(part.order):

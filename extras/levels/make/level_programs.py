@@ -33,7 +33,7 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
 
 
 def _in_chunks(orders: Sequence[LevelOrder], chunks: int) -> list[LevelOrder]:
-    """The orders of so many chunks; UnsupportedError, with the numbers that there are, where there is none."""
+    """The orders of N chunks; UnsupportedError, with the numbers that there are, where there is none."""
     counts = [order.pieces * order.chunks_of_a_piece for order in orders]
     if chunks not in counts:
         raise UnsupportedError(f"levels makes {', '.join(map(str, sorted(set(counts))))} chunks here; {chunks} were asked for")

@@ -44,7 +44,7 @@ def spread_program(request: Request, order: LevelOrder, ways: Finder) -> Program
 
 
 def _new(has: NDArray[np.bool_], chunk: Int64, place: Int64, to: Int64) -> tuple[Int64, Int64, Int64]:
-    """Of these moves those that bring a chunk to a place that has not got it, which has it then."""
+    """The moves that bring a chunk to a place that has not got it, which has it then."""
     fresh = ~has[chunk, to]
     has[chunk, to] = True
     return chunk[fresh], place[fresh], to[fresh]

@@ -23,7 +23,7 @@ _Path = tuple[int, ...]
 
 
 def most_layers(request: Request, flits: int) -> int:
-    """The most layers of virtual channels in which messages of so many flits pass routers as they pass single links; or 0."""
+    """The most layers of virtual channels in which messages of N flits pass routers as they pass single links; or 0."""
     topology, machine = request.topology, request.machine
 
     def effects(*, is_far: bool, layers: int = 1) -> list[str | None]:
@@ -42,7 +42,7 @@ def most_layers(request: Request, flits: int) -> int:
 
 
 def with_stops(topology: Topology, paths: Paths, layers: int) -> Paths | None:
-    """The paths with detours to endpoints, so that routes from stop to stop need no more than so many `layers`; None where some
+    """The paths with detours to endpoints, so that routes from stop to stop need no more than `layers` layers; None where some
     would need more all the same. O(ROUNDS · layers_of)."""
     whole = [tuple(paths.pair[low:high].tolist()) for low, high in zip(paths.offset[:-1], paths.offset[1:], strict=True)]
     homes, used = _homes(topology), [0] * len(topology.kind)
@@ -70,7 +70,7 @@ def _between_stops(topology: Topology, path: _Path) -> list[_Path]:
 
 
 def _homes(topology: Topology) -> dict[int, list[int]]:
-    """By switch the endpoints that it is joined to in both directions, ascending."""
+    """The endpoints that each switch is joined to in both directions, ascending."""
     found: dict[int, list[int]] = {}
     ends = topology.kind == NodeKind.ENDPOINT
     for tail, head in zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True):

@@ -46,7 +46,7 @@ def best_rates(
 
 
 def shares_of(topology: Topology, collective: Collective) -> dict[int, Fraction]:
-    """By root its part of the message; empty where a sum may be made anywhere."""
+    """The part of the message of each root; empty where a sum may be made anywhere."""
     if collective.gathers:
         return {}
     if collective.root is not None:

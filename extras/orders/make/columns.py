@@ -139,8 +139,8 @@ class Pricing:
 
 
 def in_data(expression: Expression, site: Sequence[int]) -> list[bool]:
-    """By vertex whether it is made in the data buffer of its node: a rank; a sum with such an operand at its node, or whose
-    operands both come from elsewhere, after the contribution of the node itself, which one of them has, has left the buffer."""
+    """Whether each vertex is made in the data buffer of its node: a rank; a sum with such an operand at its node, or whose operands
+    both come from elsewhere, after the contribution of the node itself, which one of them has, has left the buffer."""
     count, found = len(expression.ranks), [True] * len(expression.ranks)
     has = [{node} for node in site[:count]]
     for vertex, parts in enumerate(expression.parts, count):

@@ -53,7 +53,7 @@ class _Choice:
 
     @staticmethod
     def of(grid: Gathering, order: tuple[int, ...], scattered: int, gathers: str, number: int) -> "_Choice":
-        """That with a number of pieces, in turn mirrored. UnsupportedError where the network has no routes."""
+        """The choice with a number of pieces, in turn mirrored. UnsupportedError where the network has no routes."""
         back: list[tuple[int, ...]] = [order[:scattered] if gathers else ()] * number
         if gathers == _EVENLY:
             back = grid.evenly(order[:scattered], number)

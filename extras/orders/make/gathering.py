@@ -20,8 +20,8 @@ class Gathering:
 
     @cached_property
     def loads(self) -> NDArray[np.int64]:
-        """By dimension and link what a message from everyone to the other one of its pair loads, in parts of the least common
-        multiple of all capacities."""
+        """The load of each link in each dimension by a message from everyone to the other one of its pair, in parts of the least
+        common multiple of all capacities."""
         place, unit = np.arange(len(self.layout.nodes)), np.lcm.reduce(self.topology.capacity.astype(np.int64))
         ways, found = even_ways(self.topology), np.zeros((len(self.layout.sizes), len(self.topology.src)), np.int64)
         for dimension, row in enumerate(found):

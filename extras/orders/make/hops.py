@@ -9,8 +9,8 @@ from certree.verify.order.expressions import Expression
 
 
 class HopPricing(Pricing):
-    """As `Pricing`, with each link longer by `hop`, and with results that go to everyone along shortest paths from where the sum
-    and the farthest path are shortest together."""
+    """A `Pricing` in which each link is longer by `hop`, and results go to everyone along shortest paths from where the sum and the
+    farthest path are shortest together."""
 
     def __init__(self, topology: Topology, collective: Collective, expression: Expression, hop: int) -> None:
         super().__init__(topology, collective, expression)

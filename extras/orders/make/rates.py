@@ -124,12 +124,12 @@ class _Master:
 
     @property
     def parts(self) -> NDArray[np.float64]:
-        """Of the message, by placing."""
+        """The part of the message of each placing."""
         found = np.maximum([variable.solution_value() for variable in self._variables.values()], 0)
         whole: NDArray[np.float64] = found / found.sum()
         return whole
 
     @property
     def dual(self) -> NDArray[np.float64]:
-        """By resource."""
+        """The price of each resource."""
         return np.maximum([row.dual_value() for row in self._rows], 0)

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 def whole_shares(
     pricing: Pricing, rates: Rates, shares: Mapping[int, Fraction], chunks: int, period: int, seed: int, moves: int = MOVES
 ) -> list[Column]:
-    """As many placings as `chunks`, for which links need `period` rounds or not many more; roots have their shares.
+    """Placings, as many as `chunks`, for which links need `period` rounds or not many more; roots have their shares.
 
     A potential that grows exponentially with the fill of links is made smaller by exchanges of placings. O(moves · links ·
     placings).

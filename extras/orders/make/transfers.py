@@ -162,7 +162,7 @@ class Placed(TreeFamily):
 
     @cached_property
     def channel_capacity(self) -> NDArray[np.int64]:
-        """Of joined pairs, single links, and moves within nodes."""
+        """The capacity of each channel: of joined pairs, single links, and moves within nodes."""
         links = self.topology.capacity.astype(np.int64)
         return np.concatenate((self.topology.pair_capacity, links, np.full(len(self.topology.kind), _LOCAL)))
 

@@ -121,7 +121,7 @@ class Events:
 
 
 def preceded(events: Events, order: list[int], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of each pair of events (first, second): whether the first precedes the second in every run. `order`: a run of all events.
+    """Whether the first event of each pair (first, second) precedes the second in every run. `order`: a run of all events.
 
     Runs in which one event is withheld are found for many of these at a time: by event a bit for each withheld one, whether the
     event is then out of reach. O(events · withheld / 8) bytes read, a few times.
@@ -137,7 +137,7 @@ def preceded(events: Events, order: list[int], pairs: NDArray[np.int64]) -> NDAr
 
 
 class _Withheld:
-    """By event a bit for each of some withheld events: whether the event is out of reach without that one.
+    """A bit of each event for each of some withheld events: whether the event is out of reach without that one.
 
     What is out of reach is the largest set that follows from itself: an event that follows one in it is, and so is a wait for more
     than all others count. It is found from above, with everything out of reach at first, in the order of a run; what depends on

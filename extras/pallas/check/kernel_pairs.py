@@ -66,8 +66,9 @@ def in_calls(events: Events) -> Iterator[Pair]:
 
 
 def of_rows(events: Events, position: list[int]) -> Iterator[Pair]:
-    """Of every row the accesses of which one must end before another begins, those that follow each other in a run: where all these
-    have a fixed order, all have. Accesses of two calls are apart where devices leave a call when all is over (`in_calls`)."""
+    """The pairs of accesses of every row of which one must end before the other begins, those that follow each other in a run:
+    where all these have a fixed order, all have. Accesses of two calls are apart where devices leave a call when all is over
+    (`in_calls`)."""
     for (_, device, place), found in _accesses(events).items():
         found.sort(key=lambda one: (position[one.begin], position[one.end]))
         write: _Access | None = None
@@ -84,7 +85,7 @@ def of_rows(events: Events, position: list[int]) -> Iterator[Pair]:
 
 
 def _accesses(events: Events) -> dict[tuple[int, int, Place], list[_Access]]:
-    """By call, device and row of it all accesses."""
+    """All accesses, by call, device and row of it."""
     plan = events.plan
     found: defaultdict[tuple[int, int, Place], list[_Access]] = defaultdict(list)
     for key, event in events.operation.items():

@@ -146,7 +146,7 @@ def execute(x, names, kernel):
 
 
 def stored():
-    """By device and row of the output whether the device has a result there."""
+    """Whether each device has a result in each row of the output."""
     found = np.zeros((RANKS, OUTPUT), bool)
     for rank, operations in enumerate(table(OPERATIONS)):
         stores = operations[operations[:, 0] == 8]

@@ -100,7 +100,7 @@ class _Builder:
         self.operations[rank].append(one)
 
     def _found(self) -> tuple[list[list[_Message]], list[list[tuple[_Message, int, bool]]]]:
-        """By step the messages that are sent, and what is applied: (message, row, whether it is added)."""
+        """The messages that are sent in each step, and what is applied: (message, row, whether it is added)."""
         program = self.program
         steps = [(one, at) for one in program.stretches for at in range(one.steps)]
         sent: list[list[_Message]] = [[] for _ in steps]

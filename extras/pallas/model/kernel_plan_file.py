@@ -132,7 +132,7 @@ def _where(where: str, device: int, number: int, lines: dict[tuple[int, int], in
 
 
 def _lines(text: str, counts: list[int]) -> dict[tuple[int, int], int]:
-    """By device and number of the operation the line on which it begins; none where the text does not show which that is."""
+    """The line on which each operation begins, by device and number; none where the text does not show which that is."""
     found, line, at = [], 1, 0
     for one in _OBJECT.finditer(text):
         if '"op"' not in one[0]:
@@ -145,7 +145,7 @@ def _lines(text: str, counts: list[int]) -> dict[tuple[int, int], int]:
 
 
 class _Reader:
-    """Reads operations of a plan with so many semaphores."""
+    """Reads operations of a plan with N semaphores."""
 
     def __init__(self, regular: int, dma: int) -> None:
         self.regular, self.dma = regular, dma

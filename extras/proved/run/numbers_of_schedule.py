@@ -85,7 +85,7 @@ def _collective(plan: Schedule) -> str:
 
 
 def _ends(plan: Schedule) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """Of each chunk where it starts and where it is due: a node, or everyone."""
+    """The start of each chunk, and where it is due: a node, or everyone."""
     everyone = np.full(plan.chunks, _EVERYONE)
     if plan.chunk_target is not None:
         return plan.chunk_root, plan.chunk_target

@@ -35,13 +35,13 @@ def notebook_html(schedule: AnySchedule) -> str:
         raise UnsupportedError(f"a table for {schedule.transfers:,} transfers; allowed: {MOST_TRANSFERS:,}")
     used = setting(schedule)
     report = schedule_report(schedule, verify_schedule(schedule), used.message_bytes, used.machine)
-    facts = {name: str(fact) for name, fact in schedule.facts().items()} | _judged(report)
+    facts = {name: str(fact) for name, fact in schedule.facts().items()} | _checked(report)
     rows = [f"<tr><td>{escape(name)}</td><td>{escape(fact)}</td></tr>" for name, fact in facts.items()]
     caption = escape(f"{type(schedule).__name__}: {schedule.title()}")
     return f'<table><caption>{caption}</caption>{"".join(rows)}<tr><td colspan="2">{_picture(schedule)}</td></tr></table>'
 
 
-def _judged(report: dict[str, Any]) -> dict[str, str]:
+def _checked(report: dict[str, Any]) -> dict[str, str]:
     """The verdict and what it says of time and bounds, by label."""
     if not report["valid"]:
         return {"verdict": f"invalid: {report['violations'][0]['message']}"}

@@ -36,7 +36,7 @@ class Ground:
 
     @property
     def radius(self) -> float:
-        """Of a node, in pixels."""
+        """The radius of a node, in pixels."""
         return self._layout.radius * self.zoom
 
     @property

@@ -14,9 +14,9 @@ Connection = tuple[int, int, int]  # source, destination, tag
 
 
 def message_edges(algorithm: Algorithm, findings: Findings) -> dict[Place, Place]:
-    """Of each receiving node the sending one. Messages between two ranks with one tag are received in their order where waits order
-    both their sends and their receives. Rule `unmatched` for messages that only one side knows, whose sizes differ, or whose
-    order is open."""
+    """The sending node of each receiving one. Messages between two ranks with one tag are received in their order where waits order
+    both their sends and their receives. Rule `unmatched` for messages that only one side knows, whose sizes differ, or whose order
+    is open."""
     sent: defaultdict[Connection, list[Place]] = defaultdict(list)
     received: defaultdict[Connection, list[Place]] = defaultdict(list)
     for rank, acts in enumerate(algorithm.ranks):

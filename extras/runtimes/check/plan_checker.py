@@ -145,7 +145,7 @@ def _in_chunks(sentence: str, slices: int) -> str:
 
 
 def _first_of(found: dict[tuple[Block, int], int]) -> Iterator[tuple[tuple[Block, int], int]]:
-    """Of each block and rank the first use."""
+    """The first use of each block and rank."""
     seen: set[tuple[Block, int]] = set()
     for (block, index), rank in sorted(found.items()):
         if (block, rank) not in seen:

@@ -226,7 +226,7 @@ class PlanExecution:
         self.levels[block] += any(cell[0] != block[0] for cells in (*sources, *targets) for cell in cells)
 
     def _move_slice(self, block: Block, where: str, read: list[Cell], written: list[Cell], packed: list[list[Cell]]) -> None:
-        """As `_move`, of one slice; `packed`: those that are read, and written, as packets."""
+        """Move one slice, as `_move` does; `packed`: those that are read, and written, as packets."""
         uses, taken = self.packets.uses(packed[0]), set(packed[0])
         for cell in packed[0]:
             self._learn(block, (self.packets.held[cell].clock, self.packets.held[cell].level))

@@ -51,7 +51,7 @@ class Cells:
         self.layout = self._layout_of_demand(seen) if schedule.collective.demand is not None else self._layout(seen, kind)
 
     def _layout_of_demand(self, seen: Mapping[tuple[int, int], int]) -> Layout:
-        """That of an alltoallv; `seen`: places by source and target."""
+        """The layout of an alltoallv; `seen`: places by source and target."""
         ranks = range(len(self.scratch))
         nodes = self.schedule.topology.endpoints.tolist()
         blocks = tuple(tuple(seen.get((nodes[one], nodes[other]), 0) for other in ranks) for one in ranks)
@@ -59,7 +59,7 @@ class Cells:
         return Layout(CollectiveKind.ALL_TO_ALL, len(ranks), most, roles=Roles(blocks=blocks))
 
     def _layout(self, seen: Mapping[tuple[int, int], int], kind: CollectiveKind) -> Layout:
-        """That of blocks of one size; `seen`: places by root and target."""
+        """The layout of blocks of one size; `seen`: places by root and target."""
         collective, topology = self.schedule.collective, self.schedule.topology
         ranks = len(collective.members_of(topology))
         pairs = {

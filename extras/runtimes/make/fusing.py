@@ -51,7 +51,7 @@ def fusions(moves: Sequence[Move], events: Sequence[Event], place: Callable[[Cel
 
 
 def _following(events: Sequence[Event], place: Callable[[Cell], Cell]) -> dict[int, list[list[tuple[int, int]]]]:
-    """Of each move that lands, for each of its places the two next accesses, as (phase, number of the move)."""
+    """The two next accesses of each place of each move that lands, as (phase, number of the move)."""
     accesses: defaultdict[Cell, list[tuple[int, int]]] = defaultdict(list)
     for _, phase, number, move in events:
         for cell in {move.dst} if phase == LAND else {move.src} if phase == LEAVE else {move.src, move.dst}:

@@ -98,7 +98,7 @@ class Run(Protocol):
 
     @property
     def sizes(self) -> Mapping[Part, int]:
-        """By contribution."""
+        """The size of each contribution."""
         ...
 
 

@@ -72,7 +72,7 @@ class Layout:
         return {rank: at for at, rank in enumerate(self.members)}
 
     def times(self, number: int) -> "Layout":
-        """The layout where every chunk is cut into so many."""
+        """The layout where every chunk is cut into N chunks."""
         blocks = tuple(tuple(size * number for size in row) for row in self.roles.blocks)
         return replace(self, chunks=self.chunks * number, roles=replace(self.roles, blocks=blocks))
 
@@ -87,7 +87,8 @@ class Layout:
 
     @cached_property
     def starts(self) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
-        """By (source, target) of an all-to-all the begin of the block in the input of the source and in the output of the other."""
+        """The beginning of each block (source, target) of an all-to-all in the input of the source, and in the output of the
+        other."""
         of_inputs: dict[tuple[int, int], int] = {}
         of_outputs: dict[tuple[int, int], int] = {}
         for one in self.members:

@@ -17,7 +17,7 @@ class Roles:
     blocks: tuple[tuple[int, ...], ...] = ()
 
     def require_fit(self, kind: CollectiveKind, ranks: int) -> None:
-        """InputError where they are not those of a collective among so many ranks."""
+        """InputError where they are not those of a collective among N ranks."""
         if self.members is not None and (
             len(self.members) < 2
             or sorted({*self.members}) != [*self.members]

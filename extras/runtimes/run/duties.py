@@ -65,7 +65,7 @@ class Duties:
 
     @cached_property
     def messages(self) -> dict[tuple[int, int], list[Duty]]:
-        """By sender and receiver, where these are two, the messages between them in the order in which they are sent."""
+        """The messages between each sender and receiver, where these are two, in the order in which they are sent."""
         found: dict[tuple[int, int], list[Duty]] = {}
         for rank, duties in enumerate(self.of):
             for duty in duties:
@@ -135,8 +135,8 @@ def _duties(schedule: Schedule) -> Iterator[tuple[int, _When, Duty]]:
 
 
 def coming_cycles(schedule: Schedule) -> NDArray[np.int64]:
-    """By row: the cycle in which its message comes, which orders what can be used in one step; all 0 in slots of one length, where
-    operands of one step are added in the order of rows."""
+    """The cycle in which the message of each row comes, which orders what can be used in one step; all 0 in slots of one length,
+    where operands of one step are added in the order of rows."""
     return fine_times(schedule).arrival if schedule.has_fine_slots else np.zeros(schedule.transfers, np.int64)
 
 

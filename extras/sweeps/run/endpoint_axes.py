@@ -24,7 +24,7 @@ class EndpointChoice:
 
     @property
     def system(self) -> str:
-        """As `simulate --endpoint` takes it."""
+        """The name of the system, as `simulate --endpoint` takes it."""
         sizes = {"sram": self.sram, "state-machines": self.state_machines}
         return self.endpoint + "".join(f":{name}={value}" for name, value in sizes.items() if value is not None)
 

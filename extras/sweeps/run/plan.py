@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def choice(self) -> EndpointChoice:
-        """Its endpoints."""
+        """The endpoints of the cell."""
         return EndpointChoice(self.endpoint, self.sram, self.state_machines)
 
 

@@ -35,7 +35,7 @@ class PlannedSweep(Shown):
     unmeasured: int
 
     def title(self) -> str:
-        """That of the specification."""
+        """The title of the specification."""
         return self.plan.specification.title
 
     def facts(self) -> dict[str, object]:
@@ -56,7 +56,7 @@ class Swept(Shown):
     has_parquet: bool
 
     def title(self) -> str:
-        """That of the specification."""
+        """The title of the specification."""
         return self.plan.specification.title
 
     def facts(self) -> dict[str, object]:

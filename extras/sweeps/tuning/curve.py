@@ -48,7 +48,7 @@ class Point:
     bounds: Mapping[str, Any]
 
     def document(self) -> dict[str, Any]:
-        """Its entry in the table, without the file."""
+        """The entry of the range in the table, without the file."""
         return {
             "message_bytes": self.message_bytes,
             "method": self.found.method,

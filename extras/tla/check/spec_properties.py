@@ -48,7 +48,7 @@ def load_properties() -> Registry[SpecProperty]:
 
 
 def _commented(module: Path) -> dict[str, str]:
-    """By name of a definition the comment before it."""
+    """The comment before each definition of a module."""
     found, comment = {}, ""
     for match in _DEFINITION.finditer(module.read_text()):
         lines = [line[2:].strip() for line in match["comment"].splitlines()]

@@ -179,7 +179,8 @@ def _linked_timing(tables: Tables) -> SlotTiming:
 
 
 def _fine_timing(tables: Tables) -> SlotTiming:
-    """The same where slots are fine: the longest time that a sum takes from its arrival on, by closed form, and slots as they are.
+    """The timing where slots are fine: the longest time that a sum takes from its arrival on, by closed form, and slots as they
+    are.
 
     UnsupportedError for messages of several sizes."""
     times = fine_times(tables.schedule)
@@ -194,7 +195,7 @@ def _fine_timing(tables: Tables) -> SlotTiming:
 
 
 def _added(times: FineTimes) -> NDArray[np.int64]:
-    """By row that adds: cycles from the arrival of the message until its sum is there."""
+    """The cycles from the arrival of the message of each row that adds until its sum is there."""
     added: NDArray[np.int64] = (times.landing - times.fire - times.latency - times.ser)[times.schedule.op == Op.REDUCE]
     return added
 

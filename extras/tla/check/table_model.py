@@ -13,7 +13,7 @@ from certree.models.tables.tables import Tables
 # messages); random runs beyond. mesh:3x3 with 9 trees is at 105,000.
 EXHAUSTIVE_WORK = 1 << 21
 SIMULATION_RUNS = 2
-# TLC makes the set of all beginnings of a collective, 2^chunks of one with roots, where these are at most so many.
+# TLC makes the set of all beginnings of a collective, 2^chunks of one with roots, where these are at most this many.
 MOST_ROOTS = 16
 _BEGINS_AS_PROMISED = (
     "BeginsAsPromised == \\A due \\in DueHere :\n"
@@ -100,7 +100,7 @@ def _chosen(plan: CheckedTables) -> dict[str, str]:
 
 
 def _definitions(plan: CheckedTables) -> Iterator[str]:
-    """Those that replace them."""
+    """The definitions that replace those of the specification."""
     if plan.sums:
         yield f"OwnSums ==\n  {function((sequence(message), cycles) for message, cycles in plan.sums.items())}"
         yield 'AfterOwnSum(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN OwnSums[<<m.src, m.row, m.dst>>] ELSE 0'

@@ -10,7 +10,7 @@ from certree.models.common.extras import import_plug_ins
 @dataclass(frozen=True)
 class ScheduleKind:
     """A kind of schedule with a model of its own: its name in words, whether a source, an object or a path, is one, the result of
-    its check in so many seconds, and, by option, why it takes none since it `states` that itself."""
+    its check within N seconds, and, by option, why it takes none since it `states` that itself."""
 
     words: str
     matches: Callable[[object], bool]

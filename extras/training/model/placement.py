@@ -10,7 +10,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def placements(workload: Workload, endpoints: Sequence[int]) -> dict[str, Groups]:
-    """By name all groups of ranks of a transformer, in the usual order: ranks of a tensor group are at endpoints that follow each
+    """All groups of ranks of a transformer by name, in the usual order: ranks of a tensor group are at endpoints that follow each
     other, then those of an expert group, of data, and of the stages of a pipeline.
 
     Empty where tensor · data · stages is not the number of endpoints. O(endpoints).

@@ -196,7 +196,7 @@ class Shared:
             self._planned = {group: self._now + one for group, one in zip(groups, seconds, strict=True)}
 
     def _speeds(self) -> dict[str, Fraction]:
-        """Of each group, as a share of its speed alone; that of the one that ends first is above 0."""
+        """The speed of each group, as a share of its speed alone; that of the group that ends first is above 0."""
         groups = sorted(self._left)
         served = [self._left[group][0].communication for group in groups]
         if len(served) == 1:

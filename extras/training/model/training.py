@@ -21,7 +21,7 @@ class Span:
 
     @property
     def seconds(self) -> Fraction:
-        """Its length."""
+        """The length in seconds."""
         return self.end - self.begin
 
 
@@ -36,7 +36,7 @@ class Training:
 
     @property
     def seconds(self) -> Fraction:
-        """Of all iterations."""
+        """The seconds of all iterations."""
         return self.ends[-1]
 
     def total(self, act: Act) -> Fraction:
@@ -44,7 +44,7 @@ class Training:
         return sum((span.seconds for span in self.spans if span.act is act), Fraction(0))
 
     def by_layer(self, act: Act) -> list[Fraction]:
-        """The same for each layer."""
+        """The seconds of an act in each layer."""
         found = [Fraction(0)] * len(self.workload.layers)
         for span in self.spans:
             if span.act is act:

@@ -127,13 +127,13 @@ class _Blocks:
         return self.model.sequence * self.model.batch // self.model.micro_batches
 
     def exchange(self, kind: CollectiveKind, group: str, times: int = 1) -> Part:
-        """A collective of so many times the activations of a micro-batch; nothing in a group of one node."""
+        """A collective of N times the activations of a micro-batch; nothing in a group of one node."""
         one = getattr(self.model, group) == 1
         size = times * self.tokens * self.model.width * self.accelerator.element_bytes
         return Part(0, None if one else Communication(kind, size, group))
 
     def layers(self, prefix: str) -> list[Layer]:
-        """Those of a block."""
+        """The layers of a block."""
         model, tensor = self.model, self.model.tensor
         width, own, before, behind = model.width, model.width // tensor, {"input_gradient": "tensor"}, {"forward": "tensor"}
         kept = width // model.heads * (model.kv_heads or model.heads) // tensor

@@ -57,7 +57,7 @@ class Communication:
     demand: tuple[tuple[int, ...], ...] = ()
 
     def pieces(self, number: int) -> list["Communication"]:
-        """It in up to `number` pieces of about the same size, one after the other; none is empty."""
+        """The collective in up to `number` pieces of about the same size, one after the other; none is empty."""
         if self.demand:
             cut = [tuple(tuple(_cut(amount, number)[one] for amount in row) for row in self.demand) for one in range(number)]
             return [piece for piece in (alltoallv(amounts, self.group) for amounts in cut) if piece.bytes]
@@ -117,7 +117,7 @@ class Layer:
 
     @property
     def cycles(self) -> int:
-        """Of all three."""
+        """The cycles of all three computations."""
         return self.forward.cycles + self.input_gradient.cycles + self.weight_gradient.cycles
 
 
@@ -179,7 +179,7 @@ class Workload(Shown):
 
     @property
     def cycles(self) -> int:
-        """Of an iteration of one stage, without what its loop leaves out."""
+        """The cycles of an iteration of one stage, without what its loop leaves out."""
         return self.micro_batches * sum(layer.cycles for layer in self.layers)
 
     @property
@@ -197,12 +197,12 @@ class Workload(Shown):
                     yield found
 
     def scaled(self, compute: Fraction) -> "Workload":
-        """The same where all computations take `compute` times as long."""
+        """The workload where all computations take `compute` times as long."""
         return replace(self, clock_hertz=self.clock_hertz / compute)
 
     def all_at_the_end(self) -> "Workload":
-        """The same with one collective of each kind and group for all weight gradients, asked for behind the last computation of a
-        pass, by layers without computation in front of the others (in a DLRM loop by layer 0)."""
+        """The workload with one collective of each kind and group for all weight gradients, asked for behind the last computation
+        of a pass, by layers without computation in front of the others (in a DLRM loop by layer 0)."""
         if self.loop is Loop.TRACE:
             raise InputError(f"{self.name}: a trace has no gradients that could wait for the end; leave no-overlap out")
         found = [layer.weight_gradient.communication for layer in self.layers]

@@ -60,7 +60,7 @@ def _asked(settings: Settings) -> tuple[Asked, ...]:
 
 
 def _names(settings: Settings, asked: tuple[Asked, ...]) -> list[list[str]]:
-    """By collective the name of it in each group of ranks; those of further micro-batches are numbered."""
+    """The name of each collective in each group of ranks; those of further micro-batches are numbered."""
     seen: Counter[str] = Counter()
     found = []
     for entry in asked:

@@ -62,7 +62,7 @@ def training_document(run: TrainingRun) -> dict[str, Any]:
 
 
 def _samples(run: TrainingRun) -> Fraction:
-    """Of all nodes, a second; a node of a group that shares its samples counts by itself."""
+    """The samples of all nodes in a second; a node of a group that shares its samples counts by itself."""
     return (run.settings.workload.samples or 0) / run.iteration_seconds
 
 

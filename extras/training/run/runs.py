@@ -39,8 +39,8 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Slowest:
-    """Of the collectives of an iteration those of one kind, size and group that take the most time in all: one of them (`asked`),
-    their number, and the schedule that their time is of with its message size and machine."""
+    """The collectives of an iteration that take the most time, of one kind, size and group: one of them (`asked`), their number,
+    and the schedule that their time is of with its message size and machine."""
 
     asked: Communication
     number: int
@@ -95,7 +95,7 @@ class TrainingRun(Shown):
 
     @property
     def seconds(self) -> Fraction:
-        """Of all iterations, with the collectives of the last one."""
+        """The seconds of all iterations, with the collectives of the last one."""
         return self.training.seconds
 
     @property
@@ -105,17 +105,17 @@ class TrainingRun(Shown):
 
     @property
     def compute_seconds(self) -> Fraction:
-        """Of an iteration."""
+        """The seconds of computing in an iteration."""
         return self.training.total(Act.COMPUTE) / self.settings.iterations
 
     @property
     def exposed_seconds(self) -> Fraction:
-        """Of an iteration: waiting for collectives."""
+        """The seconds in an iteration in which accelerators wait for collectives."""
         return self.training.total(Act.WAIT) / self.settings.iterations
 
     @property
     def exposed_share(self) -> Fraction:
-        """Of the time of an iteration."""
+        """The share of waiting for collectives in the time of an iteration."""
         return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
 
 

@@ -30,7 +30,7 @@ class NoTablesError(Exception):
 
 @dataclass(frozen=True)
 class Single:
-    """A collective of all endpoints of a network, of so many bytes; `entry`: the method and its options, None: that of ACE."""
+    """A collective of all endpoints of a network, of N bytes; `entry`: the method and its options, None: that of ACE."""
 
     network: Topology
     kind: CollectiveKind

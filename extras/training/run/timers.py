@@ -86,7 +86,7 @@ class Timers:
         return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
 
     def _table_times(self) -> TableTimes | None:
-        """Those of tables, on endpoints where these run."""
+        """The times of tables, on endpoints where these run."""
         settings, endpoint = self.settings, self.endpoint
         if settings.timing is not Timing.ENDPOINTS or settings.program == "messages" or endpoint is None or settings.system is None:
             return None
@@ -198,7 +198,7 @@ class Timers:
         return replace(collective_among(topology, asked.kind, members), demand=demand)
 
     def message_bytes(self, asked: Communication) -> int:
-        """Those of the message: of a demand whole granules."""
+        """The bytes of the message: of a demand whole granules."""
         demand = self._collective(asked).demand
         return asked.bytes if demand is None else demand.granules * self.machine.flit_bytes
 

@@ -57,7 +57,7 @@ class _Candidate:
 
     @property
     def name(self) -> str:
-        """Of its task."""
+        """The name of its task."""
         return f"{self.label}, seed {self.seed}"
 
 
@@ -88,7 +88,7 @@ class Spread:
         return range(self.request.seed, self.request.seed + self.seeds)
 
     def _candidates(self, seed: int) -> list[_Candidate]:
-        """Those of one seed. An algorithm does not depend on it: it is a candidate of the first."""
+        """The candidates of one seed. An algorithm does not depend on it: it is a candidate of the first."""
         if seed not in self._priced:
             self._priced[seed] = self._listed(seed)
         return self._priced[seed]

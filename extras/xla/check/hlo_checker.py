@@ -65,7 +65,7 @@ class HloVerdict:
 def verify_hlo(module: HloModule, kind: CollectiveKind | None = None, root: int | None = None) -> HloVerdict:
     """The verdict on a module: rule `wrong-data` for each block of a result that is not what is due, the first one with the
     operations that made it. `kind`, `root`: where they are known; by default those that the module computes. InputError for what
-    is not judged; UndecidedError where the budget is spent."""
+    is not supported; UndecidedError where the budget is spent."""
     values, layout = _computed(module, kind, root)
     findings, told, turns = Findings(), tuple[str, ...](), values.executed.turns
     run = HloRun(values, layout)

@@ -261,7 +261,8 @@ class _Reader:
         return [[one.name, int(one.size)] for one in map(self.sdy.MeshAxisAttr, mesh.axes)]
 
     def _manual(self, operation: Any) -> Document:
-        """By operand and by result the mesh and, by dimension, the axes along which it is cut; and the axes of the computation."""
+        """The mesh of each operand and result with, by dimension, the axes along which it is cut; and the axes of the
+        computation."""
         found: Document = {"manual_axes": list(self.sdy.ManualAxesAttr(operation.attributes["manual_axes"]))}
         for name in ("in_shardings", "out_shardings"):
             values = self.sdy.TensorShardingPerValueAttr(operation.attributes[name]).shardings

@@ -85,7 +85,7 @@ def _types(found: list[Any], where: str) -> tuple[HloType, ...]:
     for one in types:
         if len(one.shape) > MOST_AXES or prod(max(size, 1) for size in one.shape) > MOST_ELEMENTS:
             raise InputError(
-                f"{where}: {short(str(one))}; judged are tensors of {MOST_AXES} axes and {MOST_ELEMENTS:,} elements at most"
+                f"{where}: {short(str(one))}; supported are tensors of {MOST_AXES} axes and {MOST_ELEMENTS:,} elements at most"
             )
     return types
 

@@ -166,7 +166,7 @@ def block_of(layout: Layout) -> int:
 
 
 def layout_of(values: Mapping[str, Any], ranks: int, chunks: int) -> Layout:
-    """The collective that the constants state, for so many ranks and chunks of a block. InputError where they do not fit."""
+    """The collective that the constants state, for N ranks and K chunks of a block. InputError where they do not fit."""
     for one in ("MEMBERS", "DEMAND"):  # the code of modules reads these as they are
         if not isinstance(values[one], list | None):
             raise InputError(f"{one} is {short(values[one])}; expected lists of whole numbers, or None")

@@ -37,7 +37,7 @@ class Arrays:
         return found.reshape(self._shape(rows, with_blocks=self.cells.layout.kind in _TAKES_BLOCKS))
 
     def digests(self, results: NDArray[Any]) -> list[dict[int, bytes]]:
-        """By rank the digests of its chunks in what the function returned."""
+        """The digests of the chunks of each rank in what the function returned."""
         rows = max(self.cells.layout.sizes(rank)[1] for rank in range(self.cells.layout.ranks))
         parts = results.reshape(len(results), rows, self.repeats, self.unit)
         found: list[dict[int, bytes]] = [{} for _ in range(len(results))]

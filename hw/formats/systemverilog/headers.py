@@ -15,7 +15,7 @@ HEADER_WORDS = (
 
 
 def header_words(sizes: Sizes) -> dict[int, tuple[int, ...]]:
-    """By node the words of its header before the CRC; epoch 0 for tables without one."""
+    """The words of the header of each node before the CRC; epoch 0 for tables without one."""
     settings = (sizes["SLOT_CYCLES"], sizes["PERIOD"], sizes["REPEATS"], len(sizes.tables.routes), sizes["BOUNDARY"])
     epoch = sizes.tables.epoch or 0
     return {
@@ -24,7 +24,7 @@ def header_words(sizes: Sizes) -> dict[int, tuple[int, ...]]:
 
 
 def image_headers(sizes: Sizes, images: Mapping[int, tuple[bytes, bytes, bytes]]) -> dict[int, bytes]:
-    """By node the lines of its header, a word of 32 bits each; `images`: lines of its rows in firing order, arrivals and routes.
+    """The lines of the header of each node, a word of 32 bits each; `images`: lines of its rows, arrivals and routes.
 
     The last word is the CRC-32 of IEEE 802.3 of the words before it and of all lines as words of a table window, in order, each
     word the least significant byte first. O(bytes).
@@ -39,7 +39,7 @@ def image_headers(sizes: Sizes, images: Mapping[int, tuple[bytes, bytes, bytes]]
 
 
 def _words_of(lines: bytes, words: int) -> bytes:
-    """The numbers in lines of hex digits of one length, each as so many words, the least significant byte first."""
+    """The numbers in lines of hex digits of one length, each as N words, the least significant byte first."""
     width = lines.find(b"\n") + 1
     if not width:
         return b""

@@ -33,7 +33,7 @@ def lockstep_rows(tables: Tables, rows: SlotRows, lanes: int, queue: int, least_
     None where that takes more than MOST_LOCKSTEP_ROWS.
 
     Each row takes a lane or the copy unit. With `queue` messages left at a lane it may get one more at once, and any further one
-    when it has sent as many (`least_flits` cycles each): so many rows, `burst`, take no time, and all others `least_flits` over the
+    when it has sent as many (`least_flits` cycles each): `burst` rows take no time, and all others `least_flits` over the
     number of these ports. O(firings) time.
     """
     is_local = (rows.lane == 0).all(axis=1)

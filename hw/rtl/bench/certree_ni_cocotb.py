@@ -91,7 +91,7 @@ class Interfaces:
         return found
 
     async def write(self, address: int, value: int, starts: bool = False) -> None:
-        """The same value for all."""
+        """Write one value to all interfaces."""
         await self.access(address, dict.fromkeys(self.everyone, value), starts)
 
     async def load(self) -> None:

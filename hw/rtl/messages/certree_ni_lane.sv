@@ -20,7 +20,7 @@ module certree_ni_lane #(
     input  logic [NODE_BITS-1:0]    node,
     input  logic                    write,
     input  logic [BODY_BITS-1:0]    header,    // of the message that is written, all but the source
-    input  logic [MOST_BITS-1:0]    enqueue,   // so many more of them are to be sent; but in a copy unit it may be written in this cycle
+    input  logic [MOST_BITS-1:0]    enqueue,   // this many more of them are to be sent; but in a copy unit it may be written in this cycle
     output logic                    is_full,
     output logic [BACKLOG_BITS-1:0] backlog,   // flits left to send, those of this cycle included
     output logic                    is_held,   // messages are left to send, that which is under way included

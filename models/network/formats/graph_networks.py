@@ -16,7 +16,7 @@ class GraphMl(NetworkFormat):
     suffixes = (".graphml", ".graphml.gz")
 
     def matches(self, start: bytes) -> bool:
-        """By its root element."""
+        """Whether a file begins with the root element of GraphML."""
         return b"<graphml" in start
 
     def read(self, file: Opened, options: Given) -> Topology:
@@ -39,7 +39,7 @@ class NodeLink(NetworkFormat):
     suffixes = (".json", ".json.gz")
 
     def matches(self, start: bytes) -> bool:
-        """By the first key, as networkx writes them."""
+        """Whether a file begins with the first key, as networkx writes it."""
         return _NODE_LINK.match(start) is not None
 
     def read(self, file: Opened, options: Given) -> Topology:

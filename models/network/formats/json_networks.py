@@ -17,7 +17,7 @@ class JsonNetwork(NetworkFormat):
     suffixes = (".json", ".json.gz")
 
     def matches(self, start: bytes) -> bool:
-        """By the stated format."""
+        """Whether a file states the format of certree."""
         return _START.match(start) is not None
 
     def read(self, file: Opened, options: Given) -> Topology:

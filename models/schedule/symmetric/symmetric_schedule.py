@@ -129,17 +129,17 @@ class SymmetricSchedule(Shown):
 
     @property
     def rounds(self) -> Int32:
-        """Of every step: one."""
+        """The rounds of every step: one."""
         return self.base.rounds
 
     @property
     def buffers(self) -> int:
-        """Of each node and chunk."""
+        """The number of buffers of each node and chunk."""
         return self.base.buffers
 
     @property
     def slot_cycles(self) -> int | None:
-        """Of fine slots; None where slots have one length."""
+        """The cycles of fine slots; None where slots have one length."""
         return self.base.slot_cycles
 
     @property
@@ -159,7 +159,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def total_steps(self) -> int:
-        """The same."""
+        """The number of steps, as `steps`."""
         return self.base.steps
 
     @property
@@ -189,7 +189,7 @@ class SymmetricSchedule(Shown):
 
     @property
     def transfers(self) -> int:
-        """Those of all images."""
+        """The number of transfers of all images."""
         return self.base.transfers * self.nodes
 
     @property
@@ -203,7 +203,7 @@ class SymmetricSchedule(Shown):
         return sha256(canonical_json({"base": self.base.digest, "action": self.action.document}))
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "SymmetricSchedule":
-        """The same transfers with another certificate."""
+        """The schedule with another certificate."""
         return replace(self, certificate=certificate)
 
     @cached_property

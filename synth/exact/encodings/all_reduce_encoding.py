@@ -127,7 +127,7 @@ class AllReduceEncoding(Encoding):
 
 
 class ExchangeEncoding(AllReduceEncoding):
-    """As AllReduceEncoding, but two neighbours may be the centre together: they exchange what each has collected, and both hold
+    """An AllReduceEncoding in which two neighbours may be the centre together: they exchange what each has collected, and both hold
     the sum one step sooner than one of them alone could.
 
     `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce in both directions. It is correct only in lockstep: if one

@@ -104,7 +104,7 @@ class Plans:
 
     @classmethod
     def of(cls, request: Request, form: str) -> "Plans":
-        """Those of a form; UnsupportedError where no reducing switch is above all endpoints."""
+        """The plans of a form; UnsupportedError where no reducing switch is above all endpoints."""
         collective, topology = request.collective, request.topology
         if not topology.reducing.any():
             raise UnsupportedError(f"{topology.name} has no switch that can reduce; append ,reducing=switches to its name")
@@ -192,7 +192,7 @@ class Plans:
         return self._busiest(pieces, self._added_by_endpoints(pieces)) + self.climbs[0].height * (2 * ser + widest * red)
 
     def _cycles(self, pieces: int) -> tuple[int, int]:
-        """Of a chunk: cycles of a lane, and of an addition."""
+        """The cycles of a lane for a chunk, and of an addition."""
         request, machine = self.request, self.request.machine
         size = chunk_bytes_of(request.message_bytes, pieces * max(1, len(self._apart)), 1, machine)
         return serialization_cycles(size, machine, request.topology.scale), reduction_cycles(size, machine)

@@ -100,8 +100,8 @@ def _timed(request: Request, found: Boxes, delay: int | None) -> Iterator[_Timed
 
 
 def _plans(request: Request, found: Boxes) -> Iterator[Quotient]:
-    """Of the trees over endpoints, and in an all-reduce of those with switches that add, the ones that load links least: with one
-    chunk for each endpoint, and with as many as keep the fullest link busy throughout."""
+    """The trees that load links least, of those over endpoints and in an all-reduce of those with switches that add: with one chunk
+    for each endpoint, and with as many as keep the fullest link busy throughout."""
     rated: dict[bool, list[tuple[Fraction, int, Inner, bool]]] = {}
     for inner in inner_trees(found, adding=request.collective.kind is CollectiveKind.ALL_REDUCE):
         for by_leaves in (False, True) if found.near < found.count else (False,):

@@ -27,7 +27,7 @@ from certree.synth.packing.slotting import Clock, SlotRules, slowest_way
 DELAYS = (1, 2, 3)
 MOST_TRANSFERS = 1 << 21
 WIDER = 4  # periods from the load of the fullest link on that are tried
-WIDEST = (16, 8)  # and through switches those that are longer by one part in so many
+WIDEST = (16, 8)  # and through switches those that are longer by one part in this many
 
 
 @method(
@@ -111,7 +111,7 @@ class _Timed:
 
     @property
     def steps(self) -> int:
-        """Of one iteration."""
+        """The steps of one iteration."""
         return int(self.slots.max()) + 1
 
     def is_folded(self, form: str) -> bool:
@@ -150,7 +150,7 @@ def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Tim
 
 
 def _through_switches(request: Request, plan: FlowPlan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
-    """The same with routes and slots chosen together; nothing where no period that is tried has room."""
+    """Schedules whose routes and slots are chosen together; nothing where no period that is tried has room."""
     least = plan.paths.period
     near = WIDER if len(moves.block) <= FREE_BLOCKS else 1
     periods = sorted({*range(least, least + near), *(least + -(-least // part) for part in WIDEST)})

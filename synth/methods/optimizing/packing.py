@@ -209,7 +209,7 @@ def _units_limit(request: Request, trees: Trees) -> bool:
 
 
 def _with_even_sums(trees: Trees) -> Trees:
-    """The same trees with roots such that the busiest node adds as little as can be."""
+    """The trees with roots such that the busiest node adds as little as can be."""
 
     def build() -> TreeFamily | None:
         family = trees.build()

@@ -60,7 +60,7 @@ def bine(request: Request, options: Options) -> Schedule:
 
 
 def _partners(ranks: int, bits: int) -> Partners:
-    """By stage the partner of each rank, the nearest first."""
+    """The partner of each rank in each stage, the nearest first."""
     rank = np.arange(ranks)
     reach = np.array([(1 - (-2) ** count) // 3 for count in range(1, bits + 1)], np.int64)
     return np.asarray((rank + np.where(rank % 2 == 0, 1, -1) * reach[:, None]) % ranks)

@@ -26,7 +26,7 @@ from certree.synth.ranks.layout import MAX_FACTORS
 def mixed_shot(request: Request, options: Options) -> Schedule:
     """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.
 
-    A chunk is summed up in shares along `scattered` dimensions, then whoever holds a share sends it to all others along each other
+    A chunk is summed up in shares along `scattered` dimensions, then those that hold a share send it to all others along each other
     dimension, and the sums go back the way they came. Options: scattered=D, below the number of dimensions; begins=any: pieces of
     the message begin with different dimensions; begins=widest: all pieces begin with the dimension of the widest links, and
     `scattered` dimensions or more have shares.

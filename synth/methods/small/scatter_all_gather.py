@@ -31,9 +31,9 @@ FEW = (1, 4, 8)  # pieces that all go to groups
 
 @dataclass(frozen=True)
 class Parts:
-    """Of the message. `shared`: rounds of pieces, in each of which every relay gets one and sends it to all others. `crossing`:
-    rounds in which every member of the root's group gets one and sends it to its counterparts in the other groups; they all send it
-    to their own group. `grouped`: pieces that the root sends to one relay of every group, which sends it to the others there.
+    """Parts of the message. `shared`: rounds of pieces, in each of which every relay gets one and sends it to all others.
+    `crossing`: rounds in which every member of the root's group gets one and sends it to its counterparts in the other groups; they
+    all send it to their own group. `grouped`: pieces that the root sends to one relay of every group, which sends it to the others.
     """
 
     shared: int = 0

@@ -49,7 +49,7 @@ def swing(request: Request, options: Options) -> Schedule:
 
 
 def _partners(sizes: tuple[int, ...], first: int, *, mirrored: bool) -> Partners:
-    """By stage the partner of each place; dimensions take turns from `first` on."""
+    """The partner of each place in each stage; dimensions take turns from `first` on."""
     places, strides = every_place(sizes), np.cumprod((1, *sizes[:-1]))
     done, found, turn = [0] * len(sizes), [], first
     bits = [size.bit_length() - 1 for size in sizes]

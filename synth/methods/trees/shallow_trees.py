@@ -77,7 +77,7 @@ def _root(request: Request) -> int:
 
 
 def _shallowest(request: Request, count: int) -> "_Family":
-    """That many trees, of the fewest cycles to the farthest node; of equal ones, to all nodes together."""
+    """A family of that many trees, of the fewest cycles to the farthest node; of equal ones, to all nodes together."""
     topology, root, inward = request.topology, _root(request), request.collective.reduces
     hop = link_cycles(topology, request.machine) + request.machine.router_cycles
     starts = max(1, min(MOST_STARTS, WORK // (count * len(topology.kind) * len(topology.pair_src))))
@@ -121,7 +121,7 @@ class _Family:
         return int(self.far.max()) + int(self.depth.max()) * (each + machine.ni_cycles + add) + (pieces - 1) * turn
 
     def program(self, request: Request, pieces: int) -> Program:
-        """That many pieces of each tree; the trees take turns."""
+        """A program with that many pieces of each tree; the trees take turns."""
         stages, collective, trees, last = Stages(), request.collective, len(self.before), int(self.depth.max())
         for chunk in range(trees * pieces):
             before, depth = self.before[chunk % trees], self.depth[chunk % trees]
@@ -135,7 +135,7 @@ class _Family:
 
 
 def _from_root(before: Int32, step: Int64) -> Int64:
-    """By tree and node the sum of `step` along its path. O(trees · nodes · log hops)."""
+    """The sum of `step` along the path of each tree and node. O(trees · nodes · log hops)."""
     tree, total = np.arange(len(before))[:, None], step
     at = np.where(before == NONE, np.arange(before.shape[1]), before)
     while True:

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kFull = 128;      // fill of a class that carries what fits into `goal` rounds
 constexpr int64_t kFullest = 180;   // larger fills weigh no more: its eighth power fits into 63 bits
 constexpr int64_t kHop = 16;        // weight of an empty arc; a full one weighs 2^12 more
-constexpr int64_t kStep = 512;      // goals come nearer to the least by one part in so many, at least by 1
+constexpr int64_t kStep = 512;      // goals come nearer to the least by one part in this many, at least by 1
 constexpr int64_t kOver = 1 << 14;  // weight of a class that would exceed its rounds, and what it remembers of each such sweep
 
 class Router {

@@ -2,7 +2,7 @@
 
 The storage of pytest-benchmark is build/benchmarks, with one file for each run, named after the commit; the picture has a box for
 each benchmark and run. `make bench-history` fails where the least time of one is more than 10 % above that of the run before. Each
-benchmark is one command of everyday use; what is compared with a baseline in one run is in the modules beside this folder.
+benchmark is one command of everyday use; what is compared with a baseline in one run is in the modules next to this folder.
 """
 
 from collections.abc import Callable

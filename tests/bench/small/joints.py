@@ -39,7 +39,8 @@ MOST_COLLECTIVES, SIZES = 5, [1 << power for power in range(10, 17)]
 @dataclass(frozen=True)
 class Line:
     """What came of a workload. `exact`, `routed`: to the cycle of the closed form, without routers and through them. `share`: of
-    the time of one after the other; `beside`: of that of independent schedules, whose data are `right`; `over`: the time over the
+    the time of one after the other; `independent`: of that of independent schedules, whose data are `right`; `over`: the time over
+    the
     joint bound."""
 
     valid: bool
@@ -47,7 +48,7 @@ class Line:
     routed: bool
     right: bool
     share: Fraction
-    beside: Fraction
+    independent: Fraction
     over: Fraction
 
 
@@ -96,7 +97,9 @@ def main() -> None:
     if unknown := set(asked.networks) - {*NETWORKS}:
         parser.error(f"{min(unknown)} is not in the list: {', '.join(NETWORKS)}")
     names = "network", "drawn", "valid", "to the cycle", "in routers", "slower", "independent earlier", "wrong data there"
-    print(f"| {' | '.join((*names, 'least', 'mean', 'largest', 'mean beside', 'largest beside', 'over bound', 'CPU s'))} |")
+    print(
+        f"| {' | '.join((*names, 'least', 'mean', 'largest', 'mean independent', 'largest independent', 'over bound', 'CPU s'))} |"
+    )
     print("|---" * 15 + "|", flush=True)
     every: list[Line] = []
     for network in asked.networks:
@@ -112,10 +115,10 @@ def main() -> None:
 def _tell(name: str, lines: list[Line], seconds: float) -> None:
     if not lines:
         return
-    shares, beside = [line.share for line in lines], [line.beside for line in lines]
+    shares, independent = [line.share for line in lines], [line.independent for line in lines]
     counts = [sum(getattr(line, name) for line in lines) for name in ("valid", "exact", "routed")]
-    counts += [sum(share > 1 for share in shares), sum(one > 1 for one in beside), sum(not line.right for line in lines)]
-    numbers = min(shares), _mean(shares), max(shares), _mean(beside), max(beside), max(line.over for line in lines)
+    counts += [sum(share > 1 for share in shares), sum(one > 1 for one in independent), sum(not line.right for line in lines)]
+    numbers = min(shares), _mean(shares), max(shares), _mean(independent), max(independent), max(line.over for line in lines)
     cells = [str(len(lines)), *map(str, counts), *(f"{float(one):.2f}" for one in numbers), f"{seconds:.0f}"]
     print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
 

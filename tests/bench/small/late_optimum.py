@@ -9,11 +9,11 @@ got P or the sum. So K chunks are broadcast by the late rank, and K messages rea
 
 *Bound.* The late rank sends one chunk a round, so some chunk leaves it for the first time in round K or later. At the end of that
 round two ranks have its sum at most, the late one and the one that got it, and at most twice as many after each further round:
-K + ceil(log2 n) − 1 rounds or more. CP-SAT looks for a schedule in that many; what it finds is played out here, rule by rule.
+K + ceil(log2 n) − 1 rounds or more. CP-SAT looks for a schedule in that many; what it finds is executed here, rule by rule.
 Where it finds one, that is the optimum; where it shows that there is none, the optimum is larger; else the line says unknown.
 
 A line for each number of ranks and chunks: the bound, what the search says, the optimum, the rounds that `late_ranks.in_rounds`
-plans from the first exchange with the late rank on, where it has a plan for so many chunks, and those of StragglAR (arXiv
+plans from the first exchange with the late rank on, where it has a plan for that many chunks, and those of StragglAR (arXiv
 2505.23523), for powers of two and n − 1 chunks: n + log2 n − 2.
 """
 
@@ -40,7 +40,7 @@ def least_rounds(ranks: int, chunks: int) -> int:
 
 
 def search(ranks: int, chunks: int, rounds: int, seconds: float) -> list[Message] | bool:
-    """A schedule in so many rounds; False where there is none, True where the search found neither in time."""
+    """A schedule in N rounds; False where there is none, True where the search found neither in time."""
     model = cp_model.CpModel()
     moves = {
         (turn, chunk, a, b): model.new_bool_var(f"{turn} {chunk} {a} {b}")
@@ -56,7 +56,7 @@ def search(ranks: int, chunks: int, rounds: int, seconds: float) -> list[Message
         if a and b:  # a sum is passed on once it is there; what the late rank has and what it gets need nothing
             before = [moves[earlier, chunk, one, a] for earlier in range(turn) for one in range(ranks) if one != a]
             model.add_bool_or([*before, ~move])
-    for chunk in range(chunks - 1):  # chunks are alike: they leave the late rank for the first time in order
+    for chunk in range(chunks - 1):  # chunks are equal: they leave the late rank for the first time in order
         for turn in range(rounds):
             left = [[moves[at, one, 0, b] for at in range(turn + 1) for b in range(1, ranks)] for one in (chunk, chunk + 1)]
             for later in left[1]:
@@ -70,7 +70,7 @@ def search(ranks: int, chunks: int, rounds: int, seconds: float) -> list[Message
 
 
 def faults(ranks: int, chunks: int, messages: Iterable[Message]) -> list[str]:
-    """What is wrong with a schedule, played out round by round; nothing where all ranks end with the sums of all chunks."""
+    """What is wrong with a schedule, executed round by round; nothing where all ranks end with the sums of all chunks."""
     found: list[str] = []
     has: set[tuple[int, int]] = set()  # (rank, chunk) with the sum of all
     turn, sent, got = -1, set[int](), set[int]()

@@ -112,7 +112,7 @@ class Compared:
 
     @property
     def gain(self) -> float | None:
-        """Of the paper's algorithm over the best known one; None where one of them cannot be run."""
+        """The gain of the paper's algorithm over the best known one; None where one of them cannot be run."""
         return self.known[0] / self.own[0] - 1 if self.own and self.known else None
 
     def __str__(self) -> str:
@@ -141,7 +141,7 @@ def fastest(request: Request, algorithms: Sequence[Algorithm]) -> tuple[int, str
 
 
 def _alone(request: Request, options: dict[str, str]) -> Request:
-    """The same request, of which nothing was made yet."""
+    """The request, of which nothing was made yet."""
     fresh = requests_for(request.topology.name, request.collective.kind, [request.message_bytes])[0]
     return replace(fresh, machine=request.machine, options=options)
 

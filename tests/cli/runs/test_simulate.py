@@ -108,7 +108,7 @@ def result(**changes):
 
 
 def test_a_2d_ring_is_paced_in_parts(tmp_path):
-    """As `reproduce` does it; what needs one run says why there is none."""
+    """A 2D ring runs as in `reproduce`; what needs one run says why there is none."""
     ring = schedule_file(tmp_path, "torus:3x3", "ring-2d", name="ring.json", size="96KiB")
     asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
     document = json_of(*asked)
@@ -220,7 +220,7 @@ def test_a_schedule_without_tables_runs_from_its_transfers(tmp_path):
 
 
 def test_very_large_tables_run_from_memory(file, monkeypatch):
-    """The same run; only the files in between are left out."""
+    """The run is the same; only the files in between are left out."""
     through_files = certree("simulate", file, "--size", "16KiB", "--json")
     monkeypatch.setattr("certree.hw.run.MOST_THROUGH_FILES", 0)
     monkeypatch.setattr("certree.hw.run.through_files", None)

@@ -120,7 +120,7 @@ def cell(outcome: Outcome) -> Cell:
 
 
 def unless(left_out: Iterable[str], outcome: Outcome) -> Cell:
-    """As `cell`; refused, too, where the command ends well but says that it left out something, and why."""
+    """A `cell`; refused, too, where the command ends well but says that it left out something, and why."""
     found = cell(outcome)
     reasons = "; ".join(left_out)
     return Cell(REFUSED, reasons) if found.code == 0 and reasons else found

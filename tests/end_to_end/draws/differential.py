@@ -162,7 +162,7 @@ def main(first: int, count: int, every: int) -> None:
 
 
 def failure_counted(recipe: Recipe, total: Counter[str]) -> str | None:
-    """As `failure`, without TLC; what was compared is added to the counts."""
+    """The failure that `failure` finds, without TLC; what was compared is added to the counts."""
     try:
         total += check_draw(recipe)
     except Exception as error:  # any failure of a draw is a finding

@@ -50,7 +50,7 @@ def interrupted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(interrupted):
-    """The same folder after the continuation, by the command."""
+    """The folder after the continuation, by the command."""
     where = interrupted[0]
     (where.parent / "small.toml").write_text(SMALL_FILE)
     done = certree("designs", where.parent / "small.toml", "-o", where, "--workers", 1)

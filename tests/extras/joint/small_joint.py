@@ -50,7 +50,7 @@ def small() -> JointSchedule:
 
 
 def entries() -> list[Entry]:
-    """Those of TEXT."""
+    """The entries of TEXT."""
     of = ct.collective
     return [
         Entry("sum", of("all-reduce", members=[0, 1, 2]), 2048),

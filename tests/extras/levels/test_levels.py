@@ -110,7 +110,7 @@ def test_levels_of_rails() -> None:
     ],
 )
 def test_transfers_of_an_order(order: LevelOrder, rows: int | None) -> None:
-    """As many as its program has, without local copies."""
+    """An order has as many transfers as its program, without local copies."""
     request = ask("full:6" if rows else "full:12", message_bytes=1 << 12)
     counted = transfers_of(request, order)
     assert rows in (None, counted)

@@ -82,7 +82,7 @@ def program_of(levels: Levels) -> Program:
 
 @pytest.mark.parametrize("keeps", KEEPS)
 def test_operands_wait_in_buffers(keeps: str) -> None:
-    """Of four who send to each other each adds its neighbour's value, and the sum of the two others, made in a scratch buffer."""
+    """Each of four who send to each other adds its neighbour's value, and the sum of the two others, made in a scratch buffer."""
     program, expression = everyone_sends("balanced")
     place = {node: node for node in range(4)}
     made = arranged(program, expression, place, keeps)

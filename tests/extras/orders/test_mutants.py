@@ -32,7 +32,7 @@ Columns = dict[str, NDArray[Any]]
 
 @cache
 def made(order: str) -> Schedule:
-    """By method `ordered`, in one iteration and with two buffers at least."""
+    """A schedule of method `ordered`, in one iteration and with two buffers at least."""
     found = written_out(ct.synthesize(f"full:{NODES}", method="ordered", order=order, size="64KiB", chunks=4))
     return rebuilt(replace(found, period=None, repeats=1, certificate=None), columns_of(found))
 

@@ -124,7 +124,8 @@ def refusals() -> None:
 
 @check
 def what_the_race_detector_of_jax_finds() -> None:
-    """It finds a wait for an arrival that comes too late; it misses a row that is overwritten while a DMA may still read it."""
+    """The detector finds a wait for an arrival that comes too late; it misses a row that is overwritten while a DMA may still read
+    it."""
     plan = plan_of_schedule(make("multitree", "ring:4", "all-reduce"))
     for fault, is_found in ((wait_for_an_arrival_too_late, True), (row_overwritten_while_it_is_sent, False)):
         changed, _, _ = fault(plan, random.Random(0))

@@ -8,7 +8,7 @@ import pytest
 
 from certree.extras.pallas.check.kernel_checker import verify_kernel
 from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, Place
-from tests.extras.pallas.kernel_judge import RACES, TooManyStatesError, faults
+from tests.extras.pallas.kernel_interleavings import RACES, TooManyStatesError, faults
 from tests.extras.pallas.small_kernels import RECEIVE, SEND, copy, drawn, exchange, pass_on, replaced, third_call, wait, wide
 
 NAMES = {
@@ -21,15 +21,15 @@ NAMES = {
 
 
 def differences(plans: int, seed: int) -> tuple[Counter[str], int]:
-    """How many plans have each fault, and how many of them are judged otherwise."""
-    chosen, found, differ, judged = random.Random(seed), Counter[str](), 0, 0
-    while judged < plans:
+    """How many plans have each fault, and for how many of them the checker differs."""
+    chosen, found, differ, checked = random.Random(seed), Counter[str](), 0, 0
+    while checked < plans:
         plan = drawn(chosen)
         try:
             truth = faults(plan)
         except TooManyStatesError:
             continue
-        judged += 1
+        checked += 1
         said = {NAMES[rule] for rule in verify_kernel(plan).verdict.counts}
         if "deadlock" in truth:  # then the checker says no more about order
             truth &= {"count", "deadlock"}
@@ -75,11 +75,11 @@ def test_a_few() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_any_number_of_calls(seed: int) -> None:
     """Where two calls are said to stand for any number, three calls have no other faults."""
-    chosen, judged = random.Random(seed), 0
-    while judged < 20:
+    chosen, checked = random.Random(seed), 0
+    while checked < 20:
         plan = drawn(chosen)
         if verify_kernel(plan).any_calls and plan.ranks == 2:
-            judged += 1
+            checked += 1
             assert faults(plan, most=1_000_000, calls=3) == set()
 
 

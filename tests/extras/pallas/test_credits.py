@@ -6,7 +6,7 @@ from certree.extras.pallas.check.kernel_checker import verify_kernel
 from certree.extras.pallas.model.kernel_plan import INPUT, OUTPUT, SCRATCH, KernelPlan, Kind, Operation, Place
 from certree.extras.runtimes.model.layout import Layout
 from certree.models.schedule.collective import CollectiveKind
-from tests.extras.pallas.kernel_judge import faults
+from tests.extras.pallas.kernel_interleavings import faults
 from tests.extras.pallas.small_kernels import copy, signal, wait
 
 FREE, SENT = 2, 3  # semaphores: credits (a regular one), and the first one of DMAs
@@ -58,5 +58,5 @@ def test_a_credit_given_too_early() -> None:
 
 @pytest.mark.parametrize(("options", "truth"), [({}, set()), ({"credits": False}, {"race", "data"}), ({"early": True}, {"race"})])
 def test_all_interleavings_agree(options: dict[str, bool], truth: set[str]) -> None:
-    """Of three devices, in one call; whether the other data can come to be follows from the race."""
+    """Three devices, in one call; whether the other data can come to be follows from the race."""
     assert faults(ring(3, **options), most=1_000_000, calls=1) - {"data"} == truth - {"data"}

@@ -116,7 +116,7 @@ def test_signals_to_a_device_that_is_not_there() -> None:
 
 
 def test_calls_that_meet_at_a_barrier() -> None:
-    """Of two devices with one barrier each may take a signal of the next call for one of this call, and nothing comes of it."""
+    """Two devices with one barrier each may take a signal of the next call for one of this call, and nothing comes of it."""
     found = verify_kernel(pass_on(2, 1))
     assert (found.valid, found.any_calls) == (True, False)
     assert "in every interleaving of two calls in a row" in program_words(program_report(found, "pallas-plan"))
@@ -233,7 +233,7 @@ def test_the_collective_is_asked_for(tmp_path) -> None:
 
 
 def test_more_rows_than_the_budget_has_steps_for() -> None:
-    """It is said at once: rows of the input and output count that no operation moves."""
+    """The checker says so at once: rows of the input and output count that no operation moves."""
     head = KernelPlan(Layout(CollectiveKind.BROADCAST, 8, 1 << 20, 0), 1, "", 0, 0, 0, ((),) * 8)
     move = Operation(Kind.COPY, Place(INPUT, 0), Place(OUTPUT, 0), rows=1 << 19)
     moves = KernelPlan(Layout(CollectiveKind.BROADCAST, 2, 1 << 19, 0), 1, "", 0, 0, 0, ((move,) * 16, ()))

@@ -9,7 +9,7 @@ from certree.extras.pallas.model.kernel_plan import BARRIER, INPUT, OUTPUT, Kern
 from certree.extras.tla.check.tlc import Result, run_tlc
 from certree.extras.tla.check.tlc_jar import find_java, tlc_jar
 from certree.models.common.errors import ToolMissingError
-from tests.extras.pallas.kernel_judge import RACES
+from tests.extras.pallas.kernel_interleavings import RACES
 from tests.extras.pallas.small_kernels import copy, exchange, pass_on, replaced, wide
 from tests.extras.pallas.test_kernel_rules import circle, reused, swapped, written_twice
 

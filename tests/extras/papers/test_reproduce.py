@@ -140,7 +140,7 @@ def test_draws_that_are_not_a_number_are_refused(tmp_path, draws):
 
 
 def test_drawn_links_are_gone_and_the_rest_holds_together():
-    """The same seed draws the same; what is drawn is connected, even where most draws are not."""
+    """One seed draws the same links; what is drawn is connected, even where most draws are not."""
     assert less_links("torus:4x4", 2, 7) == less_links("torus:4x4", 2, 7)
     names = [less_links("mesh:3x3", 3, seed, 1) for seed in range(5)]
     assert len(set(names)) > 1

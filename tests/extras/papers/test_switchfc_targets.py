@@ -43,7 +43,7 @@ def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
 
 
 def test_no_time_inside_packages_bounds_the_gain():
-    """The same layers take the same time without packages, which no platform with packages is below."""
+    """Layers take the same time without packages, and no platform with packages is below that."""
     cells = cells_of("switchfc-fig11-most")
     for model in ("astra-dlrm", "astra-mlp-model"):
         for paced in ("", ", paced"):

@@ -62,7 +62,7 @@ def disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
 
 
 def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:
-    """By form how many schedules both accept, and both refuse; AssertionError names a seed where they differ."""
+    """How many schedules both accept, and both refuse, by form; AssertionError names a seed where they differ."""
     found, waiting = Counter[tuple[str, str]](), list(seeds)
     for first in range(0, len(waiting), TOGETHER):
         some = waiting[first : first + TOGETHER]

@@ -117,7 +117,7 @@ def test_names_cannot_be_markup(tmp_path):
 
 
 def test_more_transfers_than_a_page_has(monkeypatch):
-    """Those of the first chunks are there one by one, and the document says how many are not."""
+    """Transfers of the first chunks are there one by one, and the document says how many are not."""
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 30)
     made = replace(ring_all_gather(8), made_for=ct.synthesize("ring:4", method="ring", size="64KiB").made_for)
     document = viewer_document(made, made.made_for, verify_schedule(made))

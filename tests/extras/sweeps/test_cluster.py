@@ -84,7 +84,7 @@ def test_designs_on_a_cluster(cluster, tmp_path):
 
 
 def test_a_worker_that_is_killed_costs_its_cell_only(cluster, local, tmp_path):
-    """As soon as the first cell is there: the others run at that moment, and are given to other workers."""
+    """A worker is killed when the first cell is there: the others run at that moment, and are given to other workers."""
     killed = []
 
     def kill_one(_text):
@@ -100,7 +100,7 @@ def test_a_worker_that_is_killed_costs_its_cell_only(cluster, local, tmp_path):
 
 
 def test_a_worker_killed_in_the_middle_of_a_task(cluster, tmp_path):
-    """Its task is given to another worker; what it had begun does not live on."""
+    """The task is given to another worker; what it had begun does not live on."""
     mark, workers = tmp_path / "mark", Workers(scheduler=cluster.scheduler_address)
     killed = []
 

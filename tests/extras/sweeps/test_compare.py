@@ -88,7 +88,7 @@ def test_values_of_options_may_have_commas():
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_plot(tmp_path, suffix):
-    """The same bytes twice; a line for each method and the bound."""
+    """The bytes are the same twice; a line for each method and the bound."""
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for file in files:
         asked = ["compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree,exact", "--simulate", "none"]

@@ -41,7 +41,7 @@ def test_another_size(skewed) -> None:
 
 
 def test_members(tmp_path) -> None:
-    """Of the endpoints that take part: the methods that take members, with bounds of theirs; and a schedule for each size."""
+    """Methods that take members run for the endpoints that take part, with their bounds; and there is a schedule for each size."""
     some = ct.collective("all-reduce", members=(0, 1, 3, 4))
     cells = {cell["method"]: cell for cell in ct.compare("mesh:2x3", some, sizes=["4KiB"]).cells}
     assert set(cells) == {name for name in load_methods() if load_methods()[name].takes_members}

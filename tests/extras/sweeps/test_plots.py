@@ -132,7 +132,7 @@ def test_an_interrupted_comparison_prints_what_it_has():
 
 
 def test_an_interrupted_comparison_is_one_document(monkeypatch):
-    """Of the first network, since the second one is interrupted; it says so."""
+    """The document is of the first network, since the second one is interrupted; it says so."""
     calls = []
 
     def stop(network, *given, **options):

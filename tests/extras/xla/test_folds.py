@@ -51,7 +51,7 @@ PERMUTE = next(line.strip() for line in LOOP.splitlines() if "collective_permute
 
 
 def turned(line: str) -> str:
-    """The same number, counted from the end."""
+    """A number counted from the end."""
     return line.replace("add %i, %zero", "subtract %last, %i")
 
 
@@ -155,7 +155,7 @@ CASES = {
 }
 
 
-def judged(name: str, kind: CollectiveKind | None = None) -> HloVerdict:
+def checked(name: str, kind: CollectiveKind | None = None) -> HloVerdict:
     text = LOOP
     for old, new in CASES[name][0].items():
         assert text.count(old) == 1, old
@@ -168,14 +168,14 @@ def test_the_verdict_is_that_of_all_turns(name: str, monkeypatch: pytest.MonkeyP
     _, is_folded, is_right = CASES[name]
     if is_folded is None:
         with pytest.raises(InputError, match="what it compares depends on the data of a message"):
-            judged(name)
+            checked(name)
         return
-    found = judged(name)
+    found = checked(name)
     turns = found.values.executed.turns
     assert (None if turns is None else turns.count) == (TURNS if is_folded else None)
     assert (found.valid and str(found.layout.kind) == "all-reduce") is is_right
     monkeypatch.setattr(devices, "FOLDS", False)
-    whole = judged(name)
+    whole = checked(name)
     assert whole.values.executed.turns is None
     assert (whole.valid, whole.layout.kind) == (found.valid, found.layout.kind)
     count = TURNS if is_folded else 1
@@ -225,12 +225,12 @@ def test_loops_that_end_by_something_else(name: str) -> None:
 def test_too_much_for_all_turns_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns one after the other need the memory of one."""
     monkeypatch.setattr(folds, "MOST_BYTES", 100)
-    found = judged("the loop")
+    found = checked("the loop")
     assert (found.valid, found.values.executed.turns) == (True, None)
 
 
 def test_what_is_wrong_in_each_turn_is_told_once() -> None:
-    found = judged("a turn sends nothing back", CollectiveKind.ALL_REDUCE)
+    found = checked("a turn sends nothing back", CollectiveKind.ALL_REDUCE)
     message = found.verdict.violations[0].message
     assert message.startswith("o[0] of rank 0 lacks chunk 0 of rank 1, in each of 5 turns of a loop; made by line ")
     assert any("collective_permute" in one or "stablehlo.add" in one for one in found.history)

@@ -43,7 +43,7 @@ TAIL = """      sdy.return %r : tensor<1x4xf32>
 RIGHT = "%r = stablehlo.add %q, %zeros : tensor<1x4xf32>\n"
 
 
-def judged(text: str) -> HloVerdict:
+def checked(text: str) -> HloVerdict:
     return verify_hlo(module_of(document_of(text.encode()), "m.mlir"))
 
 
@@ -86,7 +86,7 @@ def reduced(body: str) -> str:
 
 
 NEITHER = "stablehlo.scatter: it neither replaces what is there nor adds to it"
-REDUCED = "stablehlo.reduce: judged are reductions of numbers that are known, by one operation of two of them"
+REDUCED = "stablehlo.reduce: supported are reductions of numbers that are known, by one operation of two of them"
 ROUNDED = "does not have exactly, which are rounded"
 #: by name the body, and why it is refused
 BODIES = {
@@ -131,7 +131,7 @@ BODIES = {
             + "%e = stablehlo.compare LT, %c, %zero, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
             + converted("%v", "%e", "i1", "i32"),
         ),
-        "stablehlo.compare: the total order of floating-point numbers is not judged",
+        "stablehlo.compare: the total order of floating-point numbers is not supported",
     ),
     "numbers of four bits": (
         only_if(
@@ -141,7 +141,7 @@ BODIES = {
             + "%e = stablehlo.add %c, %o : tensor<i4>\n"
             + converted("%v", "%e", "i4", "i32"),
         ),
-        "stablehlo.constant: numbers of type i4, which are not judged",
+        "stablehlo.constant: numbers of type i4, which are not supported",
     ),
     "negative exponent": (
         only_if(0, constant("%c", "1") + constant("%o", "-1") + "%v = stablehlo.power %c, %o : tensor<i32>\n"),
@@ -152,17 +152,17 @@ BODIES = {
 
 def test_the_right_one() -> None:
     """What the wrong ones are made of is right, with a body of a scatter or a reduction that is known, too."""
-    assert judged(program(RIGHT)).valid
-    assert judged(program(scattered("stablehlo.return %n : tensor<f32>"))).valid
+    assert checked(program(RIGHT)).valid
+    assert checked(program(scattered("stablehlo.return %n : tensor<f32>"))).valid
     body = "%n = stablehlo.add %l, %m : tensor<i32>\nstablehlo.return %n : tensor<i32>"
-    assert judged(program(only_if(16, reduced(body)))).valid
+    assert checked(program(only_if(16, reduced(body)))).valid
 
 
 @pytest.mark.parametrize("name", BODIES)
 def test_wrong_bodies_are_refused(name: str) -> None:
     body, words = BODIES[name]
     with pytest.raises(InputError) as refused:
-        judged(program(body))
+        checked(program(body))
     assert words in str(refused.value)
     assert str(refused.value).startswith("line ")
 
@@ -185,7 +185,7 @@ MODULES: dict[str, tuple[dict[str, str], str]] = {
             "sdy.return %r : tensor<1x4xf32>": "sdy.return %r, %zeros : tensor<1x4xf32>, tensor<1x4xf32>",
             "} : (tensor<4x4xf32>) -> tensor<4x4xf32>": "} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)",
         },
-        "2 results of the devices; judged are collectives of one array",
+        "2 results of the devices; supported are collectives of one array",
     ),
     "the result is cut in another order": (
         {
@@ -241,7 +241,7 @@ def test_wrong_modules_are_refused(name: str) -> None:
         assert old in text
         text = text.replace(old, new)
     with pytest.raises(InputError) as refused:
-        judged(text)
+        checked(text)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -255,10 +255,10 @@ def test_arrays_that_xla_cuts(sharding: str) -> None:
         f"{SUM}return %q : tensor<1x4xf32>\n}}\n}}"
     )
     if not sharding:
-        assert judged(text).valid
+        assert checked(text).valid
         return
     with pytest.raises(InputError, match="line 2: arrays with a sharding, which XLA cuts, without a mesh"):
-        judged(text)
+        checked(text)
 
 
 def test_bounds_by_device() -> None:
@@ -270,7 +270,7 @@ def test_bounds_by_device() -> None:
         "%k = stablehlo.reshape %e : (tensor<4xi1>) -> tensor<1x4xi1>\n"
         "%r = stablehlo.select %k, %q, %zeros : tensor<1x4xi1>, tensor<1x4xf32>\n"
     )
-    found = judged(program(body))
+    found = checked(program(body))
     assert found.verdict.counts == {"wrong-data": 6}
     assert found.verdict.violations[0].message.startswith("o[0] of rank 1 lacks chunk 0 of rank 0, chunk 0 of rank 1")
 
@@ -283,8 +283,8 @@ def test_large_unsigned_indices() -> None:
             "%v = stablehlo.reshape %e : (tensor<1xi32>) -> tensor<i32>\n"
         )
         with pytest.raises(InputError, match=f"stablehlo.dynamic_slice: an unsigned index of {number}"):
-            judged(program(only_if(3, made)))
-        assert judged(program(only_if(2, made.replace(number, "2")))).valid
+            checked(program(only_if(3, made)))
+        assert checked(program(only_if(2, made.replace(number, "2")))).valid
 
 
 def test_types_that_data_go_through_are_told() -> None:
@@ -292,8 +292,8 @@ def test_types_that_data_go_through_are_told() -> None:
         "%h = stablehlo.convert %q : (tensor<1x4xf32>) -> tensor<1x4xbf16>\n"
         "%r = stablehlo.convert %h : (tensor<1x4xbf16>) -> tensor<1x4xf32>\n"
     )
-    assert judged(program(body)).sizes()["converted"] == ["bf16", "f32"]
-    assert judged(program(RIGHT)).sizes()["converted"] == []
+    assert checked(program(body)).sizes()["converted"] == ["bf16", "f32"]
+    assert checked(program(RIGHT)).sizes()["converted"] == []
 
 
 def test_a_history_beyond_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +303,7 @@ def test_a_history_beyond_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         raise UndecidedError("undecided")
 
     monkeypatch.setattr("certree.extras.xla.check.hlo_checker.history", spent)
-    found = judged(program("%r = stablehlo.add %q, %a : tensor<1x4xf32>\n"))
+    found = checked(program("%r = stablehlo.add %q, %a : tensor<1x4xf32>\n"))
     assert (found.valid, found.history) == (False, ())
     assert found.verdict.violations[0].message.endswith("stablehlo.add adds chunk 0 of rank 0 a second time")
 
@@ -313,8 +313,8 @@ HUGE = "4611686018427387904"
 CRASHES = {
     "blocks of constants": ("%r = stablehlo.multiply %zeros, %zeros : tensor<1x4xf32>\n", "computes with constants of f32"),
     "too many elements": (f"{RIGHT}%b = stablehlo.constant dense<0> : tensor<{HUGE}xi32>\n", "elements at most"),
-    "too many axes": (f"{RIGHT}%b = stablehlo.constant dense<0> : tensor<{'1x' * 70}i32>\n", "judged are tensors of 24 axes"),
-    "i2": (f"{RIGHT}%b = stablehlo.iota dim = 0 : tensor<4xi2>\n", "stablehlo.iota: numbers of type i2, which are not judged"),
+    "too many axes": (f"{RIGHT}%b = stablehlo.constant dense<0> : tensor<{'1x' * 70}i32>\n", "supported are tensors of 24 axes"),
+    "i2": (f"{RIGHT}%b = stablehlo.iota dim = 0 : tensor<4xi2>\n", "stablehlo.iota: numbers of type i2, which are not supported"),
 }
 
 
@@ -322,7 +322,7 @@ CRASHES = {
 def test_what_is_too_large_is_told_in_one_line(name: str) -> None:
     body, words = CRASHES[name]
     with pytest.raises(InputError) as refused:
-        judged(program(body))
+        checked(program(body))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -337,7 +337,7 @@ def test_calls_without_end() -> None:
     )
     body = RIGHT + constant("%y", "true", "i1") + "%z = func.call @f(%y) : (tensor<i1>) -> tensor<i1>\n"
     with pytest.raises(InputError, match="more than 120 calls, loops and branches in each other"):
-        judged(program(body).removesuffix("}\n") + function)
+        checked(program(body).removesuffix("}\n") + function)
 
 
 def test_loops_without_operations_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ def test_loops_without_operations_end(monkeypatch: pytest.MonkeyPatch) -> None:
         "stablehlo.return %y : tensor<i1>\n} do {\nstablehlo.return %v : tensor<1x4xf32>\n}\n"
     )
     with pytest.raises(UndecidedError, match=r"undecided: line [0-9]+: stablehlo\.while"):
-        judged(program(body))
+        checked(program(body))
 
 
 def test_an_axis_of_the_mesh_for_each_device_number() -> None:
@@ -355,4 +355,4 @@ def test_an_axis_of_the_mesh_for_each_device_number() -> None:
     ones = ", ".join(f'"o{one}"=1' for one in range(70))
     names = ", ".join(f'"o{one}"' for one in range(70))
     text = program(RIGHT).replace('<["d"=4]>', f'<["d"=4, {ones}]>').replace('manual_axes={"d"}', f'manual_axes={{"d", {names}}}')
-    assert judged(text).valid
+    assert checked(text).valid

@@ -20,7 +20,7 @@ pytest.importorskip("jaxlib", reason="JAX is not installed (certree[jax])")
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def judged(text: str) -> HloVerdict:
+def checked(text: str) -> HloVerdict:
     require_text(text.encode(), "m.mlir")
     return verify_hlo(module_of(document_of(text.encode()), "m.mlir"))
 
@@ -42,7 +42,7 @@ def text_of(name: str) -> str:
     ],
 )
 def test_programs_of_others(name: str, collective: str, elements: int, permutes: int) -> None:
-    found = judged(text_of(name))
+    found = checked(text_of(name))
     assert found.valid
     sizes = found.sizes()
     assert (str(found.layout.kind), sizes["block_elements"], sizes["permutes"]) == (collective, elements, permutes)
@@ -66,7 +66,7 @@ def test_programs_of_others(name: str, collective: str, elements: int, permutes:
     ],
 )
 def test_wrong_programs_of_others(name: str, words: str) -> None:
-    found = judged(text_of(name))
+    found = checked(text_of(name))
     assert found.verdict.counts.keys() == {"wrong-data"}
     assert found.verdict.violations[0].message.startswith(words)
 
@@ -160,10 +160,10 @@ def lines_of(told: str) -> set[int]:
 @pytest.mark.parametrize("name", COUNTS)
 def test_wrong_lines_are_found(name: str) -> None:
     wrong = named = same = other = refused = 0
-    right = judged(text_of(name)).layout
+    right = checked(text_of(name)).layout
     for line, what, text in mutants(text_of(name)):
         try:
-            found = judged(text)
+            found = checked(text)
         except InputError:
             refused += 1
             continue
@@ -202,7 +202,7 @@ TAIL = """
 PERMUTE = '%r = "stablehlo.collective_permute"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<1x4xf32>) -> tensor<1x4xf32>'  # noqa: E501
 DYNAMIC = "module {\n  func.func public @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n    return %x : tensor<?xf32>\n  }\n}"
 REFUSED = {
-    "%r = stablehlo.multiply %a, %a : tensor<1x4xf32>": "line 5: stablehlo.multiply of data is not judged; data are moved by",
+    "%r = stablehlo.multiply %a, %a : tensor<1x4xf32>": "line 5: stablehlo.multiply of data is not supported; data are moved by",
     '%r = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n'
     "^b(%p: tensor<f32>, %q: tensor<f32>):\n"
     "%t = stablehlo.add %p, %q : tensor<f32>\nstablehlo.return %t : tensor<f32>}) : (tensor<1x4xf32>) -> tensor<1x4xf32>": (
@@ -211,7 +211,7 @@ REFUSED = {
     PERMUTE.replace("[1, 0]", "[1, 1]"): "line 5: duplicate targets not allowed.",
     PERMUTE.replace("[1, 0]", "[1, 2]"): "device 2; there are 2",
     "%z = stablehlo.constant dense<0> : tensor<i32>\n%b = stablehlo.bitcast_convert %a : (tensor<1x4xf32>) -> tensor<1x4xi32>\n"
-    "%r = stablehlo.add %a, %a : tensor<1x4xf32>": "line 6: stablehlo.bitcast_convert of data is not judged",
+    "%r = stablehlo.add %a, %a : tensor<1x4xf32>": "line 6: stablehlo.bitcast_convert of data is not supported",
     "%c = stablehlo.compare GT, %a, %a, FLOAT : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xi1>\n"
     "%r = stablehlo.select %c, %a, %a : tensor<1x4xi1>, tensor<1x4xf32>": "line 5: stablehlo.compare: what it compares depends on",
     "%i = stablehlo.convert %a : (tensor<1x4xf32>) -> tensor<1x4xi32>\n%r = stablehlo.add %a, %a : tensor<1x4xf32>": (
@@ -234,9 +234,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_is_not_judged_is_refused_with_its_line(body: str) -> None:
+def test_what_is_not_supported_is_refused_with_its_line(body: str) -> None:
     with pytest.raises(InputError) as refused:
-        judged(f"{HEAD}{body}{TAIL}")
+        checked(f"{HEAD}{body}{TAIL}")
     assert REFUSED[body] in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -246,7 +246,7 @@ def test_what_is_not_judged_is_refused_with_its_line(body: str) -> None:
     [
         (f"{HEAD}{PERMUTE}{TAIL}", DYNAMIC, "line 2: type tensor<?xf32>; expected a tensor with a static shape"),
         (f"{HEAD}{PERMUTE}{TAIL}", DYNAMIC.replace("?", "4"), "1 partitions and 1 replicas, and no computation of each device"),
-        ("(%x: tensor<2x4xf32>)", "(%x: tensor<2x4xf32>, %y: tensor<f32>)", "2 arguments; judged are collectives of one array"),
+        ("(%x: tensor<2x4xf32>)", "(%x: tensor<2x4xf32>, %y: tensor<f32>)", "2 arguments; supported are collectives of one array"),
         ('["d"=2]', '["d"=2, "e"=2]', "axis e of the mesh is left to XLA"),
         ("public @main", "private @main", "0 public functions; expected one"),
         ("module {", "module { " + "[" * 300, "brackets are nested 30"),
@@ -258,7 +258,7 @@ def test_modules_that_are_refused(old: str, new: str, words: str) -> None:
     text = f"{HEAD}{PERMUTE}{TAIL}"
     assert old in text
     with pytest.raises(InputError) as refused:
-        judged(text.replace(old, new))
+        checked(text.replace(old, new))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -277,25 +277,25 @@ def test_a_program_of_partitions_or_replicas(what: str) -> None:
         text = text.replace("handle = 1", "handle = 0")
     else:
         other_channel = text.replace("handle = 1", "handle = 0")
-    found = judged(text)
+    found = checked(text)
     assert found.valid
     assert (str(found.layout.kind), found.layout.ranks, found.sizes()["block_elements"]) == ("all-reduce", 2, 4)
     with pytest.raises(InputError, match=f"by its channel it is among (replicas|partitions); the devices are {what}"):
-        judged(other_channel)
+        checked(other_channel)
     other = {"partitions": "replicas", "replicas": "partitions"}[what]
     with pytest.raises(InputError, match="2 partitions and 2 replicas"):
-        judged(text.replace("{mhlo", f"{{mhlo.num_{other} = 2 : i32, mhlo"))
+        checked(text.replace("{mhlo", f"{{mhlo.num_{other} = 2 : i32, mhlo"))
 
 
 def test_ranks_are_in_the_order_of_blocks() -> None:
-    """Of a mesh of two axes the argument is cut along the second one first: ranks follow its blocks, not the numbers of devices."""
+    """The argument is cut along the second of two axes of a mesh first: ranks follow its blocks, not the numbers of devices."""
     text = text_of("doubling_all_reduce")
     turned = (
         text.replace('<["d"=8]>', '<["a"=2, "b"=4]>')
         .replace('{"d"}', '{"b", "a"}', 2)
         .replace('manual_axes={"d"}', 'manual_axes={"a", "b"}')
     )
-    found = judged(re.sub(r" \{stablehlo.mesh = .*", "", turned))
+    found = checked(re.sub(r" \{stablehlo.mesh = .*", "", turned))
     assert found.valid
     assert found.values.executed.rank.tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
 
@@ -307,7 +307,7 @@ def test_loops_without_end_are_undecided(monkeypatch: pytest.MonkeyPatch) -> Non
         "stablehlo.return %t : tensor<i1>\n} do {\nstablehlo.return %v : tensor<1x4xf32>\n}"
     )
     with pytest.raises(UndecidedError, match=r"undecided: line [0-9]+: stablehlo\.[a-z]+ and the operations before it"):
-        judged(f"{HEAD}{body}{TAIL}")
+        checked(f"{HEAD}{body}{TAIL}")
 
 
 @pytest.mark.parametrize("damage", ["none", "at 1000", "at 30", "end"])
@@ -344,16 +344,16 @@ def test_a_file_that_is_no_module(tmp_path: Path) -> None:
 
 
 def test_a_result_that_all_devices_have() -> None:
-    """As `out_specs=P()` says it: an all-reduce, and where only some have the sum no other collective."""
+    """A result of `out_specs=P()`: an all-reduce, and where only some have the sum no other collective."""
     text = f"{HEAD}{PERMUTE.replace('%r', '%s')}\n%r = stablehlo.add %a, %s : tensor<1x4xf32>{TAIL}"
     text = text.replace('out_shardings=[<@mesh, [{"d"}, {}]>]', "out_shardings=[<@mesh, [{}, {}]>]")
     text = text.replace("-> tensor<2x4xf32>", "-> tensor<1x4xf32>").replace(
         "return %0 : tensor<2x4xf32>", "return %0 : tensor<1x4xf32>"
     )
-    found = judged(text)
+    found = checked(text)
     assert (found.valid, str(found.layout.kind)) == (True, "all-reduce")
     one_way = text.replace("[[0, 1], [1, 0]]", "[[0, 1]]").replace("tensor<2x2xi64>", "tensor<1x2xi64>")
-    wrong = judged(one_way)
+    wrong = checked(one_way)
     assert (wrong.valid, str(wrong.layout.kind)) == (False, "all-reduce")
     assert wrong.verdict.violations[0].message.startswith("o[0] of rank 0 lacks chunk 0 of rank 1")
 
@@ -367,6 +367,6 @@ def test_arrays_cut_in_two_dimensions() -> None:
         f"{far.replace('%r', '%t').replace('(%a)', '(%b)')}\n%r = stablehlo.add %b, %t : tensor<1x4xf32>"
     )
     text = f"{HEAD}{body}{TAIL}".replace('["d"=2]', '["a"=2, "b"=2]').replace('[{"d"}, {}]', '[{"b"}, {"a"}]')
-    found = judged(text.replace('manual_axes={"d"}', 'manual_axes={"a", "b"}').replace("tensor<2x4xf32>", "tensor<2x8xf32>"))
+    found = checked(text.replace('manual_axes={"d"}', 'manual_axes={"a", "b"}').replace("tensor<2x4xf32>", "tensor<2x8xf32>"))
     assert (found.valid, str(found.layout.kind)) == (True, "all-reduce")
     assert found.values.executed.rank.tolist() == [0, 2, 1, 3]

@@ -62,7 +62,7 @@ class Node:
 
 @dataclass(frozen=True)
 class ReferenceResult:
-    """As the fields of the same names of `Run`; `finished` is false when nothing moved any more."""
+    """The fields of the same names of `Run`; `finished` is false when nothing moved any more."""
 
     cycles: int
     contention_cycles: int

@@ -30,7 +30,7 @@ from tests.verify.moved import drawn
 
 
 def repeating(rng: Random, schedule: Schedule) -> Schedule | None:
-    """The same in several iterations, if links allow it."""
+    """The schedule in several iterations, if links allow it."""
     found = replace(schedule, period=rng.randint(1, schedule.steps + 2), repeats=rng.randint(1, 5))
     return found if verify_schedule(found).valid else None
 

@@ -269,7 +269,7 @@ def test_tables_that_were_read_are_checked_once(tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_order_of_links_changes_nothing():
-    """The same network with its links listed in another order: the same run."""
+    """A network with its links listed in another order gives the same run."""
     schedule = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 3, delay=1, repeats=2, seed=9)
     squeezed = replace(schedule, step=schedule.step // 2)
     results: list[Run] = []

@@ -55,7 +55,7 @@ def paced(schedule, framing="message", **options):
 
 
 def test_what_has_tables_is_one_part():
-    """The same tables as without cutting."""
+    """The tables are the same as without cutting."""
     for method in ("ring", "multitree"):
         schedule = made("torus:3x3", method)
         (alone,) = parts(schedule, SIZE, MACHINE)

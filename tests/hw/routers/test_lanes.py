@@ -77,7 +77,7 @@ def test_what_stays_in_a_node_takes_no_lane() -> None:
 
 
 def in_fine_slots(tables: Tables) -> Tables:
-    """The same slots, each of which any message fits into, as times."""
+    """The tables with their slots, each of which any message fits into, as times."""
     return lower(replace(tables.schedule, slot_cycles=tables.slot_cycles), 256, MULTITREE)
 
 

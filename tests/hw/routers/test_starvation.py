@@ -104,7 +104,7 @@ def test_no_packet_is_reported_that_arrived_sooner(seed: int, allocator: str, bo
 
 @pytest.mark.parametrize("allocator", ["islip", "separable"])
 def test_round_robin_lets_everyone_through_beyond_saturation(allocator: str):
-    """Of 16 virtual channels that want a link each sends five flits in its turn; the link gets a fifth of the hot spot's port."""
+    """Each of 16 virtual channels that want a link sends five flits in its turn; the link gets a fifth of the hot spot's port."""
     loaded = synthetic_packets(MESH, load=Fraction(1), flits=5, cycles=600, seed=4, hot_spot=(4, Fraction(1, 2)))
     assert inject(MESH, with_router(allocator=allocator), loaded, longest_wait=2 * 16 * 5 * 5).starved == ()
 

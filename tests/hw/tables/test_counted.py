@@ -130,7 +130,7 @@ def test_the_core_agrees_with_the_reference(schedule: Schedule, size: int, machi
     ],
 )
 def test_cycles_are_those_of_the_transfers(method: str, spec: str, collective: str, cycles: int):
-    """As the simulator ran these schedules before they had tables."""
+    """The cycles are those of the simulator before these schedules had tables."""
     tables = lower(made(method, spec, 1 << 16, collective=collective), 1 << 16, MULTITREE)
     for result in (same_in_both(tables), on_routers(tables), run(tables)):
         assert (result.cycles, result.contention_cycles, result.late, result.data_ok) == (cycles, 0, 0, True)

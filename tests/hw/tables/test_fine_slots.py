@@ -34,7 +34,7 @@ FRAMINGS = (("message", "lanes"), ("packet", "lanes"), ("packet", "flit"))
 
 
 def lowered(schedule: Schedule) -> Tables:
-    """Its tables, for what it was made for."""
+    """The tables of a schedule, for what it was made for."""
     assert schedule.made_for is not None
     return lower(schedule, schedule.made_for.message_bytes, schedule.made_for.machine)
 

@@ -23,7 +23,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Whole:
-    """Of every kind that an annotation may be."""
+    """A field of every kind that an annotation may be."""
 
     cycles: FromZero
     width: Annotated[int, Limits(1, 8)]

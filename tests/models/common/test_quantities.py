@@ -55,7 +55,7 @@ def test_size_beyond_the_limit():
 
 
 def test_bare_numbers():
-    """The same in arguments and documents, whatever their type; half a byte and a truth value are not sizes."""
+    """Numbers mean the same in arguments and documents, whatever their type; half a byte and a truth value are not sizes."""
     assert read_size(4096) == read_size("4096") == read_size(np.int64(4096)) == 4096
     for value in (0, -1, MAX_SIZE + 1, 1.0, True, None, [1]):
         with pytest.raises(InputError, match="size "):

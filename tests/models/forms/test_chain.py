@@ -136,7 +136,7 @@ def test_chains() -> None:
     ],
 )
 def test_iterations_written_out(network: str, collective: str, method: str, size: str) -> None:
-    """The same promise, in the same cycles."""
+    """The promise is the same, in the same cycles."""
     made = written_out(ct.synthesize(network, collective, method=method, size=size))
     assert made.made_for is not None
     assert made.is_repeating

@@ -107,7 +107,7 @@ def test_gaps_in_whole_number_names_become_absent_ids(tmp_path):
 @pytest.mark.parametrize("name", ["net.graphml", "net.graphml.gz"])
 @pytest.mark.parametrize("spec", ["hypercube:3", "torus:3x4,without-link=0>1", "mesh:3x3,without-node=4,capacity=3"])
 def test_graphml_out_and_in(tmp_path, spec, name):
-    """The same nodes and links, the links in the order of (src, dst)."""
+    """The nodes and links are the same, the links in the order of (src, dst)."""
     topology = parse_topology(spec)
     save_topology(topology, tmp_path / name)
     again = parse_topology(str(tmp_path / name))

@@ -43,7 +43,8 @@ HOP = 2 * 1 + 2 * 3 + 150
     unit=st.tuples(st.sampled_from([1, 7, 128, 1 << 40]), st.sampled_from([1, 16, 1 << 40]), st.integers(0, 60)),
 )
 def test_slots_of_an_array_of_sizes_are_those_of_each_size(sizes, terms, peak, delay, unit):
-    """And long enough for as many slots as their length lets queue together; the shortest such where paths are equally long."""
+    """Slots are long enough for as many slots as their length lets queue together; the shortest such where paths are equally
+    long."""
     rate, quantum, start = unit
     machine = dataclasses.replace(MACHINE, reduce_bytes_per_cycle=rate, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
     found = slot_length(np.array(sizes), machine, delay=delay, peak=peak, **terms)

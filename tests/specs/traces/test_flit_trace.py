@@ -217,7 +217,7 @@ def test_tampered_traces_are_refused(fault, two_packets, tmp_path):
 
 
 def test_a_packet_on_another_lane_is_refused(tmp_path):
-    """Of a schedule with routes each message has its lane of each link, by `models/routers/lanes.py`."""
+    """Each message of a schedule with routes has its lane of each link, by `models/routers/lanes.py`."""
     tables, path = tables_of("leafspine:2x2x2@2", small(2, 4), 64), tmp_path / "trace"
     ct.simulate(tables, engine="flit", trace_flits=path, allow_late=True)
     lines = path.read_text().splitlines()
@@ -274,7 +274,7 @@ def test_traces_need_routers(tmp_path):
 
 
 def test_a_traced_run_is_the_same_run(tmp_path):
-    """And the trace has every flit on every channel of its route once, in the time of the report."""
+    """The trace has every flit on every channel of its route once, in the time of the report."""
     tables = tables_of("fattree:2x2", small(2, 3), 256)
     plain = ct.simulate(tables, engine="flit", allow_late=True)
     assert ct.simulate(tables, engine="flit", trace_flits=tmp_path / "trace", allow_late=True) == plain

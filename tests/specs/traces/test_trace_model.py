@@ -66,7 +66,7 @@ def clocks_of(skew, drift):
     ids=["no clock starts at zero", "late rows", "paced", "repeating"],
 )
 def test_runs_with_skew_and_drift_are_behaviours(tmp_path, schedule, run, clocks):
-    """By the clocks of the run, and by no others: equal ones, or one that starts a cycle later."""
+    """A run is a behaviour by its own clocks, and by no others: equal ones, or one that starts a cycle later."""
     tables, trace, _ = traced(tmp_path, schedule, run, clocks=clocks)
     result = check_trace(tables, trace, run, clocks=clocks)
     assert result.as_expected, result.message

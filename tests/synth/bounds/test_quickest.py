@@ -62,7 +62,7 @@ def test_a_switch_with_links_of_one_direction(collective: str) -> None:
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_a_switch_that_no_link_leads_to_beside_the_path(collective: str) -> None:
-    """Its link to a switch beyond the path changes no bound, however near the ends are."""
+    """The link to a switch beyond the path changes no bound, however near the ends are."""
     path, values = [(0, 2, 1), (2, 0, 1), (1, 2, 1), (2, 1, 1), (2, 3, 1), (3, 2, 1)], []
     for kinds, loose in ("eess", []), ("eesss", [(4, 3, 1)]):
         of = TimeInstance(Instance(network(kinds, path + loose), parse_collective(collective, 0)), 64, load_machine("multitree"))

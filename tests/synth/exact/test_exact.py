@@ -171,7 +171,7 @@ def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
 
 @pytest.mark.parametrize(("spec", "steps"), [("ring:2", 1), ("ring:4", 3), ("mesh:2x3", 3)])
 def test_exchanges_have_tables(spec: str, steps: int) -> None:
-    """Of the profile that counts arrivals; they are valid, and run in the cycles of the closed form."""
+    """Tables count arrivals; they are valid, and run in the cycles of the closed form."""
     asked = ask(spec, message_bytes=1 << 12, chunks=1)
     made = exact(asked)
     assert made.steps == steps < exact(ask(spec, message_bytes=1 << 12, chunks=1, options=ALONE)).steps

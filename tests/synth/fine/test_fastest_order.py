@@ -71,7 +71,7 @@ def test_faster_than_the_local_search():
 
 
 def test_a_model_without_links_finds_no_order_that_it_can_keep(monkeypatch):
-    """Its least cycles are no schedule's, and nothing is called optimal."""
+    """The least cycles of the model are no schedule's, and nothing is called optimal."""
     _, trial, least = case("two-shot-mesh")
     right, status = solved(trial, least)
     assert status is Status.OPTIMAL

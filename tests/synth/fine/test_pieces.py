@@ -76,7 +76,8 @@ def test_a_program_that_waits_is_left_out_where_there_is_another_schedule() -> N
 
 @pytest.mark.parametrize("network", [FAR, "switch-fc:2x2x4x2"])
 def test_auto_takes_what_runs_as_planned(network: str) -> None:
-    """Of 4 MiB: through routers the closed form; what would wait is named, though it may take fewer cycles by closed form."""
+    """A schedule of 4 MiB takes the closed form through routers; what would wait is named, though it may take fewer cycles by
+    closed form."""
     request = ask(network, message_bytes=1 << 22)
     made = load_methods()["auto"](request)
     told = made.provenance["auto"]["considered"]

@@ -27,7 +27,8 @@ def test_it_is_faster_than_slots(network, of, size):
     ("ace-torus:4x2x2", 65_537, 4011, 4006), ("ace-alltoall:4x2", 1 << 20, 58_169, 57_145),
 ])  # fmt: skip
 def test_sums_that_come_one_after_the_other_are_not_later(network, size, before, paced):
-    """Of sums that come to a node in one cycle each counts as the last; where none do, the tables are faster than the paced run."""
+    """Each of the sums that come to a node in one cycle counts as the last; where none do, the tables are faster than the paced
+    run."""
     made = valid("retime", network, message_bytes=size, options={"of": "halving-doubling", "from": "paced"})
     assert ask(network, message_bytes=size).cycles(made) < paced < before
 

@@ -147,7 +147,7 @@ def test_a_mixture_of_experts_near_its_time_bound(network, most):
 
 
 def made_cycles(made):
-    """Of its transfers, booked one after the other."""
+    """The cycles of the transfers, booked one after the other."""
     return fine_times(booked(made, made.made_for.message_bytes, made.made_for.machine)).cycles
 
 

@@ -38,7 +38,7 @@ def value_of(topology: Topology, collective: Collective, inside: set[int]) -> Fr
 
 
 def best_of_all(topology: Topology, collective: Collective) -> Fraction:
-    """By trying every set with endpoints on both sides."""
+    """The best cut, found by trying every set with endpoints on both sides."""
     nodes, ends = range(len(topology.kind)), set(topology.endpoints.tolist())
     subsets = (set(some) for size in range(1, len(nodes)) for some in combinations(nodes, size))
     return max(value_of(topology, collective, some) for some in subsets if some & ends and ends - some)

@@ -65,7 +65,7 @@ def test_random_networks() -> None:
 
 
 def test_one_tree_has_shortest_paths() -> None:
-    """By cycles: over the short links of a package first."""
+    """Paths are shortest by cycles: over the short links of a package first."""
     topology = parse_topology("ace-torus:4x2x2")
     hop = np.where(topology.pair_capacity == topology.pair_capacity.max(), 1, 100)
     (before,) = shallow_branchings(topology, 0, 1, hop, 3)

@@ -104,7 +104,7 @@ def test_nothing_published_is_faster(network: str, collective: str, size: int) -
 @pytest.mark.usefixtures("_without_exact")
 @pytest.mark.parametrize("cell", range(12))
 def test_nothing_published_is_faster_in_a_drawn_cell(cell: int) -> None:
-    """Of all networks, collectives and sizes of tests/bench/choice.py."""
+    """Cells are drawn from all networks, collectives and sizes of tests/bench/choice.py."""
     drawn = random.Random(cell)
     for found in compare(drawn.choice(SMALL), drawn.choice(list(CollectiveKind)), [drawn.choice(SIZES)]):
         assert found.ratio <= 1, found
@@ -176,7 +176,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
 
 
 def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
+    """The reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
     monkeypatch.undo()
     made = make("auto", "torus:4x4", message_bytes=1 << 24)
     assert (made.provenance["auto"]["why"].split(": ")[0], verify_schedule(made).valid) == ("retime:of=symmetric", True)
@@ -323,7 +323,7 @@ def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytes
 
 
 def test_methods_are_tried_in_one_order() -> None:
-    """Of equally fast schedules the earlier one is kept, so the order must not depend on names or on where a method stands."""
+    """The earlier one of equally fast schedules is kept, so the order must not depend on names or on where a method stands."""
     orders = [METHODS[name].order for name in METHODS if METHODS[name].tier is not Tier.NAMED]
     assert len(set(orders)) == len(orders)
 

@@ -10,7 +10,7 @@ from certree.synth.packing.trees import TreeFamily
 
 
 def packed(fabric: Fabric, collective: Collective, moves: int = 0) -> TreeFamily:
-    """As many trees as its rate promises, not one more, the same for the same seed."""
+    """Trees, as many as the rate promises, not one more, the same for the same seed."""
     trees, period = fabric.tight
     assert fabric.strength * period == trees
     family, again = (fabric.pack(collective, trees, period, moves=moves, seed=0) for _ in range(2))
@@ -26,7 +26,7 @@ def packed(fabric: Fabric, collective: Collective, moves: int = 0) -> TreeFamily
 
 
 def slotted(family: TreeFamily, *, repeats: int = 50) -> Schedule:
-    """Its schedule with delay 2, of that many iterations a period apart."""
+    """The schedule of a family with delay 2, of that many iterations a period apart."""
     rules = SlotRules(2, family.period if repeats > 1 else None, 0)
     slots, _ = assign_slots(family, rules, work=1000)
     assert slots is not None

@@ -25,13 +25,13 @@ def packed(spec: str, trees: int, period: int) -> TreeFamily:
 
 
 def sums(family: TreeFamily) -> list[int]:
-    """By endpoint the sums that it adds for all trees."""
+    """The sums that each endpoint adds for all trees."""
     ends = family.topology.endpoints
     return [int((family.up == node).sum()) for node in ends]
 
 
 def edges(family: TreeFamily) -> list[set[frozenset[int]]]:
-    """Of each tree."""
+    """The edges of each tree."""
     return [{frozenset((node, int(parent[node]))) for node in np.flatnonzero(parent != NONE)} for parent in family.up]
 
 

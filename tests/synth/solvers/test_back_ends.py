@@ -83,7 +83,7 @@ def test_a_formula_that_is_too_large_is_refused(name: str, monkeypatch: pytest.M
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_counters_are_limits(name: str, most: int) -> None:
-    """Of five literals, three of them true and one negated: at most 1 or 2 cannot be, at most 3 can."""
+    """Three of five literals are true and one is negated: at most 1 or 2 cannot be, at most 3 can."""
     formula = Formula()
     variables = list(formula.family("x", "anything [i]", range(5)).values())
     counted = formula.count([*variables[:4], -variables[4]], most + 1)

@@ -81,7 +81,7 @@ def to_the_process() -> None:
 
 
 def to_the_searching_thread() -> None:
-    """As the system may hand it on: the main thread, which waits, is not woken."""
+    """Send the signal as the system may hand it on: the main thread, which waits, is not woken."""
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
 

@@ -126,7 +126,7 @@ def test_edits_that_must_be_constants_and_whole_runs():
 
 
 def test_a_property_without_a_value_hides_no_other(monkeypatch):
-    """And where none but it would fail, no property finds the edit."""
+    """Where none but it would fail, no property finds the edit."""
     edit = Edit("AllReduce", "Finish", "", "", "", "")
 
     def watched(asked, module, edits, unasked):
@@ -141,7 +141,7 @@ def test_a_property_without_a_value_hides_no_other(monkeypatch):
 
 
 def test_edits_of_a_trace_are_those_of_its_own_definitions(monkeypatch):
-    """Its specification is called TraceSpec, and most of its steps are those of the module that it extends."""
+    """The specification is called TraceSpec, and most of its steps are those of the module that it extends."""
     for name in ("kills_together", "kills_of_runs"):
         monkeypatch.setattr(edits, name, lambda asked, module, edits: {})
     monkeypatch.setattr(edits, "with_meaning", lambda module, told: told)

@@ -158,7 +158,7 @@ def test_these_answers_are_missing():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_not_fair_does_no_wrong_step(family):
-    """It may only stop too early."""
+    """A run without fairness may only stop too early."""
     of_runs = {name for name in columns_of(FAMILIES[family]).properties if kills.is_of_runs(FAMILIES[family][0], name)}
     for kind, _, cells in kept_rows(family).values():
         if kind == "fairness dropped":

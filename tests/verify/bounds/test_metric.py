@@ -105,7 +105,7 @@ def test_against_a_plain_search(rng: Random) -> bool:
 @given_at_least(40, rngs)
 @examples(60)
 def test_distances_summed_in_sweeps(rng: Random) -> bool:
-    """The same sum as that of the table of distances, and no answer where a length is 0 or too large."""
+    """The sum is that of the table of distances; there is no answer where a length is 0 or too large."""
     topology = random_network(rng)
     ends = topology.endpoints
     sources = ends[: rng.randint(1, len(ends))]

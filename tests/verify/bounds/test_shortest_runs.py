@@ -184,5 +184,5 @@ def test_no_run_is_faster(spec: str, kind: str, granules: int, bound: int, faste
 
 
 def test_all_splits() -> None:
-    """Of a set of three: five."""
+    """A set of three has five splits."""
     assert sorted(map(sorted, partitions(0b111))) == [[1, 2, 4], [1, 6], [2, 5], [3, 4], [7]]

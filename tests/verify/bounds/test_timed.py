@@ -139,7 +139,7 @@ def test_members() -> None:
 
 
 def test_demand() -> None:
-    """Of 80 granules 50 go from 0 to 2, the others to and from neighbours: all 80 out of node 0, on two links."""
+    """A demand of 80 granules: 50 go from 0 to 2, the others to and from neighbours: all 80 out of node 0, on two links."""
     collective = Collective("all-to-all", demand=Demand(((0, 1, 20), (0, 2, 50), (0, 3, 10), (1, 2, 16))))  # type: ignore[arg-type]
     of = TimeInstance(Instance(parse_topology("ring:4"), collective), 16 * 96, MULTITREE)
     assert found(of) == {"flow": 311 + 1 + 25, "load": 158 + 1 + 40}

@@ -90,7 +90,8 @@ def test_a_claim_is_checked_with_the_schedule() -> None:
     ],
 )  # fmt: skip
 def test_the_fewest_cycles_of_runs(network: str, chunks: int, granules: int, finer: int, least: int) -> None:
-    """By the formula; in the `finer` model, of granules by themselves and sums of any number at a time, it is no more."""
+    """The fewest cycles by the formula; in the `finer` model, of granules by themselves and sums of any number at a time, it is no
+    more."""
     assert is_possible(network, chunks, granules, least)
     assert not is_possible(network, chunks, granules, least - 1)
     assert Runs(of_instance(network, "all-reduce", chunks * granules, QUICK), finer).exist()
@@ -115,7 +116,7 @@ def test_no_schedule_is_excluded(network: str, machine) -> None:
 
 
 def first_variable(formula: Formula, name: str, purpose: str) -> int:
-    """Of a family, by the notes of a formula."""
+    """The first variable of a family, by the notes of a formula."""
     note = next(note for note in formula.notes if note.startswith(f"{name}[") and f": {purpose}" in note)
     return int(note.split("variables ")[1].split(" ")[0])
 

@@ -64,7 +64,7 @@ class Cabling:
         return switch not in self.homes and sum(switch in cable for cable in self.cables) == 1
 
     def without(self, switch: int) -> "Cabling":
-        """The same without one switch and its cables; later ones are numbered anew."""
+        """The cabling without one switch and its cables; later ones are numbered anew."""
         cables = tuple((a - (a > switch), b - (b > switch)) for a, b in self.cables if switch not in (a, b))
         return Cabling(self.switches - 1, tuple(home - (home > switch) for home in self.homes), cables)
 

@@ -41,7 +41,7 @@ def made(network: str, collective: str, method: str, size: str) -> AnySchedule:
 
 
 def slowly(given: AnySchedule) -> dict[tuple[int, int], object]:
-    """By (rank, chunk) where a sum is due the nested frozensets that it is: written without a look at `additions`."""
+    """The nested frozensets of each sum that is due, by (rank, chunk): written without a look at `additions`."""
     schedule = written_out(given)
     rank, members = schedule.topology.rank, schedule.collective.members_of(schedule.topology)
     cell: dict[tuple[int, int, int], object] = {

@@ -70,7 +70,7 @@ def is_apart(moved: list[Transfer], lands: list[int]) -> bool:
 
 
 def test_all_runs_of_small_schedules_in_fine_slots() -> None:
-    """The same where a copy lands 9 slots after it was sent, a sum 13 or more."""
+    """A copy lands 9 slots after it was sent, a sum 13 or more."""
     rng = Random(2)
     accepted = refused = wrong = 0
     while accepted + refused < DRAWS:

@@ -62,7 +62,7 @@ def scatter(topology: str, rows: str, root: int, **fields: Any) -> Schedule:
 
 
 def chunks(count: int, text: str = PATH) -> list[Row]:
-    """The same transfers for several chunks."""
+    """The transfers for several chunks."""
     return [row for chunk in range(count) for row in transfers(text, chunk=chunk)]
 
 

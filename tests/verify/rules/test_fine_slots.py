@@ -191,7 +191,7 @@ def test_a_buffer_that_is_too_small() -> None:
 
 @pytest.mark.parametrize(("channels", "counts"), [([0, 0], {"waiting": 1}), ([0, 1], {}), ([1, 1], {"waiting": 1})])
 def test_a_message_behind_one_that_waits(channels: list[int], counts: dict[str, int]) -> None:
-    """It comes to the same input of the switch; with a virtual channel of its own it passes."""
+    """The message comes to the same input of the switch; with a virtual channel of its own it passes."""
     made = fine(STAR, "broadcast", "0>2; ; 0>1", route=[0, 1], collective_root=0, waits=((3,), (0,)), **TO_1)
     made = replace(made, virtual_channel=channels)
     verdict = verify_schedule(made)
@@ -211,7 +211,7 @@ def test_waits_of_the_next_iteration() -> None:
 
 
 def test_ties_at_the_unit_count_against_all() -> None:
-    """Of three arrivals of which two come in one cycle: these land as the second, the third behind them."""
+    """Two of three arrivals come in one cycle: these land as the second, the third behind them."""
     schedule = fine("full:4", "reduce", at((0, "0+3 1+3"), (1, "2+3")), collective_root=3)
     assert fine_times(schedule).landing.tolist() == [15, 15, 17]
     assert fine_times(schedule).cycles == 17

@@ -36,7 +36,7 @@ def whole(base=BASE) -> SymmetricSchedule:
 
 
 def fine(apart: int) -> SymmetricSchedule:
-    """The same with N cycles between the steps."""
+    """A schedule in fine slots with N cycles between the steps."""
     steps = 2 * apart + 1
     return whole(replace(BASE, step=apart * BASE.step, rounds=[1] * steps, slot_cycles=1, made_for=FOR))
 

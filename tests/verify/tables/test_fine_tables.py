@@ -72,7 +72,7 @@ def test_each_fault_has_its_rule(fault: str) -> None:
 @given_at_least(10, rngs)
 @examples(60)
 def test_a_row_moved_is_rejected(rng: Random) -> bool:
-    """By its digest at least, whether or not the schedule would be valid."""
+    """A moved row is rejected by its digest at least, whether or not the schedule would be valid."""
     schedule = without_waits(rng)
     if schedule is None:
         return False

@@ -62,7 +62,7 @@ class Senders:
 
     @classmethod
     def of(cls, of: TimeInstance, sinks: list[int]) -> "Senders":
-        """Those of a broadcast to some nodes."""
+        """The senders of a broadcast to some nodes."""
         topology, root = of.instance.topology, of.instance.collective.root
         links = np.flatnonzero(np.isin(topology.src, topology.endpoints))
         to_senders = distances(topology, of.hops, np.array([root]))[0] - of.stored

@@ -72,7 +72,7 @@ def granules_taken(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> int:
 
 
 def _room(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> Int64:
-    """By link: the cycles in which granules that cross the labels can enter it; 0 or less where there are none."""
+    """The cycles in which granules that cross the labels can enter each link; 0 or less where there are none."""
     topology = of.instance.topology
     room: Int64 = label[topology.dst] - of.hops_towards(sinks) - label[topology.src]
     return room

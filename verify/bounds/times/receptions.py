@@ -55,7 +55,7 @@ def receptions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
 
 
 def earliest(of: TimeInstance, sink: int, sources: Int64) -> tuple[Int64, Int64, int]:
-    """By link into `sink`: the first cycles in which a granule of `sources`, and one of a sum of two of them, can enter it; and the
+    """The first cycles in which a granule of `sources`, and one of a sum of two of them, can enter each link into `sink`; and the
     cycle in which `sink` can have, at the earliest, a sum with its own contribution that another endpoint has added."""
     topology, again = of.instance.topology, of.leave + of.addition + of.inject + of.header
     into, adders = np.flatnonzero(topology.dst == sink), topology.endpoints.astype(np.int64)

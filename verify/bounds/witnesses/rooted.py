@@ -65,7 +65,7 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
 
 
 def _owners(instance: Instance, sets: list[Any]) -> NDArray[np.int64]:
-    """By node id: the number of the set that it is in, or _NO_SET; WitnessError unless two sets or more are disjoint and hold an
+    """The number of the set that each node is in, or _NO_SET; WitnessError unless two sets or more are disjoint and hold an
     endpoint each. O(nodes), however many sets."""
     if len(sets) < 2:
         raise WitnessError("witness-wrong", "subpartition witness: two sets or more are needed")

@@ -130,7 +130,7 @@ class RunEncoder:
                 self._added_at[node, moved | there, t + costs.red].append(variable)
 
     def _limit(self, begun: Mapping[int, list[int]], length: int, most: int) -> None:
-        """Of what begins and takes `length` cycles no more than `most` are under way in a cycle."""
+        """State that no more than `most` of what begins and takes `length` cycles are under way in a cycle."""
         cycles = sorted(begun)
         if most == 1:
             self._limit_to_one(begun, length)
@@ -141,7 +141,7 @@ class RunEncoder:
             self._count([literal for t in range(last - length + 1, last + 1) for literal in begun.get(t, ())], most)
 
     def _limit_to_one(self, begun: Mapping[int, list[int]], length: int) -> None:
-        """Of what begins and takes `length` cycles no more than one is under way in a cycle."""
+        """State that no more than one of what begins and takes `length` cycles is under way in a cycle."""
         busy = self._family("busy", "something begins in cycle t", ((t,) for t in begun))
         for (t,), variable in busy.items():
             for literal in begun[t]:

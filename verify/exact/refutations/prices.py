@@ -99,7 +99,7 @@ class Trees:
         return min(NEVER, int(reached[self._goal(demand)].min()))
 
     def cheapest(self, demand: Demand) -> list[tuple[int, int, int]]:
-        """Its transfers: (step, from cell, to cell)."""
+        """The transfers of the cheapest schedule: (step, from cell, to cell)."""
         cells = self._question.cells
         rows = self._path(demand) if len(demand.targets) == 1 else self._tree(demand)
         return [(step, cells[src], cells[dst]) for step, src, dst in rows]

@@ -41,7 +41,7 @@ def _share_words(question: Question, pairs: Sequence[int]) -> str:
 
 
 def run_files(question: RunQuestion, proof: dict[str, Any]) -> dict[str, bytes]:
-    """The same of a refutation of runs in fine slots (`verify.certificates.fewest_cycles`)."""
+    """The files of a refutation of runs in fine slots (`verify.certificates.fewest_cycles`)."""
     what = f"{question.chunks} chunks of {question.granules} granules, all-reduce on {question.topology.name}"
     name = f"refuted_k{question.chunks}_g{question.granules}_t{question.cycles}"
     comments = [f"{what}: no run of {question.cycles} cycles on machine {question.machine.name}, in fine slots"]

@@ -139,7 +139,7 @@ def _adapters(subnet: Subnet, options: Options, where: str) -> list[str]:
 
 
 def _unique(subnet: Subnet) -> dict[str, str]:
-    """By GUID the names of the nodes, with the GUID where others have that name."""
+    """The names of the nodes by GUID; the name has the GUID where others have the same name."""
     often = Counter(subnet.names.values())
     return {guid: name if often[name] == 1 else f"{name} {guid}" for guid, name in subnet.names.items()}
 

@@ -81,7 +81,8 @@ def _subnet(cables: list[tuple[int, _Port, _Port, str | None]], where: str) -> S
 
 
 def _nodes(ports: list[_Port]) -> dict[_Port, str]:
-    """By port the name of its node. Ports of adapters with one name and one number are of different adapters, which GUIDs name."""
+    """The name of the node of each port. Ports of adapters with one name and one number are of different adapters, which GUIDs
+    name."""
     numbers: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for port in ports:
         if port.kind == "CA":

@@ -77,7 +77,7 @@ class FlowTime:
         return self.start_up + self.transfer + self.reduction
 
     def stretched(self, factor: Fraction) -> "FlowTime":
-        """The same steps for a message `times` times as long; start-up stays the same."""
+        """The time of the same steps for a message `times` times as long; start-up stays the same."""
         return FlowTime(self.steps, self.start_up, self.transfer * factor, self.reduction * factor)
 
     def __add__(self, other: "FlowTime") -> "FlowTime":

@@ -98,7 +98,7 @@ def run_joint(
 
 
 def _later(run: Run, start: int) -> Run:
-    """The same run, all of it as many cycles later; its shares are of all cycles."""
+    """A run that is as many cycles later as a whole; its shares are of all cycles."""
     used, links, share = run.endpoint, run.max_link_utilization, Fraction(run.cycles, max(1, run.cycles + start))
     if not start or used is None:
         return run

@@ -81,7 +81,7 @@ def hops_of(tables: Tables, endpoint: Endpoint, systems: Sequence[System], *, wi
 
 
 def too_long(hops: int) -> str | None:
-    """Why runs of so many `hops_of` would take long, None where they would not."""
+    """Why runs of `hops_of` many hops would take long, None where they would not."""
     if hops <= MOST_HOPS:
         return None
     return (

@@ -15,7 +15,7 @@ Int64 = NDArray[np.int64]
 
 
 def last_pieces(sent: Mapping[str, NDArray[np.integer]], sizes: Int64, message_bytes: int | None) -> NDArray[np.uint32]:
-    """Of each message whether it is the last piece of its transfer. `sent`: columns of the messages; `sizes`: their bytes;
+    """Whether each message is the last piece of its transfer. `sent`: columns of the messages; `sizes`: their bytes;
     `message_bytes`: of a transfer at most, None without a limit. O(messages log messages)."""
     if not len(sizes):
         return np.zeros(0, np.uint32)

@@ -89,7 +89,7 @@ class TableEndpoints(EndpointModel):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """That of the system, with the sizes that were stated."""
+        """The name of the system, with the sizes that were stated."""
         return self.text or self.system.name
 
     def places(self, tables: Tables) -> int:

@@ -46,7 +46,7 @@ class _FlowReadings(Experiment):
 
 
 def _deviations(reading: str, words: str, off: Sequence[Fraction]) -> Iterator[Cell]:
-    """Of a reading, on some cells: how many are near, the mean and the largest deviation."""
+    """The deviations of a reading on some cells: how many are near, the mean and the largest deviation."""
     for near in NEAR:
         within = Fraction(sum(deviation <= near for deviation in off))
         yield Cell(reading, f"within {100 * near} %{words}", within, more={"cells": len(off)})

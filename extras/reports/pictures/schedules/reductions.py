@@ -62,7 +62,7 @@ def reductions_picture(schedule: Schedule, title: str, unit: str = "", busy: flo
 
 
 def _arriving(schedule: Schedule, shown: Shown, rows: Int64, group: Int64, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """By group and column: chunks that arrive to be added."""
+    """The chunks that arrive to be added, by group and column."""
     counts = np.zeros(shape)
     start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))[schedule.step[rows]]
     for iteration in range(shown.iterations):
@@ -72,7 +72,7 @@ def _arriving(schedule: Schedule, shown: Shown, rows: Int64, group: Int64, shape
 
 
 def _busy(schedule: Schedule, shown: Shown, rows: Int64, group: Int64, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """By group and column: the units' busy time over that of the column, of fine slots."""
+    """The units' busy time over that of the column, by group and column, of fine slots."""
     times, slot = fine_times(schedule), schedule.slot_cycles or 1
     edges, counts = np.arange(shape[1] + 1) * slot * shown.columns / shape[1], np.zeros(shape)
     for iteration in range(shown.iterations):

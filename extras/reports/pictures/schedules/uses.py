@@ -62,7 +62,7 @@ def uses_of(schedule: Schedule) -> Uses:
 
 
 def _fine_uses(schedule: Schedule, slot: int) -> Uses:
-    """As reserved, each on the first lane of its pair that is free when it enters."""
+    """The uses of a schedule in fine slots as reserved, each on the first lane of its pair that is free when it enters."""
     times = fine_times(schedule)
     found = times.reservations
     hop = np.arange(len(found.row)) - np.searchsorted(found.row, found.row)
@@ -128,7 +128,7 @@ def shown_of(schedule: Schedule) -> Shown:
 
 
 def load_of(schedule: Schedule) -> NDArray[np.float64]:
-    """By joined pair: the share of its capacity that is in use; in the steady state of a schedule that repeats, else over all
+    """The share of its capacity that is in use of each joined pair, in the steady state of a schedule that repeats, else over all
     rounds. For pictures only: a float."""
     uses = uses_of(schedule)
     rounds = schedule.period_rounds if schedule.is_repeating else _rounds(schedule)

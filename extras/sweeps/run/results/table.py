@@ -54,7 +54,7 @@ def _written(value: Any) -> Any:
 
 
 def write_parquet(rows: Iterable[Row], path: Path) -> bool:
-    """The same as Parquet; whether pyarrow is there to write it."""
+    """Write the rows as Parquet; returns whether pyarrow is there to do so."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -46,7 +46,7 @@ class Program:
         return node, int(self.tables.flow[row]), _of(self.tables.src_buffer, row), iteration
 
     def senders(self) -> dict[Cell, list[tuple[Entry, RowOp]]]:
-        """By cell the entries that send into it, in the order of their slots, with their operation."""
+        """The entries that send into each cell, in the order of their slots, with their operation."""
         into: dict[Cell, list[tuple[Entry, RowOp]]] = defaultdict(list)
         for entry in self.in_time():
             _, row, iteration = self.entries[entry[0]][entry[1]]
@@ -84,7 +84,7 @@ def _of(column: NDArray[np.int32] | None, row: int) -> int:
 
 
 def past_of(program: Program) -> Past:
-    """By entry and node: how many entries of that node have fired whenever this one has, for tables whose waits come in order.
+    """How many entries of each node have fired whenever an entry has, for tables whose waits come in order.
 
     It is the `Past` of `specs/CheckNIPaced.tla`. O(entries · (nodes + waits)) time and memory.
     """

@@ -23,7 +23,7 @@ class Sent:
 
     @classmethod
     def of_tables(cls, tables: Tables) -> "Sent":
-        """Those that tables command."""
+        """The messages that tables command."""
         period = tables.period or int(tables.step.max(initial=0)) + 1
         return cls(tables.schedule, tables.machine, tables.chunk_bytes, messages_of_tables(tables)[1], period)
 

@@ -20,7 +20,7 @@ from certree.models.routers.transparency import has_routers
 from certree.models.schedule.timing import packet_lengths
 from certree.verify.deadlock.walks import Walks, schedule_vcs, schedule_walks
 
-# All states are checked of groups whose flits can be on their routes in at most so many ways; random runs beyond.
+# All states are checked of groups whose flits can be on their routes in at most this many combinations; random runs beyond.
 # There are about eight times as many states.
 EXHAUSTIVE_PLACES = 1 << 14
 #: of the packets of a schedule: steps of a random run

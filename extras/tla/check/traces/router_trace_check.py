@@ -91,7 +91,7 @@ def check_schedule_flits(
 def check_injected_flits(
     traced: TracedFlits, topology: Topology, machine: Machine, trace: Path, *, time_limit: float = 300.0
 ) -> ModelResult:
-    """The same for a trace written by `inject --trace-flits`: packets that bring no route; which there are is known from the trace
+    """Check a trace written by `inject --trace-flits`: packets bring no route; which packets there are is known from the trace
     only, and the message says so."""
     known = set(topology.endpoints.tolist())
     for index, (first, end, _) in enumerate(traced.packets):

@@ -25,13 +25,13 @@ class Shape:
 
     @property
     def positions(self) -> int:
-        """Of the output of one sample."""
+        """The positions of the output of one sample."""
         along = ceil_div(self.height - self.filter_height + 1, self.stride)
         return along * ceil_div(self.width - self.filter_width + 1, self.stride)
 
     @property
     def products(self) -> int:
-        """Of one output value."""
+        """The products of one output value."""
         return self.filter_height * self.filter_width * self.channels
 
     @property
@@ -65,7 +65,7 @@ class Accelerator(ABC):
 
     @property
     def samples(self) -> int:
-        """Of the batch in one array, at most."""
+        """The samples of the batch in one array, at most."""
         return ceil_div(self.batch, self.arrays)
 
     def cycles(self, shape: Shape) -> tuple[int, int, int]:

@@ -51,7 +51,7 @@ def executed(
     module: HloModule, *, everything: bool = False, grain: int = 0, folds: bool = True, turns: Turns | None = None
 ) -> Executed:
     """Execute a module with blocks as large as it allows, or of `grain` elements at most. Cost: as its operations on all devices,
-    once for each size of blocks that is tried. InputError for what is not judged.
+    once for each size of blocks that is tried. InputError for what is not supported.
 
     `folds`: whether one turn of a loop may stand for all of them; `turns`: those that were found, where everything is told."""
     folds = folds and FOLDS
@@ -68,7 +68,7 @@ def executed(
 def _finer(wanted: int, now: int) -> int:
     """The next size of blocks to try: as wanted where that is smaller, or else without its least prime factor."""
     if now <= 1:
-        raise InputError("its data are cut in a way that is not judged")
+        raise InputError("its data are cut in a way that is not supported")
     common = gcd(wanted, now)
     if 0 < common < now:
         return common
@@ -124,7 +124,7 @@ class _Whole(Machine):
     def _manual(self, operation: HloOperation, operands: list[Tensor]) -> list[Tensor]:
         """What every device computes on its part."""
         if self.found is not None:
-            raise InputError(f"{operation}: a second one; judged is one collective")
+            raise InputError(f"{operation}: a second one; supported is one collective")
         _require_one(sum(isinstance(one, Outside) for one in operands), "arrays of data")
         _require_one(len(operation.types), "results of the devices")
         body = operation.blocks[0]
@@ -137,7 +137,7 @@ class _Whole(Machine):
         sizes = dict(mesh.axes)
         free = [name for name, size in mesh.axes if size > 1 and name not in operation.attributes["manual_axes"]]
         if free:
-            raise InputError(f"{operation}: axis {free[0]} of the mesh is left to XLA; judged are programs that use all axes")
+            raise InputError(f"{operation}: axis {free[0]} of the mesh is left to XLA; supported are programs that use all axes")
         devices = prod(sizes.values())
         _require_devices(devices)
         place = _places(sizes)
@@ -226,16 +226,16 @@ class _Whole(Machine):
 
 def _require_one(count: int, what: str) -> None:
     if count != 1:
-        raise InputError(f"{count} {what}; judged are collectives of one array")
+        raise InputError(f"{count} {what}; supported are collectives of one array")
 
 
 def _require_devices(devices: int) -> None:
     if devices > MOST_DEVICES:
-        raise InputError(f"{devices} devices; judged are up to {MOST_DEVICES}")
+        raise InputError(f"{devices} devices; supported are up to {MOST_DEVICES}")
 
 
 def _places(sizes: dict[str, int]) -> dict[str, Int64]:
-    """By axis of the mesh and device its number along the axis."""
+    """The number of each device along each axis of the mesh."""
     left, found = np.arange(prod(sizes.values())), dict[str, Int64]()
     for name, size in reversed(sizes.items()):
         found[name], left = left % size, left // size
@@ -252,7 +252,8 @@ def _only_cut(operation: HloOperation, cut: tuple[str, _Axes], name: str, sizes:
 
 
 def _mixed(axes: Sequence[str], sizes: dict[str, int], place: dict[str, Int64]) -> Int64:
-    """By device the number of its part, where an axis of an array is cut along these axes of the mesh: the last changes first."""
+    """The number of the part of each device, where an axis of an array is cut along these axes of the mesh: the last changes
+    first."""
     found = np.zeros(len(next(iter(place.values()))), np.int64)
     for name in axes:
         found = found * sizes[name] + place[name]
@@ -271,7 +272,7 @@ def _part(shape: Sequence[int], axes: _Axes, sizes: dict[str, int]) -> tuple[int
 
 
 def _cut(array: Array, axes: _Axes, sizes: dict[str, int], place: dict[str, Int64], devices: int) -> Array:
-    """By device its part of known numbers."""
+    """The part of known numbers of each device."""
     if not any(axes):
         return array
     shape = _part(array.shape[1:], axes, sizes)

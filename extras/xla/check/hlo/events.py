@@ -116,7 +116,7 @@ class Events:
         return found, event - found.first
 
     def needed(self, ends: Int64) -> NDArray[np.bool_]:
-        """By event whether one of these comes from it, or is it. O(events)."""
+        """Whether one of these events comes from each event, or is it. O(events)."""
         found = np.zeros(self.count, bool)
         found[ends.reshape(-1)] = True
         for batch in reversed(self.batches):

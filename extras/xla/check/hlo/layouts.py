@@ -58,7 +58,7 @@ class _Candidates:
         self.adds = any(len(value.parts) > 1 for row in self.held for value in row)
 
     def layouts(self) -> Iterator[Layout]:
-        """Those whose arrays have these sizes, the likely ones first."""
+        """The layouts whose arrays have these sizes, the likely ones first."""
         among = sorted({*self.sources, *self.receivers})
         is_shared = self.values.executed.is_shared
         groups = [None, tuple(among)] if 2 <= len(among) < self.ranks and not is_shared else [None]

@@ -102,9 +102,9 @@ class Machine(Operations):
         if name in WHOLE and not any(one.is_data for one in operands):
             return [Tensor(whole(operation, operands), operation.types[0])]
         if name in _COLLECTIVES:
-            raise InputError(f"{operation}: how it is done is left to XLA; judged are programs of collective_permute")
+            raise InputError(f"{operation}: how it is done is left to XLA; supported are programs of collective_permute")
         what = "of data " if any(one.is_data for one in operands) else ""
-        raise InputError(f"{operation} {what}is not judged; data are moved by {_listed(MOVES)}, and added by {_listed(SUMS)}")
+        raise InputError(f"{operation} {what}is not supported; data are moved by {_listed(MOVES)}, and added by {_listed(SUMS)}")
 
     def _while(self, operation: HloOperation, operands: list[Tensor], environment: Environment) -> list[Tensor]:
         body = operation.blocks[1]
@@ -188,7 +188,7 @@ class Machine(Operations):
         ]
 
     def _chosen(self, operation: HloOperation, found: list[Tensor], which: Int64, sources: frozenset[str]) -> Tensor:
-        """By device the tensor of its branch."""
+        """The tensor of the branch of each device."""
         if self.fold is not None and self.is_in_fold:
             self.fold.require_own(found)
         if any(one.is_data for one in found):

@@ -1,6 +1,6 @@
 """Operations that put elements elsewhere: slices, updates, concatenations, paddings, transpositions, broadcasts.
 
-Each takes known numbers and data alike. Indices must be known; they may differ by device.
+Each takes known numbers and data. Indices must be known; they may differ by device.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ def move(name: str) -> Callable[[Move], Move]:
 
 
 def broadcast(array: Array, lead: int) -> Array:
-    """An array with so many entries on its first axis, which takes no memory."""
+    """An array with N entries on its first axis, which takes no memory."""
     return np.broadcast_to(array, (lead, *array.shape[1:]))
 
 
@@ -55,7 +55,8 @@ def _slice(operation: HloOperation, operands: list[Tensor], grain: int) -> Tenso
 
 
 def starts_of(operation: HloOperation, x: Tensor, indices: Sequence[Tensor], sizes: Sequence[int]) -> list[Array]:
-    """By axis the first entry of a part of these sizes, one number or one for each device: clamped to where the part fits."""
+    """The first entry along each axis of a part of these sizes, one number or one for each device: clamped to where the part
+    fits."""
     found = []
     for axis, (index, size) in enumerate(zip(indices, sizes, strict=True)):
         numbers = indices_of(operation, known(index, f"{operation}: an index").reshape(-1))

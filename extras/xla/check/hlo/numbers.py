@@ -108,13 +108,13 @@ _FLOATS = {
 
 def dtype_of(element: str) -> Any:
     """The type in which numpy holds such elements: whole numbers as they are, others in double precision. InputError for types
-    whose numbers are not judged."""
+    whose numbers are not supported."""
     if element in _FLOATS:
         return np.dtype("float64")
     if element in ("complex<f32>", "complex<f64>"):
         return np.dtype("complex128")
     if element not in INTEGERS:
-        raise InputError(f"numbers of type {element}, which are not judged")
+        raise InputError(f"numbers of type {element}, which are not supported")
     return np.dtype(INTEGERS[element])
 
 
@@ -129,9 +129,9 @@ def indices_of(operation: HloOperation, array: Array) -> Array:
 def whole(operation: HloOperation, operands: list[Tensor]) -> Array:
     """The result of an operation on whole numbers."""
     if any(one.type.element not in INTEGERS for one in operands):
-        raise InputError(f"{operation}: computes with constants of {operands[0].type.element}, which is not judged")
+        raise InputError(f"{operation}: computes with constants of {operands[0].type.element}, which is not supported")
     if operation.name not in _LOGICAL and any(one.type.element == "i1" for one in operands):
-        raise InputError(f"{operation}: of truth values is not judged")
+        raise InputError(f"{operation}: of truth values is not supported")
     axes = max(len(one.shape) for one in operands)  # the bounds of a clamp may be one number for all elements
     arrays = [one.array if one.shape or not axes else one.array.reshape(-1, *(1,) * axes) for one in operands]
     try:
@@ -143,7 +143,7 @@ def whole(operation: HloOperation, operands: list[Tensor]) -> Array:
 def compared(operation: HloOperation, operands: list[Tensor]) -> Array:
     """The result of a comparison."""
     if operation.attributes.get("compare_type") == "TOTALORDER":
-        raise InputError(f"{operation}: the total order of floating-point numbers is not judged")
+        raise InputError(f"{operation}: the total order of floating-point numbers is not supported")
     return elementwise(COMPARISONS[operation.attributes["comparison_direction"]], [one.array for one in operands])
 
 
@@ -154,7 +154,7 @@ def converted(array: Array, element: str) -> Array:
     target = dtype_of(element)
     if "c" in (array.dtype.kind, target.kind):
         if array.dtype != target:
-            raise InputError(f"complex numbers become {element}, or others become complex; that is not judged")
+            raise InputError(f"complex numbers become {element}, or others become complex; that is not supported")
     elif "f" in (array.dtype.kind, target.kind):
         require_exact(array, element)
     return elementwise(lambda a: a.astype(target), [array])
@@ -174,4 +174,4 @@ def require_exact(array: Array, element: str) -> None:
     else:
         return
     if not is_exact:
-        raise InputError(f"numbers that {element} does not have exactly, which are rounded; that is not judged")
+        raise InputError(f"numbers that {element} does not have exactly, which are rounded; that is not supported")

@@ -88,7 +88,7 @@ class Operations:
         if x.is_data or updates.is_data:
             x, updates = self.data(x, operation), self.traced(operation, self.data(updates, operation))
         elif adds:
-            raise InputError(f"{operation}: computes with constants of {x.type.element}, which is not judged")
+            raise InputError(f"{operation}: computes with constants of {x.type.element}, which is not supported")
         found = scattered(operation, x, indices, updates)
         array = found.array.reshape(-1)
         if adds:
@@ -173,7 +173,7 @@ class Operations:
         body = operation.blocks[0]
         first = body.operations[0]
         if any(one.is_data for one in operands) or len(operands) != 2 or first.name not in _REDUCES or not _is_one(body):
-            raise InputError(f"{operation}: judged are reductions of numbers that are known, by one operation of two of them")
+            raise InputError(f"{operation}: supported are reductions of numbers that are known, by one operation of two of them")
         x, start = operands
         axes = operation.attributes["dimensions"]
         kept = [axis for axis in range(len(x.shape)) if axis not in axes]
@@ -270,7 +270,7 @@ def _neutral(name: str, kind: HloType) -> Any:
         return 0
     least, most = (-np.inf, np.inf)
     if kind.element.startswith("complex"):
-        raise InputError(f"the {name} of complex numbers is not judged")
+        raise InputError(f"the {name} of complex numbers is not supported")
     if not _is_real(kind.element):
         limits = np.iinfo(dtype_of(kind.element)) if kind.element != "i1" else None
         least, most = (0, 1) if limits is None else (int(limits.min), int(limits.max))

@@ -69,8 +69,8 @@ class Tensor:
 
 
 def units_of(shape: Sequence[int], grain: int) -> tuple[int, ...]:
-    """By axis how many elements are one entry where blocks have `grain` elements: all of the last axes, a part of one, and 1 of
-    the others."""
+    """How many elements along each axis are one entry where blocks have `grain` elements: all of the last axes, a part of one, and
+    1 of the others."""
     units, left, inner = [1] * len(shape), grain, 1
     for axis in reversed(range(len(shape))):
         size = shape[axis]
@@ -129,7 +129,7 @@ def elementwise(function: Callable[..., Array], arrays: Sequence[Array]) -> Arra
 
 
 def in_blocks(array: Array, units: Sequence[int]) -> Array:
-    """Of known numbers one for each block; FinerError where a block has different ones."""
+    """Known numbers, one for each block; FinerError where a block has different ones."""
     small = compact(array)
     cut = [unit if size > 1 else 1 for unit, size in zip(units, small.shape[1:], strict=True)]
     found = small[(slice(None), *(slice(None, None, unit) for unit in cut))]
@@ -144,5 +144,5 @@ def in_blocks(array: Array, units: Sequence[int]) -> Array:
 def known(tensor: Tensor, what: str) -> Array:
     """The numbers of a tensor; InputError where they are data."""
     if tensor.is_data:
-        raise InputError(f"{what} depends on the data of a message; judged are programs whose course the file says")
+        raise InputError(f"{what} depends on the data of a message; supported are programs whose course the file says")
     return tensor.array

@@ -54,7 +54,7 @@ class RouterTransport : public Transport {
 
 // A cycle: what was in flight arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
 // chunk; other traffic that is still in flight then is left there. A program may have several times as many nodes as there are
-// routers: those that are so many apart are interfaces at one router, and share its ports. Time and memory as FlitNetwork and
+// routers: those that are this many apart are interfaces at one router, and share its ports. Time and memory as FlitNetwork and
 // O(rows + messages in flight).
 class FlitEngine {
  public:

@@ -59,7 +59,7 @@ def _in_box(where: str, sizes: str, texts: list[str], one_way: list[bool]) -> ND
 
 
 def _of_permutations(where: str, texts: list[str], one_way: list[bool]) -> NDArray[np.int64]:
-    """The same for the group that permutations generate."""
+    """The generators of the group that permutations generate."""
     generators: list[Permutation] = []
     for text, single in zip(texts, one_way, strict=True):
         parts = text.split(".") if "." in text else list(text)

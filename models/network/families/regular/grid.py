@@ -29,7 +29,7 @@ def parse_numbers(family: str, arguments: str, *, count: int | None = None) -> t
 
 
 def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
-    """The same for the sizes of a box of nodes: TopologyError, too, where it has more than MAX_NODES."""
+    """The sizes of a box of nodes: TopologyError, too, where it has more than MAX_NODES."""
     sizes = parse_numbers(family, arguments, count=dimensions)
     if math.prod(sizes) > MAX_NODES:
         raise TopologyError(f"{family}:{arguments}: more than {MAX_NODES} nodes")

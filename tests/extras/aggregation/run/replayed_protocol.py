@@ -64,7 +64,7 @@ class ReplayedFlow:
         self.seen["sent"] += 1
 
     def remove(self, direction: str, line: Mapping[str, Any]) -> Sum:
-        """It arrives, or is lost."""
+        """Take a packet that arrives, or is lost."""
         packet = direction, line["node"], line["number"]
         assert self.in_flight[packet] > 0, f"{packet} is not in flight"
         self.in_flight[packet] -= 1

@@ -176,7 +176,7 @@ def test_damaged_and_hostile_files(folder, tmp_path, monkeypatch, command, fault
 
 
 def test_no_solver_is_loaded(folder):
-    """And nothing that searches: the checker decides alone."""
+    """No module that searches is loaded either: the checker decides alone."""
     code = (
         "import sys; from certree.cli.main import run; code = run(['verify', sys.argv[1]]);"
         "assert not {'ortools', 'z3', 'pysat', 'networkx'} & set(sys.modules); sys.exit(code)"

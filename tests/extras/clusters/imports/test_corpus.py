@@ -29,7 +29,7 @@ def test_public_files(name: str, expected: str) -> None:
 
 
 def test_every_format_has_a_file() -> None:
-    """And is known by its contents: the name does not matter."""
+    """A file is known by its contents: the name does not matter."""
     names = {id(NETWORK_FORMATS[name]): name for name in NETWORK_FORMATS}
     found = {names[id(format_of(Opened(file)))] for file in [*FILES.iterdir(), HERE / "dgx1.txt", HERE / "dgx1.xml"]}
     assert set(load_imports()) <= found

@@ -79,7 +79,7 @@ def test_damaged_lines_that_others_make_up_for(tmp_path: Path, old: str, new: st
 
 
 def test_several_communicators(tmp_path: Path) -> None:
-    """Of communicators with different numbers of ranks the network says which; what lines are left out is told."""
+    """The network says which communicator is meant where they have different numbers of ranks; what lines are left out is told."""
     pair = "INFO Channel 00/01 :    0   1\nINFO Trees [0] 1/-1/-1->0->-1\nINFO Trees [0] -1/-1/-1->1->0\n"
     (tmp_path / "job.log").write_text((FILES / "nccl.log").read_text() + pair)
     found = ct.load(tmp_path / "job.log", topology="switch:4")

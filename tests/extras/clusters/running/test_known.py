@@ -70,7 +70,8 @@ def test_nvls_adds_in_switches():
 
 
 def test_what_the_model_of_nccl_predicts():
-    """By hand: LL128 takes 14 µs and 28 steps of 1.9 µs (the ring by turns of two sets), and 7/72 of the bytes over 18.4 GB/s."""
+    """Computed by hand: LL128 takes 14 µs and 28 steps of 1.9 µs (the ring by turns of two sets), and 7/72 of the bytes over 18.4
+    GB/s."""
     found, *_ = cells("h100", baseline="nccl-ring", size="64MiB")
     assert (found["steps"], found["nccl_protocol"]) == (28, "ll128")
     assert Fraction(found["nccl_seconds"]) == Fraction(14 + 28 * Fraction("1.9"), 10**6) + Fraction(7 * (64 << 20), 72) / Fraction(

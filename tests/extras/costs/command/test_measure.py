@@ -38,7 +38,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_busy_computer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By both commands, unless the least run is what counts."""
+    """Both commands say so, unless the least run is what counts."""
     path = tmp_path / "times.csv"
 
     def runs(self: Benchmarks) -> object:

@@ -114,7 +114,7 @@ def test_a_network_of_half_links_takes_twice_as_long_on_them(parameters: str) ->
 
 
 def test_one_slow_link_of_a_full_network() -> None:
-    """It takes three times as long as the others, by each reading of flows, too."""
+    """A slow link takes three times as long as the others, by each reading of flows, too."""
     made = slow_ring()
     cost = BETA.cost(count(made), 1 << 20).seconds
     assert cost == totals(made)[1] * (1 << 20)

@@ -69,7 +69,7 @@ def test_a_wrong_sum_is_noticed(monkeypatch):
 
 
 def test_a_gpu_that_cannot_add(monkeypatch, tmp_path):
-    """Of another driver it is none; with too little memory the measurement ends in one line."""
+    """A GPU with another driver is no GPU; with too little memory the measurement ends in one line."""
     broken = cupy()
     broken.asarray = lambda array: (_ for _ in ()).throw(RuntimeError("no kernel image is available"))
     monkeypatch.setitem(sys.modules, "cupy", broken)

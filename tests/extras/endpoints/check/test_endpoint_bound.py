@@ -25,7 +25,7 @@ from tests.hw.trees import tree_schedule
 @given_at_least(36, asked())
 @examples(60)
 def test_no_run_is_shorter(case: Asked) -> bool:
-    """Of any system, on lanes and through routers."""
+    """No run of any system is shorter than the bound, on lanes and through routers."""
     done = []
     for system in case.endpoint.systems:
         least = bound_of(case.tables, case.endpoint, system).cycles
@@ -45,7 +45,7 @@ def test_no_run_is_shorter(case: Asked) -> bool:
 
 
 def test_one_message_takes_little_more() -> None:
-    """Its head, and what rounding adds: the bound is near what must happen."""
+    """One message adds its head, and what rounding adds: the bound is near what must happen."""
     tables = lower(tree_schedule("ring:2", CollectiveKind.BROADCAST, 1, delay=1, repeats=1, seed=1), 1 << 20, MULTITREE)
     found = run(tables, Options("paced", "fast", endpoint=TableEndpoints(ACE, ACE.system("ideal"))))
     least = bound_of(tables, ACE, ACE.system("ideal"))

@@ -20,7 +20,7 @@ RING = made("ring:3", method="ring", bidirectional="false")
 
 
 def traced(folder, schedule=RING, chunk=12 * KIB, chunks=6, machines=16, system="ace", **choices):
-    """The file of a run of so many chunks, and what the run showed."""
+    """The file of a run of N chunks, and what the run showed."""
     endpoint = replace(ACE, engine=replace(ACE.engine, state_machines=machines))
     file, own = folder / "steps.jsonl", replace(ACE.system(system), chunk_bytes=chunk)
     result = run_endpoints(schedule, endpoint, own, [Payload(chunk * chunks)], Choices(**choices), trace=file, force=True)
@@ -187,7 +187,7 @@ def test_what_ports_hold_is_computed_again(tmp_path, topology, method, ways, mac
     ],
 )
 def test_messages_are_those_of_the_schedule(tmp_path, topology, collective, method, ways, chunk, system):
-    """Of segments that are cut into several, and of several segments in one."""
+    """Segments are cut into several, or several segments are in one."""
     schedule = made(topology, collective, method)
     file, _ = traced(tmp_path, schedule, chunk * KIB, chunks=2, ways=ways, system=system)
     check_messages(load_endpoint_trace(file), schedule, "")

@@ -35,7 +35,7 @@ def traced(path: Path, tables: Tables, *asked: Any, **more: Any) -> Path:
 @given_at_least(12, races(), st.sampled_from(SYSTEMS), st.sampled_from([0, 30_000]))
 @examples(16)
 def test_runs_keep_the_order(case: tuple[Tables, Endpoint], system: str, late: int) -> bool:
-    """As many messages as `earlier_uses` counts wait for something."""
+    """The messages that wait are those that `earlier_uses` counts."""
     tables, endpoint = case
     reads, writes = earlier_uses(tables)
     with TemporaryDirectory() as folder:

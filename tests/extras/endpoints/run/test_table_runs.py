@@ -249,7 +249,8 @@ def test_a_message_by_formula() -> None:
 
 
 def test_computing_shares_the_memory_bus() -> None:
-    """It gets what it asks for where nothing else needs memory; next to an accelerator that adds both get less, next to an engine
+    """Computing gets what it asks for where nothing else needs memory; next to an accelerator that adds both get less, next to an
+    engine
     less than that is lost."""
     tables = tables_of("multitree", "torus:4x4", 1 << 18)
     nodes, rate = 16, 900
@@ -278,7 +279,7 @@ def test_computing_shares_the_memory_bus() -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_one_trace_of_interfaces_and_endpoints(tmp_path: Path, system: str) -> None:
-    """The same from all engines; times follow each other, and the last event is the end of the run."""
+    """All engines write one trace; times follow each other, and the last event is the end of the run."""
     tables = lower(ITERATIONS, 6 * 4096, MULTITREE)
     texts = set()
     for engine in ("fast", "lanes", "flit"):

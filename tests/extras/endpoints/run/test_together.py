@@ -97,7 +97,7 @@ def test_endpoints_run_several_collectives_by_tables() -> None:
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_one_collective_runs_alone_whenever_it_begins(joint: bool) -> None:
-    """Of several chunks, which begin by another rule where there are several collectives."""
+    """Several chunks begin by another rule where there are several collectives."""
     first, late = (
         ct.endpoints("ace-torus:2x2x1", payloads=[size], systems=["ace"], joint=joint) for size in ("512KiB", "512KiB@777")
     )

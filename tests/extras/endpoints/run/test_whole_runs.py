@@ -89,7 +89,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) -> None:
-    """And neither is where a line of its own is missing."""
+    """Neither is one where a line of its own is missing."""
     path = traced(tmp_path, endpoint)
     done = certree("model-check", "trace", path, tmp_path / "s.json", "--json")
     assert done.code == 0, done
@@ -122,7 +122,7 @@ def _quick_routers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_quick_routers")
 def test_what_no_specification_covers_is_said(tmp_path: Path) -> None:
-    """And its lines are still those of messages of these tables."""
+    """The lines are still those of messages of these tables."""
     path = traced(tmp_path, "baseline")
     asked = ("model-check", "trace", path, tmp_path / "s.json")
     done = certree(*asked)

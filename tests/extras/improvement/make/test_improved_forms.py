@@ -15,7 +15,7 @@ from tests.synth.flows.demands import zipf
 
 
 def cycles(made: Schedule) -> int:
-    """Those of a run in which every node ends with its result."""
+    """The cycles of a run in which every node ends with its result."""
     ran = ct.simulate(made, engine="fast", without_routers=True)
     assert ran.data_ok
     return ran.cycles

@@ -110,7 +110,7 @@ def test_wrong_ones(change: Callable[[Any], None], rule: str, words: str) -> Non
 
 
 def test_two_at_once_meet() -> None:
-    """The same all-reduce twice in the same cycles meets itself on links; half a message later, in reduction units as well."""
+    """One all-reduce twice in the same cycles meets itself on links; half a message later, in reduction units as well."""
     rules = set()
     for later in range(0, 400, 20):
 

@@ -31,5 +31,6 @@ def test_no_round_is_idle() -> None:
 
 
 def test_the_method() -> None:
-    """Its plan takes one round more than the fewest at 4 ranks, two more at 5 and 6 with a chunk for each early rank."""
+    """The plan of the method takes one round more than the fewest at 4 ranks, two more at 5 and 6 with a chunk for each early
+    rank."""
     assert [rounds_of_method(ranks, 1) - least_rounds(ranks, ranks - 1) for ranks in (4, 5, 6)] == [1, 2, 2]

@@ -49,7 +49,7 @@ def test_bad_launches(launches: dict[int, list[str]], words: str) -> None:
 
 
 def _all_end(entries: list[Entry], orders: dict[int, list[str]], contexts: int) -> bool:
-    """By all interleavings: from every state that can be reached, all collectives can still end."""
+    """Whether all collectives can still end from every state that can be reached, by all interleavings."""
     names = frozenset(one.name for one in entries)
     seen, todo = set(), [frozenset[str]()]
     while todo:

@@ -41,7 +41,7 @@ def _cheapest(network: Topology, length: np.ndarray, root: int, members: list[in
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_never_more_than_the_cheapest_links(name: str) -> None:
-    """And exactly that where every node is a member."""
+    """The lengths are exactly that where every node is a member."""
     network, draws = ct.topology(name), Random(name)
     ends = network.endpoints.tolist()
     for _ in range(4):

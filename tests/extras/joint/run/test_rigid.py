@@ -25,7 +25,7 @@ def jobs_of(entry: Entry, method: str) -> Jobs:
 
 @pytest.fixture(scope="module")
 def jobs() -> dict[str, Jobs]:
-    """Of an exchange of everyone with everyone, whose sums wait for each other, and of two scatters."""
+    """The jobs of an exchange of everyone with everyone, whose sums wait for each other, and of two scatters."""
     return {"sum": jobs_of(TOTAL, "one-shot"), **dict.fromkeys("ab", jobs_of(SCATTERS[0], "single-pass"))}
 
 

@@ -118,7 +118,7 @@ def test_nodes_that_wait_for_each_other_are_found():
 
 
 def test_their_double_binary_trees():
-    """Of two equal directions around a ring each packet draws one; a mesh has none, and one time."""
+    """Each packet draws one of two equal directions around a ring; a mesh has none, and one time."""
     on_mesh = [_trees("mesh:4x4", 256, order).cycles for order in (0, 1)]
     assert on_mesh == [61_837, 61_837]  # 62,100 are theirs
     assert abs(on_mesh[0] - 62_100) < 62_100 / 100

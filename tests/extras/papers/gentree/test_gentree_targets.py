@@ -15,7 +15,7 @@ def test_picks_of_the_testbed():
 
 
 def test_table_6_but_for_one_choice():
-    """That of CPS for 32 servers below a middle switch at 1e7 floats, in all three networks that have one."""
+    """The one choice is CPS for 32 servers below a middle switch at 1e7 floats, in all three networks that have one."""
     cells = cells_of("gentree-table6")
     compared = [place for place, cell in cells.items() if cell["agrees"] is not None]
     assert len(compared) == 42

@@ -60,7 +60,7 @@ def test_every_node_and_link_is_drawn(spec):
 
 @pytest.mark.parametrize(("spec", "blocks"), [("asy384", 16), ("cdc384", 16), ("tree:16+3", 0), ("tree:17+3", 1)])
 def test_large_groups_form_blocks_together(spec, blocks):
-    """Beside blocks of 32 rows of 16 would take most of the width."""
+    """Next to blocks of 32 rows of 16 would take most of the width."""
     assert len(lay_out(parse_topology(spec)).blocks) == blocks
 
 

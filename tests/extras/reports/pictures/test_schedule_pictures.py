@@ -210,7 +210,7 @@ def test_witnesses(witness, words):
 
 
 def luminance(colour):
-    """Of WCAG 2."""
+    """The luminance of WCAG 2."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     return float(
         np.dot([part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts], [0.2126, 0.7152, 0.0722])

@@ -107,7 +107,7 @@ class _Run:
         }[self.coll]
 
     def read_channels(self):
-        """Of each block its channels as (peer, which of several), and its remote buffers as (rank, buffer)."""
+        """The channels of each block as (peer, which of several), and its remote buffers as (rank, buffer)."""
         self.ends, self.remote, self.groups, users = {}, {}, {}, {}
         for r, gpu in enumerate(self.gpus):
             _need([block["id"] for block in gpu["threadblocks"]] == list(range(len(gpu["threadblocks"]))), "blocks out of order")

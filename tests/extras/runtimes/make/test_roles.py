@@ -100,7 +100,7 @@ def test_large_chunks_go_in_pieces() -> None:
 
 
 def test_a_rank_without_part_may_add() -> None:
-    """It forwards a sum; a copy came first."""
+    """The rank forwards a sum; a copy came first."""
     rows = {"step": [0, 1, 2, 2], "op": [Op.COPY, Op.REDUCE, Op.COPY, Op.COPY], "src": [0, 2, 1, 1], "dst": [1, 1, 0, 2]}
     columns = {name: np.array(column, np.int8 if name == "op" else np.int32) for name, column in rows.items()}
     line = ct.collective("all-reduce", members=(0, 2))

@@ -133,7 +133,7 @@ def test_round_trip_as_traces(network, collective):
 
 
 def test_a_plan_of_a_schedule_that_repeats():
-    """Its loop handles a part of one chunk at a time, so copies of several are not joined."""
+    """The loop of the plan handles a part of one chunk at a time, so copies of several are not joined."""
     plan = lower_to_plan(written_out(make("flows", "dgx1", "gather", root=1)))
     (loop,) = {one.name for rank in plan.ranks for block in rank.blocks for one in block if one.body}
     assert loop is OpName.LOOP

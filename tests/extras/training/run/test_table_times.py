@@ -77,7 +77,7 @@ def apart(cycles: int, *systems: str, **more: Any) -> dict[str, int]:
 
 
 def test_the_rule_of_chunks_does_not_depend_on_what_a_run_showed() -> None:
-    """Those of `ace` meet up to 9,800 cycles by one rule, and by the other they do not."""
+    """The collectives of `ace` meet up to 9,800 cycles by one rule, and by the other they do not."""
     found = {cycles: apart(cycles, "ace", "ideal") for cycles in (9000, 9500, 9800, 10000)}
     for cycles, each in found.items():
         assert each["ideal"] <= each["ace"], cycles

@@ -31,7 +31,7 @@ def test_the_same_bytes_whatever_the_number_of_workers(network, collective, argu
 
 @pytest.mark.parametrize(("network", "method", "options"), [("mesh:2x3", "packing", {"moves": "300"}), ("ring:3", "auto", {})])
 def test_the_best_of_several_seeds(network, method, options):
-    """Of equally fast ones that of the first seed."""
+    """Where several are equally fast, the schedule of the first seed is kept."""
     asked = {"size": "64KiB", "method": method, "options": options}
     single = [ct.synthesize(network, **asked, seed=seed) for seed in (3, 4)]
     cycles = [ct.simulate(one).closed_form_cycles for one in single]
@@ -47,7 +47,7 @@ def test_what_no_method_makes():
 
 
 def test_one_method_with_one_seed_is_not_cut_into_parts():
-    """As published it has no closed form, by which seeds would be compared."""
+    """A schedule as published has no closed form, by which seeds would be compared."""
     asked = {"method": "double-binary-tree", "options": {"rounds": "published"}, "size": "1KiB"}
     assert bytes_of(ct.synthesize("mesh:3x3", **asked, workers=2)) == bytes_of(ct.synthesize("mesh:3x3", **asked))
 
@@ -58,7 +58,7 @@ def test_no_time_limit_for_several():
 
 
 def test_an_order_of_additions_is_kept_by_workers() -> None:
-    """`--order` holds for each candidate, whoever makes it."""
+    """`--order` holds for each candidate of any method."""
     asked = {"size": "4KiB", "order": "rank"}
     assert bytes_of(ct.synthesize("ring:3", **asked, workers=2)) == bytes_of(ct.synthesize("ring:3", **asked))
     with pytest.raises(UnsupportedError, match="order rank"):

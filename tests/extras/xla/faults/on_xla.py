@@ -17,7 +17,7 @@ from jaxlib.mlir import ir
 
 from certree.extras.xla.model.hlo_child import context
 from certree.models.common.errors import InputError
-from tests.extras.xla.test_stablehlo import judged, mutants, text_of
+from tests.extras.xla.test_stablehlo import checked, mutants, text_of
 
 DEVICES = 8
 
@@ -49,7 +49,7 @@ def results(text: str) -> list[bytes] | None:
 def verdict(text: str, right: object) -> str:
     """What is said of a program; `right`: the layout of the one without a wrong line."""
     try:
-        found = judged(text)
+        found = checked(text)
     except InputError:
         return "refused"
     return "wrong" if not found.valid else "same" if found.layout == right else "other"
@@ -58,7 +58,7 @@ def verdict(text: str, right: object) -> str:
 def main(name: str) -> None:
     """Count the wrong lines of a program."""
     text = text_of(name)
-    expected, right = results(text), judged(text).layout
+    expected, right = results(text), checked(text).layout
     counts = Counter[str]()
     for _, _, changed in mutants(text):
         counts[f"{verdict(changed, right)}, {'equal' if results(changed) == expected else 'other'} results"] += 1

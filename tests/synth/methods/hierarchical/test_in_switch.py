@@ -108,7 +108,7 @@ def test_other_collectives(spec: str, collective: str, root: int | None) -> None
 
 
 def test_the_lowest_switch_above_all_members_adds() -> None:
-    """Of three endpoints at one leaf switch, which no higher one need see."""
+    """Three endpoints are at one leaf switch, which no higher one need see."""
     collective = Collective(CollectiveKind.ALL_REDUCE, None, (0, 1, 2))
     request = Request(parse_topology("fattree:4x4,reducing=switches"), collective, 256, MULTITREE, options={"pieces": "1"})
     schedule = load_methods()["in-switch"](request)

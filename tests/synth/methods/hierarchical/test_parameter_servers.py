@@ -45,7 +45,7 @@ def test_table_2_prints_the_memory_term_of_hierarchical_servers_wrong_from_three
 
 
 def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
-    """It leaves out the first step, takes the factor of the step before, and forgets the all-gather."""
+    """The table leaves out the first step, takes the factor of the step before, and forgets the all-gather."""
     assert counted_incast([12, 2], 9) == Fraction(2 * 3 * 11 * 2, 24)
     assert printed_incast([12, 2], 9) == 0
     assert counted_incast([2, 12], 9) == Fraction(2 * 3 * 11, 24)

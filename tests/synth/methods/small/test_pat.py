@@ -12,7 +12,7 @@ def test_it_is_valid(network, collective):
 
 
 def test_the_tree_of_a_rank():
-    """Of 6 ranks: 0 to 4, then 0 to 2, then 0 to 1, 2 to 3, 4 to 5."""
+    """The tree of 6 ranks: 0 to 4, then 0 to 2, then 0 to 1, 2 to 3, 4 to 5."""
     made = valid("pat", "full:6", "all-gather", message_bytes=1000)
     mine = made.chunk == 0
     assert set(zip(made.src[mine].tolist(), made.dst[mine].tolist(), strict=True)) == {(0, 4), (0, 2), (0, 1), (2, 3), (4, 5)}

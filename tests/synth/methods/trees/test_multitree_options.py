@@ -30,7 +30,7 @@ def made(network, **options) -> ct.Schedule:
 
 
 def roots(schedule: ct.Schedule) -> np.ndarray:
-    """By chunk of an all-reduce, the node that sends copies of it and receives none."""
+    """The node that sends copies of each chunk of an all-reduce and receives none."""
     found = np.full(schedule.chunks, -1)
     for chunk in range(schedule.chunks):
         copies = (schedule.op == Op.COPY) & (schedule.chunk == chunk)

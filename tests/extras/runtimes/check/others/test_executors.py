@@ -55,7 +55,7 @@ def test_executors_of_other_things(file: Path, tmp_path: Path) -> None:
 
 
 def test_steps_that_do_nothing_have_no_chunks(file: Path) -> None:
-    """As in programs that are deployed: a wait between two steps, with a count of 0."""
+    """Programs that are deployed have a wait between two steps, with a count of 0."""
     wait = '<step s="1" type="nop" srcbuf="i" srcoff="-1" dstbuf="o" dstoff="-1" cnt="0" depid="-1" deps="-1" hasdep="0"/>'
     file.write_text(
         """<algo name="pair" proto="LL" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather" inplace="1" outofplace="0"

@@ -1,4 +1,4 @@
-"""All interleavings of a small kernel plan, one state after the other: a judge that shares nothing with the checker but the plan.
+"""All interleavings of a small kernel plan, one state after the other: a checker that shares nothing with the checker but the plan.
 
 A state has how far each device is, which DMAs have read and written, all semaphores, and what every row holds. What may happen next
 is tried in every order. The rows of a DMA come one by one, and any of them may be the last one.
@@ -16,7 +16,7 @@ class TooManyStatesError(Exception):
 
 
 def faults(plan: KernelPlan, most: int = 20_000, calls: int = 2) -> set[str]:
-    """What is wrong with a plan in some run of so many calls (one where semaphores are not left at 0): "count", "deadlock", "race",
+    """What is wrong with a plan in some run of N calls (one where semaphores are not left at 0): "count", "deadlock", "race",
     "entry", "left", "data"."""
     left = _left_over(plan)
     found = {"count"} if left else set()
