@@ -47,16 +47,20 @@ _STEPS, _BYTES = 1 << 11, 1 << 10
 @dataclass(frozen=True)
 class ProvedAnswer:
     """The answer of the proved checker. `right`: the schedule is right, as `specs/proved/Definitions.v` defines it; the theorem
-    `check_sound` says so. `parts`: of a schedule that it does not accept, by name the checks and whether each accepts."""
+    `check_sound` says so. `any_timing`: of one that is right, whether interfaces that know no time execute it right, as the theorem
+    `lockstep_sound` says; None where chains of waits were not followed, beyond 2,048 transfers. `parts`: of a schedule that it does
+    not accept, by name the checks and whether each accepts."""
 
     right: bool
     parts: Mapping[str, bool]
+    any_timing: bool | None = None
 
     @property
     def words(self) -> str:
         """The answer for people."""
         if self.right:
-            return "proved checker: right in every run, for every commutative and associative operation"
+            timed = {True: ", and at any timing", False: ", in slots", None: ""}[self.any_timing]
+            return f"proved checker: right in every run, for every commutative and associative operation{timed}"
         return f"proved checker: not accepted: {', '.join(name for name, accepts in self.parts.items() if not accepts)}"
 
 
@@ -114,7 +118,7 @@ def prove_all(schedules: Sequence[AnySchedule]) -> list[ProvedAnswer]:
 
 def _answer(words: Sequence[str]) -> ProvedAnswer:
     parts = {name: answer == "true" for name, answer in zip(words[::2], words[1::2], strict=True)}
-    return ProvedAnswer(parts.pop("right"), parts)
+    return ProvedAnswer(parts.pop("right"), parts, any_timing=parts.pop("waits", None))
 
 
 def with_proved_answer(checked: Checked) -> Checked:
@@ -135,7 +139,8 @@ def with_proved_answer(checked: Checked) -> Checked:
 def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -> Callable[[Tell], dict[str, Any]]:
     def with_answer(tell: Tell) -> dict[str, Any]:
         document = report(tell)
-        return document | {"valid": document["valid"] and answer.right, "proved": {"right": answer.right, **answer.parts}}
+        proved = {"right": answer.right, "any_timing": answer.any_timing, **answer.parts}
+        return document | {"valid": document["valid"] and answer.right, "proved": proved}
 
     return with_answer
 
@@ -143,7 +148,7 @@ def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -
 def _wording(words: Callable[[Any], str]) -> Callable[[Any], str]:
     def with_answer(document: Any) -> str:
         parts = dict(document["proved"])
-        return f"{words(document)}\n  {ProvedAnswer(parts.pop('right'), parts).words}"
+        return f"{words(document)}\n  {ProvedAnswer(parts.pop('right'), parts, parts.pop('any_timing')).words}"
 
     return with_answer
 

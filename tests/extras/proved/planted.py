@@ -203,6 +203,63 @@ PLANTED = (
     ),
     _checker("chunk 0 for all", "m (N.succ c) rest", "m c rest", "Contents.finished_chunks"),
     _checker("numbers twice", "is_rising (N.succ n) rest", "is_rising n rest", "Keys.is_rising_spec"),
+    _bounds(
+        "rows that wait for one message less",
+        "Lockstep",
+        "(wait t <= counted h i (source t))%nat -> may h",
+        "(pred (wait t) <= counted h i (source t))%nat -> may h",
+        "Lockstep.kept_next",
+    ),
+    _bounds(
+        "messages that land before they are sent",
+        "Lockstep",
+        "| land : forall i t, In (i, Send t) h -> ~ In (i, Land t) h",
+        "| land : forall i t, is_row i t -> ~ In (i, Land t) h",
+        "Lockstep.event_of",
+    ),
+    _bounds(
+        "rows that fire in any order",
+        "Lockstep",
+        "slot j u < slot i t -> In (j, Send u) h) ->\n      (wait",
+        "slot j u < slot i t -> is_row j u) ->\n      (wait",
+        "Lockstep.kept_next",
+    ),
+    _bounds("rows that fire twice", "Lockstep", "is_row i t -> ~ In (i, Send t) h ->", "is_row i t ->", "Lockstep.once"),
+    _bounds(
+        "chains that nothing that is read needs",
+        "Lockstep",
+        "(step t <? step u + delay s) then",
+        "(step t <? step u) then",
+        "Lockstep.waits_sound",
+    ),
+    _bounds(
+        "chains that copies do not need", "Lockstep", "(is_copy t || is_copy u) then", "is_copy t then", "Lockstep.waits_sound"
+    ),
+    _bounds(
+        "rows that know what later ones know",
+        "Lockstep",
+        "&& (step u <? step t).",
+        "&& (step u <=? step t).",
+        "Lockstep.learn_known",
+    ),
+    _bounds("slots without room for skew", "Slots", "(most + skew <=? slot_length", "(most <=? slot_length", "Slots.check_parts"),
+    _bounds(
+        "links without a guard", "Slots", "busy + stagger + skew <= slot_length", "busy + stagger <= slot_length", "Slots.one_slot"
+    ),
+    _bounds(
+        "what is read may be overwritten a cycle early",
+        "Slots",
+        "(skew + slot_length * step t <? slot_length * step u + least)",
+        "(skew + slot_length * step t <=? slot_length * step u + least)",
+        "Slots.check_parts",
+    ),
+    _bounds(
+        "copies that skew brings out of turn",
+        "Slots",
+        "(skew + slot_length * step t + most <?",
+        "(slot_length * step t + most <?",
+        "Slots.check_parts",
+    ),
     _checker("no delay", "(1 <=? delay s) && ", "", "Sound.form_parts"),
     _checker(
         "members that are switches",

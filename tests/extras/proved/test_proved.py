@@ -27,7 +27,9 @@ needs_coq = pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason="needs
 def test_program_of_proofs_that_rest_on_an_axiom_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program is there, so no theorem rests on an axiom; where one did there would be none."""
     assert proved_program.proved_program().is_file()
-    assert proved_program.theorems(proved_program.MODULES) == ["check_sound", "check_has_runs", "check_has_starts"]
+    assert proved_program.theorems(proved_program.MODULES) == [
+        "lockstep_sound", "can_end", "operands_come_first", "check_sound", "check_has_runs", "check_has_starts",
+    ]  # fmt: skip
     monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
     monkeypatch.setattr(proved_program, "compile_proofs", lambda folder: ["Axioms:", "easy : False"])
     with pytest.raises(proved_program.ProofError, match="a theorem rests on an axiom: Axioms: easy : False"):
@@ -55,7 +57,7 @@ def test_nothing_is_admitted() -> None:
 def test_checkers_agree() -> None:
     found = compare(range(60))
     assert {form for form, _ in found} == set(FORMS)
-    assert {answer for _, answer in found} == {"accepted", "refused"}
+    assert {answer for _, answer in found} == {"accepted", "refused", "any timing", "slots", "not right"}
 
 
 @needs_coq
@@ -74,8 +76,11 @@ def test_verify_proved(tmp_path: Path) -> None:
     ct.save(replace(schedule, step=step, certificate=None), wrong)
     outcome = certree("verify", right, "--proved")
     assert outcome.code == 0
-    assert outcome.out.splitlines()[-1] == "  proved checker: right in every run, for every commutative and associative operation"
-    assert json_of("verify", right, "--proved")["proved"] == {"right": True}
+    assert (
+        outcome.out.splitlines()[-1]
+        == "  proved checker: right in every run, for every commutative and associative operation, and at any timing"
+    )
+    assert json_of("verify", right, "--proved")["proved"] == {"right": True, "any_timing": True}
     outcome = certree("verify", wrong, "--proved")
     assert outcome.code == 1
     assert "proved checker: not accepted: " in outcome.out
@@ -92,6 +97,16 @@ def test_every_form(form: str, tmp_path: Path) -> None:
     else:
         assert outcome.code == 0
         assert "proved checker: right" in outcome.out
+
+
+@needs_coq
+def test_waits_that_do_not_suffice() -> None:
+    """Exchanges overwrite what a neighbour may not have read yet, unless slots keep them apart."""
+    assert ct.prove(ct.synthesize("full:8", method="recursive-doubling")).any_timing is False
+    assert ct.prove(ct.synthesize("full:8", method="ring")).any_timing is True
+    large = ct.synthesize("torus:8x8", method="multitree")
+    assert large.transfers > 2048
+    assert ct.prove(large).any_timing is None
 
 
 @needs_coq
