@@ -98,7 +98,7 @@ DOCUMENTS = {
         topology collective engine: text
         message_bytes: count
         source? run? machine? flow? model? reading?: text
-        cycles? contention_cycles? planned_cycles? late? parts? flit_hops? messages? steps? picoseconds?: count
+        cycles? contention_cycles? planned_cycles? late? parts? flit_hops? messages? steps? picoseconds? pauses?: count
         closed_form_cycles?: count?
         router_effect?: text
         exact? data_ok?: bool
@@ -110,7 +110,7 @@ DOCUMENTS = {
         background?: others
         endpoint?: endpoint_use
         switched?: switched
-        seconds? bytes_per_second? algbw? busbw? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
+        seconds? bytes_per_second? algbw? busbw? start_up_seconds? transfer_seconds? reduction_seconds? lost_seconds?: rational?
         """,
     "inject": """
         topology machine: text

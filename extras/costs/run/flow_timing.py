@@ -7,7 +7,7 @@ from pathlib import Path
 from certree.api.api_errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import message_size
-from certree.extras.costs.model.flows.time import FlowTime, Reading, parse_reading, schedule_time
+from certree.extras.costs.model.flows.time import FlowTime, Reading, reading_and_pauses, schedule_time
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel, load_genmodel
 from certree.models.forms.lowering_chain import takes
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
@@ -26,18 +26,23 @@ def flow_time(
     """Seconds of a schedule on its network by GenModel, exact: flows of a step share links (GenTree, Section 5.3).
 
     `size`: by default what the schedule was made for, or 64 MiB. `model`: GenModel's parameters, a preset or a TOML file.
-    `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values). Raises
-    InvalidScheduleError for an invalid schedule, InputError where the parameters or the message are out of range.
+    `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values); with
+    `pauses` in it links pause while frames wait at their end, which takes the place of incast. Raises InvalidScheduleError for
+    an invalid schedule, InputError where the parameters or the message are out of range, UnsupportedError where paused links
+    wait for each other for ever.
 
     >>> import certree.api as ct
     >>> ct.flow_time(ct.synthesize("switch:4", method="cps"), size="1MB").steps
     2
+    >>> to_one = ct.synthesize("switch:4", method="reduce-broadcast", size="64KiB")
+    >>> ct.flow_time(to_one, reading={"pauses": "16KiB/4KiB/0/4KiB"}).pauses
+    9
     """
     schedule = schedule_of(source)
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
     parameters = model if isinstance(model, GenModel) else load_genmodel(model)
-    chosen = reading if isinstance(reading, Reading) else parse_reading(reading or {})
+    chosen, pauses = (reading, None) if isinstance(reading, Reading) else reading_and_pauses(reading or {})
     floats = Fraction(message_size(schedule, size), FLOAT_BYTES)
-    return schedule_time(_TIMED.lowered(schedule), parameters, floats, chosen)
+    return schedule_time(_TIMED.lowered(schedule), parameters, floats, chosen, pauses)

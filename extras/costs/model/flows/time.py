@@ -13,6 +13,7 @@ from math import lcm
 import numpy as np
 
 from certree.extras.costs.model.flows.flows import Flows, Int64, flows_of
+from certree.extras.costs.model.flows.pauses import FORM, NOTHING_LOST, Lost, Pauses, parse_pauses, time_lost
 from certree.extras.costs.model.flows.rates import equal_shares, makespan, max_min
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel
 from certree.extras.costs.model.link_kinds import LinkKind, full_link, link_kinds, switches_passed
@@ -26,6 +27,8 @@ READINGS: Mapping[str, tuple[str, ...]] = {
     "communicators": ("senders", "fan-in", "flows"),
     "incast": ("everywhere", "inside", "to-servers"),
 }
+#: those and the form of pauses, which take the place of incast
+CHOICES: Mapping[str, tuple[str, ...]] = {**READINGS, "pauses": (FORM,)}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,22 @@ def parse_reading(chosen: Mapping[str, str]) -> Reading:
     return replace(Reading(), **chosen)
 
 
+def reading_and_pauses(chosen: Mapping[str, str]) -> tuple[Reading, Pauses | None]:
+    """The reading with these fields, and the pauses if `chosen` has any (`parse_pauses`).
+
+    InputError for an unknown field or value, and for fields on incast beside pauses: pauses take its place.
+    """
+    if "pauses" not in chosen:
+        return parse_reading(chosen), None
+    for name in ("communicators", "incast"):
+        if name in chosen:
+            raise InputError(f"reading {name}={chosen[name]!r}: not with pauses, which take the place of incast")
+    reading = parse_reading({name: value for name, value in chosen.items() if name != "pauses"})
+    if reading.sharing == "added-incast":
+        raise InputError("reading sharing='added-incast': not with pauses, which take the place of incast")
+    return reading, parse_pauses(chosen["pauses"])
+
+
 def all_readings() -> list[Reading]:
     """Every combination of READINGS."""
     return [Reading(*values) for values in product(*READINGS.values())]
@@ -64,12 +83,17 @@ def all_readings() -> list[Reading]:
 
 @dataclass(frozen=True)
 class FlowTime:
-    """Seconds of a schedule, as the sum of start-up, transfer and reduction, and its number of steps."""
+    """Seconds of a schedule, as the sum of start-up, transfer and reduction, and its number of steps.
+
+    `lost`: the part of the transfer that pauses of links take, `pauses` of them; 0 without pauses.
+    """
 
     steps: int
     start_up: Fraction
     transfer: Fraction
     reduction: Fraction
+    lost: Fraction = Fraction(0)
+    pauses: int = 0
 
     @property
     def seconds(self) -> Fraction:
@@ -77,7 +101,7 @@ class FlowTime:
         return self.start_up + self.transfer + self.reduction
 
     def stretched(self, factor: Fraction) -> "FlowTime":
-        """The time of the same steps for a message `times` times as long; start-up stays the same."""
+        """The time of the same steps for a message `factor` times as long, without pauses; start-up stays the same."""
         return FlowTime(self.steps, self.start_up, self.transfer * factor, self.reduction * factor)
 
     def __add__(self, other: "FlowTime") -> "FlowTime":
@@ -86,32 +110,39 @@ class FlowTime:
             self.start_up + other.start_up,
             self.transfer + other.transfer,
             self.reduction + other.reduction,
+            self.lost + other.lost,
+            self.pauses + other.pauses,
         )
 
 
 NO_TIME = FlowTime(0, Fraction(0), Fraction(0), Fraction(0))
 
 
-def schedule_time(schedule: Schedule, model: GenModel, floats: Fraction, reading: Reading) -> FlowTime:
-    """The time of a schedule for a message of `floats`; errors as `flows_of`. Steps with the same flows are timed once."""
-    return FlowTimer(schedule.topology, model, floats, reading).total(flows_of(schedule))
+def schedule_time(
+    schedule: Schedule, model: GenModel, floats: Fraction, reading: Reading, pauses: Pauses | None = None
+) -> FlowTime:
+    """The time of a schedule for a message of `floats`; errors as `flows_of` and `time_lost`. Steps with the same flows are timed
+    once."""
+    return FlowTimer(schedule.topology, model, floats, reading, pauses).total(flows_of(schedule))
 
 
 class FlowTimer:
-    """Times steps on one network, for messages of `floats`.
+    """Times steps on one network, for messages of `floats`; with `pauses` what these add in place of incast.
 
     InputError where servers would have no data or the parameters lack a kind of links. Making it costs O(switches · links), a step
     O(completions · bottlenecks · hops) for shares of links, O(hops log hops) otherwise.
     """
 
-    def __init__(self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading) -> None:
+    def __init__(
+        self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading, pauses: Pauses | None = None
+    ) -> None:
         servers = len(topology.endpoints)
         self._capacity, full = full_link(topology)
         if floats < servers:
             raise InputError(
                 f"a message of {floats} floats of {FLOAT_BYTES} bytes leaves some of the {servers} servers without data"
             )
-        self._topology, self._model, self._floats, self._reading = topology, model, floats, reading
+        self._topology, self._model, self._floats, self._reading, self._pauses = topology, model, floats, reading, pauses
         self._kinds = link_kinds(topology)
         self._levels = {kind: model.level(LinkKind(kind)) for kind in np.unique(self._kinds).tolist()}
         self._narrowest = {kind: max(full, int(self._capacity[self._kinds == kind].min())) for kind in self._levels}
@@ -128,8 +159,20 @@ class FlowTimer:
         """One step."""
         key = flows.key
         if key not in self._known:
-            self._known[key] = FlowTime(int(len(flows.src) > 0), self.start_up(flows), self._transfer(flows), self.reduction(flows))
+            lost, steps = self._lost(flows), int(len(flows.src) > 0)
+            transfer = self._transfer(flows) + lost.seconds
+            self._known[key] = FlowTime(steps, self.start_up(flows), transfer, self.reduction(flows), lost.seconds, lost.pauses)
         return self._known[key]
+
+    def _lost(self, flows: Flows) -> Lost:
+        if self._pauses is None or not len(flows.hop_pair):
+            return NOTHING_LOST
+        used, link = np.unique(flows.hop_pair, return_inverse=True)
+        share = self._floats / flows.shares
+        seconds = [plain / share for plain, _ in self._link_costs(flows, used, np.zeros(len(used), np.int64))]
+        return time_lost(
+            [parts * share for parts in flows.parts.tolist()], flows.hop_flow, link, seconds, self._pauses, FLOAT_BYTES
+        )
 
     def start_up(self, flows: Flows) -> Fraction:
         """The largest start-up of a flow: servers and switches on its route; a Cross DC link counts instead of its two ends."""
@@ -179,7 +222,9 @@ class FlowTimer:
         return Fraction(max(slowest), scale)
 
     def _counted(self, flows: Flows, used: Int64, link: Int64) -> Int64:
-        """The w of each of the links `used`, 0 where the reading has no incast; `link`: of every hop."""
+        """The w of each of the links `used`, 0 where the reading has no incast, or pauses in its place; `link`: of every hop."""
+        if self._pauses is not None:
+            return np.zeros(len(used), np.int64)
         communicators = self._communicators(flows, used, link)
         if self._reading.incast == "inside":
             communicators[self._kinds[used] == LinkKind.CROSS] = 0

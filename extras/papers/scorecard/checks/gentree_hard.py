@@ -1,4 +1,4 @@
-"""Checks of GenModel and GenTree: hardness, pauses, times on GPUs, and parameters fitted to times."""
+"""Checks of GenModel and GenTree: hardness, many senders to one, times on GPUs, and parameters fitted to times."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -61,7 +61,7 @@ def one_start_and_one_rate() -> list[Found]:
     return [*within, Found("most times as fast, to two digits", f"{float(max(faster)):.2f}", "1.65")]
 
 
-@CHECKS.register("gentree-fig3")
+@CHECKS.register("gentree-fig3-credits")
 def many_to_one() -> list[Found]:
     """Fig. 3, Section 3.2: beyond 9 communicators extra time grows. Here 6, 9 and 15 send 16 KiB to each other, flit by flit."""
     more = []

@@ -67,6 +67,16 @@ def test_additions_of_figure_4_are_those_of_schedules():
         assert found["s an addition"] == 150 * 10**6 * (Fraction("6e-10") + found["accesses an addition"] * Fraction("1.87e-10"))
 
 
+def test_pauses_of_figure_3():
+    """No pause with six communicators, some with 15; Equation (7) with Table 5 adds 6 epsilon / beta for 15."""
+    cells = cells_of("gentree-fig3", "--smoke")
+    assert [cells[f"{count} communicators", "pauses"]["agrees"] for count in (6, 15)] == [True, True]
+    assert cells["6 communicators", "pauses"]["ours"] == "0"
+    equation = cells["15 communicators", "more time by Equation (7)"]["ours"]
+    assert Fraction(equation) == 6 * Fraction("1.22e-10") / Fraction("6.4e-9")
+    assert cells["15 communicators", "more time"]["ours"] == "0"
+
+
 def test_parts_of_figure_9():
     """The links' bandwidth changes communication alone; 100 Gbps are ten times 10."""
     cells = cells_of("gentree-fig9")
@@ -87,6 +97,8 @@ def test_wrong_additions_and_bandwidths_say_where(tmp_path):
     for name, change, words in (
         ("gentree-fig4", ("vectors = [2,", "vectors = [1,"), "vectors"),
         ("gentree-fig4", ('floats = ["1.5e8"]', 'floats = ["1e8", "2e8"]'), "floats has 2 entries; expected one"),
+        ("gentree-fig3", ("36KiB/16KiB", "16KiB/36KiB"), "ON is 36864 bytes; allowed: less than OFF, 16384 bytes"),
+        ("gentree-fig3", ("[6, 7,", "[1, 7,"), "communicators"),
         ("gentree-fig9", ('bandwidth = "10Gb/s"', 'bandwidth = "10"'), "groups 1: bandwidth '10': expected a positive number"),
     ):
         outcome = certree("reproduce", str(published(tmp_path, name, change)))
