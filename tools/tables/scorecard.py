@@ -1,7 +1,7 @@
 """`python -m tools.tables.scorecard FOLDER > docs/reference/scorecard.md`: the scorecard of the five papers.
 
-FOLDER keeps the document of each target (`certree reproduce NAME --json`); what is not there is run, all in about half an hour on
-two cores, and kept, or with `--known` left out. `--compare` prints the rows that the page does not have instead; exit code 1 where
+FOLDER keeps the cells of each target and their CPU seconds; what is not there is run, in as long as the page says at its end, and
+kept, or with `--known` left out. `--compare` prints the rows that the page does not have instead; exit code 1 where
 there are any.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 import certree.api as ct
-from certree.extras.papers.scorecard.card import PAPERS, Entry, Results, Verdict, entries
+from certree.extras.papers.scorecard.card import PAPERS, Entry, Results, Verdict, entries, lines
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scorecard.md"
 HEAD = """# Scorecard of the papers
@@ -27,7 +27,8 @@ test compares checks and quick targets in every run of the suite, `make verify-a
 A line **agrees** where all numbers do, within the tolerance that its target states (most have a tenth or a twentieth, fixed before
 the first run), or exactly for checks; `check NAME` stands for `python -m certree.extras.papers.scorecard NAME`. **shown**: a figure
 without numbers, which the command draws or writes. **not computed**: the reason says what it would take. **not run**: the command
-computes it, in minutes, and has not been run since the page was written.
+computes it, in minutes, and has not been run since the page was written. Numbers that are **fitted** are compared with those by
+which something was chosen that the paper leaves open, so their agreement is no prediction.
 """
 
 
@@ -40,7 +41,9 @@ def results_of(folder: Path, *, run: bool) -> Results:
             if not run:
                 return None
             print(f"{name} ...", file=sys.stderr)
-            file.write_text(json.dumps({"cells": [cell.document() for cell in ct.reproduce(name).cells]}))
+            done = ct.reproduce(name)
+            cells = [cell.document() for cell in done.cells]
+            file.write_text(json.dumps({"cells": cells, "cpu_seconds": round(done.cpu_seconds, 1)}))
         found: dict[str, object] = json.loads(file.read_text())
         return found
 
@@ -76,6 +79,22 @@ def page(found: dict[str, list[Entry]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+TIMES = """## CPU seconds of the targets
+
+Of the runs that this page was written from, each with the version of its day, on a machine of two cores with other work: one core
+takes up to twice as long then. `certree reproduce` runs cells on all cores.
+"""
+
+
+def times(results: Results) -> str:
+    """The table of CPU seconds of targets, those of most first, and their sum; without those whose results have none."""
+    names = {line.target for paper in PAPERS for line in lines(paper) if line.target is not None}
+    known = {name: found["cpu_seconds"] for name in names if (found := results(name)) is not None and "cpu_seconds" in found}
+    rows = [f"| {name} | {seconds:,.1f} |" for name, seconds in sorted(known.items(), key=lambda one: (-one[1], one[0]))]
+    head = [f"| {len(known)} of {len(names)} targets | CPU s |", "|---|---|"]
+    return "\n".join([TIMES, *head, *rows, f"| sum | {sum(known.values()):,.1f} |"])
+
+
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--known", is_flag=True, help="Run no target.")
@@ -83,9 +102,10 @@ def page(found: dict[str, list[Entry]]) -> str:
 def main(folder: Path, *, known: bool, compare: bool) -> None:
     """Print the page, after the targets that FOLDER has no document of."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = {paper: list(entries(paper, results_of(folder, run=not known))) for paper in PAPERS}
+    results = results_of(folder, run=not known)
+    found = {paper: list(entries(paper, results)) for paper in PAPERS}
     if not compare:
-        print(page(found), end="")
+        print(f"{page(found)}\n{times(results)}")
         return
     there = PAGE.read_text().splitlines()
     other = [line for line in page(found).splitlines() if line not in there]

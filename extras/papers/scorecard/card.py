@@ -139,11 +139,14 @@ def verdict_of(agrees: Sequence[bool]) -> Verdict:
 
 
 def _numbers(stated: Sequence[Mapping[str, Any]]) -> str:
-    """A single cell with the paper's value; of several how many agree, and the largest difference among those that do not."""
+    """A single cell with the paper's value; of several how many agree, how many were fitted, and the largest difference among those
+    that do not agree."""
     if len(stated) == 1:
         (cell,) = stated
-        return f"{_number(cell['ours'])} (paper {_number(cell['paper'])})"
+        return f"{_number(cell['ours'])} ({'fitted, ' * cell['fitted']}paper {_number(cell['paper'])})"
     words = f"{sum(bool(cell['agrees']) for cell in stated)} of {len(stated)}"
+    if fitted := sum(cell["fitted"] for cell in stated):
+        words += f", {fitted} of them fitted"
     off = [abs(Fraction(cell["difference"])) for cell in stated if not cell["agrees"] and cell["difference"] is not None]
     return f"{words}; off by at most {shown(round(100 * max(off), 1))} %" if off else words
 

@@ -1,7 +1,9 @@
 """The scorecard: its page has what checks and quick targets find, every line its reason, and every command runs."""
 
+import re
 import shlex
 from collections import Counter, defaultdict
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from certree.extras.papers.scorecard.check import CHECKS, Found, load_checks
 from certree.extras.papers.target import TARGETS
 from certree.models.common.errors import InputError
 from tests.cli.running import certree
-from tools.tables.scorecard import PAGE, page, results_of, row, totals
+from tools.tables.scorecard import PAGE, page, results_of, row, times, totals
 
 #: targets of a second at most
 QUICK = {
@@ -62,6 +64,27 @@ def test_the_totals_of_the_page_are_those_of_its_rows() -> None:
     assert len(rows) == sum(len(lines(paper)) for paper in PAPERS)
 
 
+def test_times_and_totals_are_said_once() -> None:
+    """The page's sum of CPU seconds is that of its rows, and what papers.md says of the scorecard is what it says now."""
+    parts = PAGE.read_text().partition("## CPU seconds of the targets")
+    cells = [line.strip("| ").split(" | ") for line in parts[2].splitlines() if line.startswith("| ")]
+    known = {name: Decimal(seconds.replace(",", "")) for name, seconds in cells[1:]}
+    assert known.pop("sum") == sum(known.values())
+    assert {*known} <= {*TARGETS.names()}
+    assert (
+        cells[0][0] == f"{len(known)} of {len({line.target for paper in PAPERS for line in lines(paper) if line.target})} targets"
+    )
+    counts = re.search(r"^\| all \| (.*) \|$", parts[0], re.MULTILINE)[1].split(" | ")
+    words = "After: {} lines, {} agree, {} in part, {} differ, {} shown, {} not computed."
+    assert words.format(*counts) in " ".join((PAGE.parents[1] / "benchmarks" / "papers.md").read_text().split())
+
+
+def test_times_are_listed_by_length() -> None:
+    took = {"switchfc-fig12": 0.2, "multitree-fig9": 1234.5}
+    table = times(lambda name: {"cells": [], "cpu_seconds": took[name]} if name in took else {"cells": []}).splitlines()
+    assert table[-3:] == ["| multitree-fig9 | 1,234.5 |", "| switchfc-fig12 | 0.2 |", "| sum | 1,234.7 |"]
+
+
 def test_a_wrong_number_differs(monkeypatch) -> None:
     monkeypatch.setitem(CHECKS._entries, "multitree-fig1", lambda: [Found("steps", 7, 6), Found("nodes", Fraction(1, 2), "half")])
     first = next(entry for entry in entries("multitree", lambda _: None) if entry.line.check == "multitree-fig1")
@@ -82,7 +105,7 @@ def test_verdicts() -> None:
 def test_a_pattern_that_matches_nothing_is_named(monkeypatch) -> None:
     nothing_checked = defaultdict(lambda: lambda: [Found("", 1, 1)])
     monkeypatch.setattr("certree.extras.papers.scorecard.card.load_checks", lambda: nothing_checked)
-    cells = [{"says": "another", "agrees": True, "ours": "1", "paper": "1", "difference": "0"}]
+    cells = [{"says": "another", "agrees": True, "ours": "1", "paper": "1", "difference": "0", "fitted": False}]
     with pytest.raises(InputError, match="no cell of multitree-fig9 says on tori and meshes"):
         list(entries("multitree", lambda name: {"cells": cells} if name == "multitree-fig9" else None))
 

@@ -58,7 +58,10 @@ def bandwidth_optimal() -> list[Found]:
 def _over_bound(network: str) -> Found:
     made = ct.certify(schedule_of(network, method="multitree"))
     bound = ct.bound(network).bandwidth
-    return Found(f"bandwidth time over the bound, {network}", made.bandwidth_time / bound, 1)
+    words = (
+        f"bandwidth time over the bound, {network} ({made.bandwidth_time} of the message over the busiest link, {bound} at least)"
+    )
+    return Found(words, made.bandwidth_time / bound, 1)
 
 
 @CHECKS.register("multitree-table2")
