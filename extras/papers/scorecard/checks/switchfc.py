@@ -120,7 +120,25 @@ def one_overhead_a_step() -> list[Found]:
         inside = offsets[0] + factors[0] * ring
         words = f"{name}: constants that are not negative (ring {round(ring):,}, inside {round(inside):,} cycles)"
         found.append(Found(words, yes(min(ring, inside) >= 0), "yes"))
-    return found
+    return [*found, _by_one_start()]
+
+
+#: cycles of a head by Table II: over a link of 90 with a router of 5 at each end, and over two with three
+_START_ON_THE_RING, _START_INSIDE = 1 + 90 + 2 * 5, 1 + 2 * 90 + 3 * 5
+
+
+def _by_one_start() -> Found:
+    """How many of the four values one start of a step in packages gives to a hundredth, beside Table II's on the ring."""
+    ranges = []
+    for steps, flits, ring_steps, ring_flits, saved in (entry for both in _FIG_9.values() for entry in both):
+        rest = [1 - Fraction(saved) * (1 + sign * Fraction(1, 100)) for sign in (1, -1)]
+        ranges.append([part * ring_steps * (ring_flits + _START_ON_THE_RING) / steps - flits for part in rest])
+    best = max((low for low, _ in ranges), key=lambda start: sum(low <= start <= high for low, high in ranges))
+    held = [one for one in ranges if one[0] <= best <= one[1]]
+    low, high = max(one[0] for one in held), min(one[1] for one in held)
+    missed = ", ".join(f"{round(one[0])} to {round(one[1])}" for one in ranges if one not in held)
+    words = f"{round(low)} to {round(high)} cycles, Table II has {_START_INSIDE}; missed: {missed}"
+    return Found(f"values to a hundredth by one start in packages ({words})", len(held), 4)
 
 
 @CHECKS.register("switchfc-worth")
