@@ -13,6 +13,7 @@ from math import gcd, lcm
 import numpy as np
 
 from certree.extras.costs.model.flows.flows import Int64
+from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.quantities import parse_size
 
@@ -43,7 +44,7 @@ def parse_pauses(text: str) -> Pauses:
     >>> parse_pauses("36KiB/16KiB/0/4KiB")
     Pauses(off=9, on=4, late=0, frame=4096)
     """
-    sizes = text.split("/")
+    sizes = str(text).split("/")
     if len(sizes) != 4:
         raise InputError(f"pauses={text!r}; expected {FORM}, such as 36KiB/16KiB/4KiB/4KiB")
     off, on, late, frame = (0 if size == "0" else parse_size(size) for size in sizes)
@@ -71,13 +72,14 @@ NOTHING_LOST = Lost(Fraction(0), 0)
 
 
 def time_lost(
-    floats: Sequence[Fraction], hop_flow: Int64, hop_link: Int64, seconds: Sequence[Fraction], pauses: Pauses, float_bytes: int
+    floats: Sequence[Fraction], kind: Int64, hop_flow: Int64, hop_link: Int64, seconds: Sequence[Fraction], pauses: Pauses
 ) -> Lost:
     """What pauses add to a step: its frame times with them less those without, at least 0.
 
-    `floats`: the length of each flow, rounded up to whole frames; `hop_flow`, `hop_link`: the links of each flow, flows ascending,
-    routes in order, each link with a flow; `seconds`: of a float over each link. UnsupportedError where the frames are too many, or
-    where paused links wait for each other for ever. O(frame times · hops) time, of both runs.
+    `kind`: of each flow the number of its length in `floats`, which is rounded up to whole frames; `hop_flow`, `hop_link`:
+    the links of each flow, flows ascending, routes in order, each link with a flow; `seconds`: of a float over each link.
+    UnsupportedError where the frames are too many, or where paused links wait for each other for ever. O(frame times · hops)
+    time, of both runs.
     """
     least = min(seconds)
     scale = lcm(*(one.denominator for one in seconds))
@@ -88,8 +90,8 @@ def time_lost(
             f"pauses: a frame takes {max(whole) // unit:,} units of time on the slowest link; allowed: {MOST_UNITS:,}"
         )
     cost = np.array([one // unit for one in whole], np.int64)
-    length = Fraction(pauses.frame, float_bytes)
-    frames = np.array([-(-one // length) for one in floats], np.int64)
+    length = Fraction(pauses.frame, FLOAT_BYTES)
+    frames = np.array([-(-one // length) for one in floats], np.int64)[kind]
     run = _Frames(frames, hop_flow, hop_link, cost)
     with_pauses, count = run.times(pauses)
     if not count:

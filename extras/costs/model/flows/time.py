@@ -170,9 +170,9 @@ class FlowTimer:
         used, link = np.unique(flows.hop_pair, return_inverse=True)
         share = self._floats / flows.shares
         seconds = [plain / share for plain, _ in self._link_costs(flows, used, np.zeros(len(used), np.int64))]
-        return time_lost(
-            [parts * share for parts in flows.parts.tolist()], flows.hop_flow, link, seconds, self._pauses, FLOAT_BYTES
-        )
+        parts, kind = np.unique(flows.parts, return_inverse=True)
+        floats = [count * share for count in parts.tolist()]
+        return time_lost(floats, kind, flows.hop_flow, link, seconds, self._pauses)
 
     def start_up(self, flows: Flows) -> Fraction:
         """The largest start-up of a flow: servers and switches on its route; a Cross DC link counts instead of its two ends."""

@@ -15,6 +15,7 @@ from certree.extras.costs.model.flows.time import READINGS, FlowTimer, Reading, 
 from certree.extras.costs.model.formulas.genmodel import load_genmodel
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
+from tests.cli.running import certree
 from tests.synth.execution import make
 
 MODEL = load_genmodel("gentree")
@@ -31,7 +32,8 @@ def lost(frames: list[int], routes: list[list[int]], pauses: Pauses, cost: dict[
     """What flows of whole frames lose on links of `cost` seconds a float, frames being a float long."""
     flow = np.repeat(np.arange(len(routes)), [len(route) for route in routes])
     seconds = [Fraction((cost or {}).get(link, 1)) for link in range(max(map(max, routes)) + 1)]
-    return time_lost([Fraction(count) for count in frames], flow, np.concatenate(routes), seconds, pauses, pauses.frame)
+    lengths = [Fraction(count) for count in frames]
+    return time_lost(lengths, np.arange(len(frames)), flow, np.concatenate(routes), seconds, pauses)
 
 
 def test_by_hand():
@@ -153,6 +155,22 @@ def test_what_is_refused(chosen, words):
     with pytest.raises(InputError) as caught:
         reading_and_pauses(chosen)
     assert words in str(caught.value)
+
+
+def test_the_command_says_how_many_and_how_long(tmp_path):
+    path = str(tmp_path / "one.json")
+    assert certree("synthesize", "switch:4", "--method", "reduce-broadcast", "--size", "64KiB", "-o", path).code == 0
+    asked = ["simulate", path, "--engine", "flow", "--reading", "pauses=4KiB/0/8KiB/4KiB"]
+    document = certree(*asked, "--json").document
+    found = ct.flow_time(path, reading={"pauses": "4KiB/0/8KiB/4KiB"})
+    assert (document["pauses"], document["lost_seconds"], document["seconds"]) == (
+        found.pauses,
+        str(found.lost),
+        str(found.seconds),
+    )
+    assert found.lost > 0
+    assert document["reading"] == "max-min, pauses 4096B/0B/8192B/4096B"
+    assert f", of which {found.pauses} pauses take {float(found.lost):.6g} s" in certree(*asked).out
 
 
 def test_the_api_takes_them():
