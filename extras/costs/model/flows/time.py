@@ -63,7 +63,7 @@ def parse_reading(chosen: Mapping[str, str]) -> Reading:
 def reading_and_pauses(chosen: Mapping[str, str]) -> tuple[Reading, Pauses | None]:
     """The reading with these fields, and the pauses if `chosen` has any (`parse_pauses`).
 
-    InputError for an unknown field or value, and for fields on incast beside pauses: pauses take its place.
+    InputError for an unknown field or value, and for fields on incast together with pauses: pauses take its place.
     """
     if "pauses" not in chosen:
         return parse_reading(chosen), None

@@ -54,7 +54,7 @@ class Line:
     tables: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """Its fields; the last two where they are set, so that results of other lines keep their names."""
+        """The fields of the line; the last two where they are set, so that results of other lines keep their names."""
         return {name: value for name, value in vars(self).items() if name not in ("or_shorter", "tables") or value}
 
 

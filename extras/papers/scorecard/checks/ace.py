@@ -187,7 +187,7 @@ def cores_of_skylakes() -> list[Found]:
 
 @CHECKS.register("ace-fig3")
 def beside_the_stream_benchmark() -> list[Found]:
-    """Section 3, Fig. 3: NCCL's all-reduce takes twice as long on a DGX-1 beside computing that asks for all of the memory bus."""
+    """Section 3, Fig. 3: NCCL's all-reduce takes twice as long on a DGX-1 next to computing that asks for all of the memory bus."""
     made = ct.synthesize("dgx1", method="packing", size=4 * MEBI, machine="a100")  # NVLinks of 25 GB/s
     alone, beside = (
         ct.simulate(made, run="paced", endpoint="baseline", computing=share, without_routers=True).cycles for share in ("0", "1")
@@ -197,7 +197,7 @@ def beside_the_stream_benchmark() -> list[Found]:
 
 @CHECKS.register("ace-fig3-bus")
 def shares_of_the_memory_bus() -> list[Found]:
-    """Section 3: Stream loses 19 % beside an all-reduce that takes twice as long, so alone the all-reduce has 38 % of the bus.
+    """Section 3: Stream loses 19 % next to an all-reduce that takes twice as long, so alone the all-reduce has 38 % of the bus.
 
     Here: a ring receives at 6 NVLinks of 25 GB/s; a sum takes two reads and a write, a copy a read and a write, 900 GB/s in all.
     """

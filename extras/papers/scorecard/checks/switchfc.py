@@ -128,7 +128,7 @@ _START_ON_THE_RING, _START_INSIDE = 1 + 90 + 2 * 5, 1 + 2 * 90 + 3 * 5
 
 
 def _by_one_start() -> Found:
-    """How many of the four values one start of a step in packages gives to a hundredth, beside Table II's on the ring."""
+    """How many of the four values one start of a step in packages gives to a hundredth, next to Table II's on the ring."""
     ranges = []
     for steps, flits, ring_steps, ring_flits, saved in (entry for both in _FIG_9.values() for entry in both):
         rest = [1 - Fraction(saved) * (1 + sign * Fraction(1, 100)) for sign in (1, -1)]
