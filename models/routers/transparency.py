@@ -71,29 +71,29 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
 
 
 def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -> bool:
-    """Whether fine slots send so little over each link that no sender ever lacks a credit, though buffers may be smaller than the
-    loop of a credit on the longest link: for each link a buffer covers the loop of that link, or holds all flits of the messages
-    that use the link within it. False where iterations repeat or messages are several packets.
-    O(uses of links, log)."""
+    """Whether fine slots send so little over each link that no sender lacks a credit (`finds_room`). False where iterations repeat
+    or messages are several packets. O(uses of links, log)."""
     if not schedule.has_fine_slots or schedule.is_repeating or len(packets) > 1:
         return False
-    times = fine_times(schedule)
-    if times.machine != machine:
-        return False
-    uses, loops = times.reservations, credit_loops(schedule.topology, machine)
-    order = np.lexsort((uses.entry, uses.pair))
-    order = order[loops[uses.pair[order]] > machine.vc_buffer_flits]
-    flits = times.length[uses.row[order]]
-    if not len(flits):
-        return True
-    pair = uses.pair[order]
-    since = np.maximum(0, uses.entry[order] - loops[pair] - int(flits.max()))  # earlier ones have left, and their credits are back
-    entry, since = within_words(len(loops), uses.entry[order], since)
-    span = int(entry.max()) + 1
+    times, uses = fine_times(schedule), fine_times(schedule).reservations
+    return times.machine == machine and finds_room(schedule.topology, machine, uses.pair, uses.entry, times.length[uses.row])
+
+
+def finds_room(topology: Topology, machine: Machine, pair: Int64, entry: Int64, length: Int64) -> bool:
+    """Whether messages that enter the links of these pairs in these cycles, for so many cycles, never lack a credit, though buffers
+    may be smaller than the loop of a credit on the longest link: for each link a buffer covers the loop of that link, or holds all
+    flits of the messages that use the link within it. O(uses of links, log)."""
+    loops = credit_loops(topology, machine)
+    order = np.lexsort((entry, pair))
+    order = order[loops[pair[order]] > machine.vc_buffer_flits]
+    pair, entry, flits = pair[order], entry[order], length[order]
+    since = np.maximum(0, entry - loops[pair] - flits.max(initial=0))  # earlier ones have left, and their credits are back
+    entry, since = within_words(len(loops), entry, since)
+    span = int(entry.max(initial=0)) + 1
     key, first = pair * span + entry, pair * span + since
     sent = np.concatenate(([0], np.cumsum(flits)))
     within = sent[1:] - sent[np.searchsorted(key, first)]
-    return int(within.max()) <= machine.vc_buffer_flits
+    return int(within.max(initial=0)) <= machine.vc_buffer_flits
 
 
 def pipeline_effect(

@@ -45,13 +45,13 @@ def _on_machine(schedule: AnySchedule, machine: Machine, message_bytes: int) -> 
 @check(Subject.TABLES, Stage.FURTHER)
 @rule(
     "channel",
-    "routes use virtual channels that the routers of the machine do not have; also reported for schedules",
+    "routes use virtual channels that the routers of the machine do not have; also reported for schedules and joint ones",
     "tests/verify/deadlock/test_deadlock_verdicts.py",
     Subject.TABLES,
 )
 @rule(
     "deadlock",
-    "messages may wait for each other in a circle in the routers of the machine; also reported for schedules",
+    "messages may wait for each other in a circle in the routers of the machine; also reported for schedules and joint ones",
     "tests/verify/deadlock/test_deadlock_verdicts.py",
     Subject.TABLES,
 )

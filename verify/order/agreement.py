@@ -75,7 +75,7 @@ def agreement_of_tables(tables: Tables, framing: str | None = None) -> str | Non
 @check(Subject.TABLES, Stage.FURTHER)
 @rule(
     "late",
-    "messages may be late in the routers of the machine, and only slots keep their order; also reported for schedules",
+    "messages may be late in routers of the machine, and only slots keep their order; also reported for schedules and joint ones",
     "tests/verify/order/test_punctual.py",
     Subject.TABLES,
 )

@@ -1,7 +1,8 @@
 """`verify_joint`: a joint schedule in, a verdict out. Nothing that it states about itself is trusted.
 
 Each collective is checked as any schedule is, by the rules of `certree.verify`. The rules here are about what they share: links,
-copy units and reduction units, counted in cycles of the run.
+copy units and reduction units, counted in cycles of the run. `shared_routers` has the routers, in which their messages may wait for
+each other.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree.extras.joint.check.joint_bounds import Least, Together, least
 from certree.extras.joint.check.launches import holds_for
+from certree.extras.joint.check.shared_routers import check_routers
 from certree.extras.joint.model.collective_list import in_order
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.models.common.errors import InputError
@@ -48,7 +50,8 @@ class JointVerdict:
 def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> JointVerdict:
     """The verdict on a joint schedule: its collectives one by one, when they start, what they share, and its bounds.
 
-    `topology`: the network that it is meant for. O(uses of links · log uses), and the checks of all schedules.
+    What they share has the routers of its machine, in which messages of all of them must be free of deadlock, and in time or in any
+    order. `topology`: the network that it is meant for. O(uses of links · log uses), and the checks of all schedules.
 
     >>> import certree.api as ct
     >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
@@ -79,6 +82,7 @@ def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> Join
         _check_lanes(joint, findings)
         _check_units(joint, findings)
         _check_launches(joint, findings)
+        check_routers(joint, findings)
     found = None
     if not findings.rules:
         try:

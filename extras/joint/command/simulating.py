@@ -9,6 +9,7 @@ from certree.api.reports.text import one_line
 from certree.cli.words.progress_bar import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.extras.joint.model.joint_file import load_joint
+from certree.extras.joint.run.joint_refusals import require_joint_valid
 from certree.extras.joint.run.joint_run import joint_run_document, run_joint
 from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
@@ -17,7 +18,8 @@ _TAKEN = ("path", "engine", "as_json")
 
 
 def simulate_joint(context: click.Context, opened: Opened) -> int:
-    """Run a joint schedule and show what it did. InputError for options that do not go with it."""
+    """Run a valid joint schedule and show what it did. InputError for options that do not go with it, InvalidJointError for what
+    `verify_joint` refuses: a run does not show all of that."""
     asked = context.params
     for name in asked:
         if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -25,6 +27,7 @@ def simulate_joint(context: click.Context, opened: Opened) -> int:
             raise InputError(f"--{option}: not with a joint schedule; allowed: --engine fast, lanes or flit, --json")
     joint = load_joint(opened)
     with working("simulating") as tell:
+        require_joint_valid(joint)
         done = run_joint(joint, "fast" if asked["engine"] == "auto" else asked["engine"], now_and_then(tell, joint.cycles))
     document = joint_run_document(joint, done)
     show(document, _words, kind="joint-run", as_json=asked["as_json"])

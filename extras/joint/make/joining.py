@@ -18,9 +18,20 @@ from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
 from certree.extras.joint.check.joint_checks import share_links, verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
-from certree.extras.joint.make.choices import FEWEST, RELAYS, Choice, begin_of, choices_of, require_some_others, with_few, with_late
+from certree.extras.joint.make.choices import (
+    FEWEST,
+    RELAYS,
+    Choice,
+    at_any_timing,
+    begin_of,
+    choices_of,
+    require_some_others,
+    with_few,
+    with_late,
+)
 from certree.extras.joint.make.joint_lengths import joint_bounds
 from certree.extras.joint.make.merging import Jobs, Priority, merged
+from certree.extras.joint.make.routed import is_late, require_right, with_joint_channels
 from certree.extras.joint.model.collective_list import (
     CollectiveList,
     Entry,
@@ -30,7 +41,7 @@ from certree.extras.joint.model.collective_list import (
     require_no_others,
 )
 from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
-from certree.models.common.errors import CertreeError, InputError, UnsupportedError, located, short, unknown_name
+from certree.models.common.errors import InputError, UnsupportedError, located, short, unknown_name
 from certree.models.fine.rebooking import MAX_SLOTS
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -84,7 +95,8 @@ def joint(
         deadlock, and, with members as the only relays, members that do not reach each other,
         or collectives in all of which all endpoints take part.
     UnsupportedError
-        Where a collective has no schedule in fine slots.
+        Where a collective has no schedule in fine slots, and where routers may spoil what is found: messages may wait for each
+        other in a circle in more layers than the machine has virtual channels, or be late while a collective relies on slots.
 
     Examples
     --------
@@ -98,6 +110,14 @@ def joint(
     of, choices, launching = choices_for(network, collectives, machine, effort, seed, relay, known, tell)
     tell("merging")
     best = _best(of, choices, effort)
+    parts = with_joint_channels(JointSchedule(of.topology, of.machine, best.parts))
+    if is_late(parts):
+        tell("schedules that are right at any timing")
+        choices = {
+            entry.name: at_any_timing(of.topology, of.machine, entry, choices[entry.name], effort, seed) for entry in of.entries
+        }
+        best = _best(of, choices, effort)
+        parts = with_joint_channels(JointSchedule(of.topology, of.machine, best.parts))
     tell("bounds")
     times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
     bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
@@ -106,10 +126,8 @@ def joint(
         "one_after_the_other_cycles": of.machine.ni_start_cycles + best.sequence,
         "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
     }
-    found = JointSchedule(of.topology, of.machine, best.parts, tuple(bounds), provenance, launching)
-    verdict = verify_joint(found)
-    if not verdict.valid:
-        raise CertreeError(f"the joint schedule is invalid, which is an error of certree: {verdict.violations[0].message}")
+    found = replace(parts, bounds=tuple(bounds), provenance=provenance, launching=launching)
+    require_right(verify_joint(found))
     return found
 
 

@@ -1,24 +1,18 @@
 """Model checks of joint schedules: the tables of all collectives at once, in the TLA+ model of the interfaces that execute them."""
 
 import re
-from collections.abc import Sequence
 
+from certree.extras.joint.check.shared_routers import joint_effect
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run.joint_constants import JointModel
-from certree.extras.joint.run.joint_refusals import (
-    joint_effect,
-    require_joint_free,
-    require_joint_in_time,
-    require_joint_valid,
-)
+from certree.extras.joint.run.joint_refusals import require_joint_valid
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.model_runs import ModelResult, run_result
 from certree.extras.tla.check.table_model import SIMULATION_RUNS
 from certree.extras.tla.check.tlc import Result, Simulation
 from certree.extras.tla.run.schedule_kinds import SCHEDULE_KINDS, ScheduleKind
-from certree.models.tables.tables import Tables
 
 _NUMBERED = re.compile(r"\bof collective (\d+)\b")
 
@@ -38,15 +32,11 @@ def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, se
 
     Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
     and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). The model does not know the
-    names, sizes, starts and late members that are asked for, nor copy units. `mode`, `message` and `trace` of the result as for
-    `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. The specification has no routers: raises DeadlockError
-    for messages that may wait for each other there in a circle, and InvalidScheduleError where messages may be late there and a
-    collective relies on slots. Raises UnsupportedError for a joint schedule that is too large for TLC or has no tables, and
-    ToolMissingError without Java or TLC.
+    names, sizes, starts and late members that are asked for, nor copy units and routers. `mode`, `message` and `trace` of the
+    result as for `model_check_tables`, `unknown` when `time_limit` seconds do not suffice. Raises UnsupportedError for a joint
+    schedule that is too large for TLC or has no tables, and ToolMissingError without Java or TLC.
     """
     tables = tables_of(joint)
-    require_joint_free(joint, tables)
-    require_joint_in_time(joint, tables)
     model = JointModel(joint, tables)
     simulation = None if model.is_small else Simulation(SIMULATION_RUNS, model.longest_run, seed)
     run = model.generated.run(time_limit=time_limit, simulation=simulation)
@@ -54,7 +44,7 @@ def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, se
         f"tables of {len(joint.parts)} collectives on {joint.topology.name}",
         run,
         "exhaustive" if model.is_small else "simulation",
-        _extent(model, tables, seed) if run.result is Result.SUCCESS else _named(joint, explain(run)),
+        _extent(model, seed) if run.result is Result.SUCCESS else _named(joint, explain(run)),
         _named(joint, table_of_slots(run)),
         picture(run, joint.topology),
     )
@@ -66,10 +56,10 @@ def _named(joint: JointSchedule, text: str) -> str:
     return _NUMBERED.sub(lambda found: f"of {names[int(found[1])]}" if int(found[1]) < len(names) else found[0], text)
 
 
-def _extent(model: JointModel, tables: Sequence[Tables], seed: int) -> str:
+def _extent(model: JointModel, seed: int) -> str:
     """What a success is about; the model has no routers, so also what these may add."""
     how = model.extent if model.is_small else f"{model.extent}, seed {seed}"
-    effect = joint_effect(tables)
+    effect = joint_effect(model.joint)
     return how if effect is None else f"{how}; routers left out: {effect}"
 
 

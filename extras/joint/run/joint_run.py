@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from certree.extras.joint.check.shared_routers import joint_effect
 from certree.extras.joint.model.joint_schedule import JointSchedule
 from certree.extras.joint.run.joint_data import Cells, first_data, wrong_data
 from certree.extras.joint.run.joint_routers import RouterProgram
 from certree.extras.joint.run.joint_rows import JointProgram, JointRows, tables_of
 from certree.hw import _core
 from certree.hw.core_calls import run_to_end
-from certree.hw.engines.router_transparency import meeting_effect, router_effect
+from certree.hw.engines.router_transparency import meeting_effect
 from certree.hw.routers.packet_injection import BUDGET
 from certree.models.common.errors import UnsupportedError
 from certree.models.tables.tables import Tables
@@ -73,7 +74,7 @@ def run_joint(joint: JointSchedule, engine: str = "fast", progress: Callable[[in
     core = _core.Run(program.scalars, program.columns, engine, "slotted", cells, False, None)
     run_to_end(core, _BUDGET, progress)
     counted = core.statistics()
-    effect = _router_effect(tables, counted["contention_cycles"], counted["late"])
+    effect = joint_effect(joint) or _meeting_effect(tables, counted["contention_cycles"], counted["late"])
     return _result(joint, rows, tables, engine, core, cells, effect)
 
 
@@ -135,12 +136,9 @@ def joint_run_document(joint: JointSchedule, done: JointRun) -> dict[str, Any]:
     }
 
 
-def _router_effect(tables: Sequence[Tables], contention: int, late: int) -> str | None:
-    for one in tables:
-        effect = router_effect(one, "message", in_time=True) or meeting_effect(one, "slotted", contention, late)
-        if effect is not None:
-            return effect
-    return None
+def _meeting_effect(tables: Sequence[Tables], contention: int, late: int) -> str | None:
+    """What routers may add where messages met on lanes, as they do in no valid joint schedule."""
+    return next(filter(None, (meeting_effect(one, "slotted", contention, late) for one in tables)), None)
 
 
 def _stall(rows: JointRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:

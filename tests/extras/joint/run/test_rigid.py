@@ -6,6 +6,7 @@ import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.make.merging import Jobs, merged
+from certree.extras.joint.make.routed import with_joint_channels
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.run.joint_run import run_joint
@@ -30,7 +31,7 @@ def jobs() -> dict[str, Jobs]:
 
 
 def joined(parts: tuple[Part, ...]) -> JointSchedule:
-    return JointSchedule(parts[0].schedule.topology, load_machine("multitree"), parts)
+    return with_joint_channels(JointSchedule(parts[0].schedule.topology, load_machine("multitree"), parts))
 
 
 def test_others_are_booked_around(jobs: dict[str, Jobs]) -> None:
