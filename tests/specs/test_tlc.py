@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from certree.extras.tla.check import tlc
 from certree.extras.tla.check import tlc_jar as tlc_jar_module
 from certree.extras.tla.check.tlc import Result, State, TlcError, run_tlc
 from certree.extras.tla.check.tlc_jar import JAR_NAME, JAR_SHA256, class_archive, find_java, tlc_jar
@@ -174,3 +175,19 @@ def test_broken_specifications_are_no_answer(tmp_path, module, config, reason):
     (tmp_path / "M.cfg").write_text(config + "\n")
     with pytest.raises(TlcError, match=reason):
         run_tlc(tmp_path / "M.tla", tmp_path / "M.cfg", tmp_path, time_limit=60)
+
+
+@pytest.mark.parametrize(
+    ("number", "body", "counts"),
+    [
+        (2200, "Progress(9) at 12:00: 1,205 states generated (3 s/min), 1,168 distinct states found, 0 states left.", (1168, 1205)),
+        (2209, "Progress: 4,321 states checked, 1 traces generated", (None, 4321)),
+        (2189, "Computing initial states...", (None, 0)),
+    ],
+)
+def test_states_of_a_run_that_the_limit_ended(tmp_path, monkeypatch, number, body, counts):
+    """Those that TLC printed last; 0 before it printed any."""
+    output = f"@!@!@STARTMSG {number}:0 @!@!@\n{body}\n@!@!@ENDMSG {number} @!@!@\n"
+    monkeypatch.setattr(tlc, "_run", lambda *_: (None, output))
+    found = run_tlc(tmp_path / "M.tla", tmp_path / "M.cfg", tmp_path, time_limit=60)
+    assert (found.result, found.distinct_states, found.total_states) == (Result.UNKNOWN, *counts)

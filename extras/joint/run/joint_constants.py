@@ -21,7 +21,6 @@ from certree.extras.tla.check.table_constants import (
     promises,
     row_text,
 )
-from certree.extras.tla.check.table_model import EXHAUSTIVE_WORK, SIMULATION_RUNS
 from certree.hw.tables.counted import lower_counted
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
@@ -79,9 +78,10 @@ class JointModel:
             raise UnsupportedError(f"the run lasts {self.joint.cycles} cycles, more than TLC can count")
 
     @property
-    def is_small(self) -> bool:
-        """Whether all states are checked."""
-        return self.messages * self.counters <= EXHAUSTIVE_WORK
+    def size_words(self) -> str:
+        """How large it is."""
+        rows = sum(len(plan.tables.node) for plan in self.plans)
+        return f"{rows:,} rows, {self.messages:,} messages, {self.counters:,} counters in a state"
 
     @property
     def shows_promises(self) -> bool:
@@ -91,16 +91,7 @@ class JointModel:
     @property
     def extent(self) -> str:
         """What a success is about."""
-        if not self.is_small:
-            return f"{SIMULATION_RUNS} random runs"
         return "all states" if self.shows_promises else "all states, results at the end of runs"
-
-    @property
-    def longest_run(self) -> int:
-        """States of the longest timely run: each row fires, each message crosses its links and counts, and time stops for each."""
-        rows = sum(len(plan.tables.node) for plan in self.plans)
-        links = max(len(path) for plan in self.plans for path in plan.paths.values())
-        return 1 + 2 * rows + self.messages * 3 * (links + 1)
 
     @property
     def generated(self) -> Generated:

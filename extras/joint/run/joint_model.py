@@ -2,6 +2,7 @@
 
 import re
 
+from certree.api.settings import Tell, silent
 from certree.extras.joint.check.shared_routers import joint_effect
 from certree.extras.joint.model.joint_file import as_joint, is_joint
 from certree.extras.joint.model.joint_schedule import JointSchedule
@@ -10,25 +11,26 @@ from certree.extras.joint.run.joint_refusals import require_joint_valid
 from certree.extras.joint.run.joint_rows import tables_of
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.model_runs import ModelResult, run_result
-from certree.extras.tla.check.table_model import SIMULATION_RUNS
-from certree.extras.tla.check.tlc import Result, Simulation
+from certree.extras.tla.check.tlc import Result
 from certree.extras.tla.run.schedule_kinds import SCHEDULE_KINDS, ScheduleKind
 
 _NUMBERED = re.compile(r"\bof collective (\d+)\b")
 
 
-def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
-    """Model-check the tables of all collectives of a valid joint schedule at once: all behaviours or, for larger ones, random ones.
+def model_check_joint(joint: JointSchedule, time_limit: float = 300.0, tell: Tell = silent) -> ModelResult:
+    """Model-check all behaviours of the tables of all collectives of a valid joint schedule at once.
 
-    Raises InvalidJointError for what `verify_joint` refuses. The rest, with its errors, as `model_check_joint_tables`. Costs as
-    both.
+    `tell` receives how large the model is before TLC starts, where it takes minutes. Raises InvalidJointError for what
+    `verify_joint` refuses. The rest, with its errors, as `model_check_joint_tables`. Costs as both.
     """
     require_joint_valid(joint)
-    return model_check_joint_tables(joint, time_limit, seed)
+    return model_check_joint_tables(joint, time_limit, tell)
 
 
-def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
+def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, tell: Tell = silent) -> ModelResult:
     """The result of model checking any joint schedule that has tables, without asking `verify_joint`.
+
+    Rows fire in their slots, so that runs hardly branch: there are about as many states as in one run.
 
     Data of one collective must not reach another (`KeptApart`), nothing may meet on a lane (`NothingMeets`), no row may be late,
     and every collective must keep its promise, after those that it waits for (`SendsAfterOthers`). The model does not know the
@@ -38,13 +40,15 @@ def model_check_joint_tables(joint: JointSchedule, time_limit: float = 300.0, se
     """
     tables = tables_of(joint)
     model = JointModel(joint, tables)
-    simulation = None if model.is_small else Simulation(SIMULATION_RUNS, model.longest_run, seed)
-    run = model.generated.run(time_limit=time_limit, simulation=simulation)
+    if not model.shows_promises:
+        tell(f"TLC looks at all states of {model.size_words}; at most {time_limit:.0f} s")
+    run = model.generated.run(time_limit=time_limit)
+    message = _extent(model) if run.result is Result.SUCCESS else _named(joint, explain(run))
     return run_result(
         f"tables of {len(joint.parts)} collectives on {joint.topology.name}",
         run,
-        "exhaustive" if model.is_small else "simulation",
-        _extent(model, seed) if run.result is Result.SUCCESS else _named(joint, explain(run)),
+        "exhaustive",
+        f"{message}; {model.size_words}" if run.result is Result.UNKNOWN else message,
         _named(joint, table_of_slots(run)),
         picture(run, joint.topology),
     )
@@ -56,18 +60,17 @@ def _named(joint: JointSchedule, text: str) -> str:
     return _NUMBERED.sub(lambda found: f"of {names[int(found[1])]}" if int(found[1]) < len(names) else found[0], text)
 
 
-def _extent(model: JointModel, seed: int) -> str:
+def _extent(model: JointModel) -> str:
     """What a success is about; the model has no routers, so also what these may add."""
-    how = model.extent if model.is_small else f"{model.extent}, seed {seed}"
     effect = joint_effect(model.joint)
-    return how if effect is None else f"{how}; routers left out: {effect}"
+    return model.extent if effect is None else f"{model.extent}; routers left out: {effect}"
 
 
 SCHEDULE_KINDS.append(
     ScheduleKind(
         "a joint schedule",
         is_joint,
-        lambda source, time_limit: model_check_joint(as_joint(source), time_limit),
+        lambda source, time_limit, tell: model_check_joint(as_joint(source), time_limit, tell=tell),
         {"size": "which has a size for each collective", "machine": "which names its machine"},
     )
 )

@@ -53,7 +53,7 @@ _JVM, _JVM_SHORT = ("-Xss64m", "-XX:+UseSerialGC"), ("-XX:TieredStopAtLevel=1",)
 
 # Messages of `-tool` output, by number (tlc2.output.EC).
 _INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL = 2107, 2110, 2112, 2108
-_STATE, _STATS, _SIMULATION_STATS = 2217, 2199, 2209
+_STATE, _STATS, _SIMULATION_STATS, _PROGRESS = 2217, 2199, 2209, 2200
 _NAMED = (_INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL)
 _MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
 _VARIABLE = re.compile(r"^(?:/\\ )?(\w+) = ", re.MULTILINE)
@@ -101,7 +101,8 @@ class Simulation:
 class TlcRun:
     """The output of TLC: `broken` names the invariant or property, `trace` holds the states of the counterexample.
 
-    `distinct_states` is None after a simulation, which keeps no record of them.
+    `distinct_states` is None after a simulation, which keeps no record of them. Of a run that the time limit ended the numbers are
+    those that TLC printed last, once a minute; 0 before the first.
     """
 
     result: Result
@@ -209,7 +210,8 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
     """The result given by TLC's exit code and messages."""
     messages = [(int(number), int(severity), body) for number, severity, body in _MESSAGE.findall(output)]
     if code is None:
-        return TlcRun(Result.UNKNOWN, "", None, 0, seconds, (), None, frozenset(_PRINTED.findall(output)))
+        distinct, total = _counts(messages) or (None, 0)
+        return TlcRun(Result.UNKNOWN, "", distinct, total, seconds, (), None, frozenset(_PRINTED.findall(output)))
     if code not in EXIT_CODES:
         text = f"TLC ended with code {_code_text(code)} on {name}: {_reason(messages, output)}"
         raise TlcError(text, output)
@@ -218,7 +220,7 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
         if number in _NAMED:
             # TLC reports a violated step property as a liveness failure; a forbidden step is a violation of safety.
             result, broken = Result.SAFETY, _name_of(body)
-    distinct, total = _counts(messages)
+    distinct, total = _counts(messages) or (1, 1)  # violated in the initial state, for which TLC prints no statistics
     trace = _trace(messages)
     printed = frozenset(_PRINTED.findall(output))
     return TlcRun(result, broken, distinct, total, seconds, trace, _legend(output) if trace else None, printed)
@@ -242,15 +244,16 @@ def _reason(messages: list[tuple[int, int, str]], output: str) -> str:
     return " ".join(text.split()) or "no message"
 
 
-def _counts(messages: list[tuple[int, int, str]]) -> tuple[int | None, int]:
-    """Distinct states (None in a simulation) and states generated."""
+def _counts(messages: list[tuple[int, int, str]]) -> tuple[int | None, int] | None:
+    """Distinct states (None in a simulation) and states generated, as TLC printed last: at the end, and once a minute before. None
+    where it printed none."""
     for number, _, body in reversed(messages):
         found = [int(digits.replace(",", "")) for digits in re.findall(r"([\d,]+) (?:distinct )?states", body)]
-        if number == _STATS:
+        if number in (_STATS, _PROGRESS):
             return found[1], found[0]
         if number == _SIMULATION_STATS:
             return None, found[0]
-    return 1, 1  # violated in the initial state, for which TLC prints no statistics
+    return None
 
 
 def _trace(messages: list[tuple[int, int, str]]) -> tuple[State, ...]:

@@ -92,7 +92,7 @@ def model_check(
     if schedule is not None:
         if not routers and (added := added_schedule(schedule)) is not None:
             _refuse_options(added, size=size, machine=machine, run=run, flow=flow, trace=trace)
-            return [added.check(schedule, limit)]
+            return [added.check(schedule, limit, tell)]
         if routers:
             return [model_check_routers(sent_by(source_to_run(schedule, size, machine, tell)), flow, limit)]
         given = tables_to_run(schedule, size, machine, tell)

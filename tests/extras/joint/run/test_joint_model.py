@@ -111,3 +111,15 @@ def test_a_collective_that_begins_too_early():
     found = model_check_joint_tables(replace(made, parts=parts))
     assert found.result == "safety"
     assert found.message.split(":")[0] in ("SendsAfterOthers", "NoBusyPort", "NothingMeets")
+
+
+def test_no_answer_in_time(monkeypatch):
+    """What is too large is told before it starts, and stands in the result."""
+    monkeypatch.setattr(joint_constants, "PROMISES_WORK", 0)
+    told = []
+    found = model_check_joint_tables(small(), 0.01, told.append)
+    model = JointModel(small(), tables_of(small()))
+    rows = sum(len(tables.node) for tables in tables_of(small()))
+    size = f"{rows} rows, {model.messages} messages, {model.counters:,} counters in a state"
+    assert told == [f"TLC looks at all states of {size}; at most 0 s"]
+    assert (found.result, found.mode, found.message) == ("unknown", "exhaustive", f"no answer within 0 s; {size}")
