@@ -80,9 +80,9 @@ def _fit_buffers(schedule: Schedule, machine: Machine, packets: Sequence[int]) -
 
 
 def finds_room(topology: Topology, machine: Machine, pair: Int64, entry: Int64, length: Int64) -> bool:
-    """Whether messages that enter the links of these pairs in these cycles, for so many cycles, never lack a credit, though buffers
-    may be smaller than the loop of a credit on the longest link: for each link a buffer covers the loop of that link, or holds all
-    flits of the messages that use the link within it. O(uses of links, log)."""
+    """Whether messages that enter the links of these pairs in these cycles, each for its length, never lack a credit, though
+    buffers may be smaller than the loop of a credit on the longest link: for each link a buffer covers the loop of that link, or
+    holds all flits of the messages that use the link within it. O(uses of links, log)."""
     loops = credit_loops(topology, machine)
     order = np.lexsort((entry, pair))
     order = order[loops[pair[order]] > machine.vc_buffer_flits]

@@ -66,7 +66,7 @@ def _layers(joint: JointSchedule) -> int:
 
 
 def _chunks(joint: JointSchedule) -> list[int]:
-    """By collective the bytes of a chunk."""
+    """The bytes of a chunk of each collective."""
     return [
         chunk_bytes_of(part.entry.size, part.schedule.message_chunks, part.schedule.repeats, joint.machine) for part in joint.parts
     ]

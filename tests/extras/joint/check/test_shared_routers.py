@@ -52,7 +52,7 @@ def spoiled() -> JointSchedule:
 
 
 def _on(part: Part, machine: Machine) -> Part:
-    """The same slots, stated for a machine in which messages without routers take as long."""
+    """The collective in its slots, stated for a machine on which messages without routers take as long."""
     return replace(part, schedule=replace(part.schedule, made_for=MadeFor(part.entry.size, machine), certificate=None))
 
 
