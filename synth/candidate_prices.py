@@ -142,11 +142,9 @@ class Ledger:
         if self.best is None or price.total <= CHEAP:
             return None
         slower = self.slower(price) if in_slots else None
-        if slower is not None:
-            return slower
-        if price.total > self.left:
+        if slower is None and price.total > self.left:
             return f"{LEFT_OUT}work of {price.total} transfers; {max(0, self.left)} are left of the budget of {self.budget}"
-        return None
+        return slower
 
     def slower(self, price: Price, why: str = LEFT_OUT) -> str | None:
         """Why the lower bound of a candidate is too high to be worth its work; None where it is not."""

@@ -236,24 +236,19 @@ def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[st
 
 
 def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
-    match entry.tier:
-        case Tier.ALWAYS | Tier.FINE:
-            return True
-        case Tier.PUBLISHED:
-            return not is_searched
-        case Tier.SMALL:
-            return takes_fine_slots(request)
-        case Tier.MANY:
-            return takes_fine_slots(request) and len(request.members) > MANY
-        case Tier.ORDERS:
-            return request.order is not None
-        case Tier.SOME:
-            return request.order is not None or (request.collective.members is not None and takes_fine_slots(request))
-        case Tier.GROUPS:
-            return request.collective.members is not None
-        case Tier.DEMANDS:
-            return request.collective.demand is not None
-    return False
+    is_fine, are_some, is_ordered = takes_fine_slots(request), request.collective.members is not None, request.order is not None
+    return {
+        Tier.ALWAYS: True,
+        Tier.FINE: True,
+        Tier.PUBLISHED: not is_searched,
+        Tier.SMALL: is_fine,
+        Tier.MANY: is_fine and len(request.members) > MANY,
+        Tier.ORDERS: is_ordered,
+        Tier.SOME: is_ordered or (are_some and is_fine),
+        Tier.GROUPS: are_some,
+        Tier.DEMANDS: request.collective.demand is not None,
+        Tier.NAMED: False,
+    }[entry.tier]
 
 
 def _variants(entry: Method, request: Request) -> Iterator[tuple[dict[str, str], bool]]:

@@ -1,5 +1,6 @@
 """Joint choice of trees, delay, period and repeats by closed-form time at the given size and machine."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first loo
 _LOOKS = 6  # first looks at candidates of one family
 _TURNS = 1000  # most schedules made with the rest of the budget
 _POLISHED = 3  # families whose best candidates share the rest of the budget
+#: times as long as the best schedule before the search, beyond which a family is looked at once only, and after so many of these
+#: none: the best of all families was up to 2.5 times faster than the first looks at three, on 9 networks
+_SLOW, _SLOW_FAMILIES = 4, 3
 
 
 @dataclass(frozen=True)
@@ -33,18 +37,16 @@ class Trees:
     """A possible family, with its known properties before it is built.
 
     `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: a lower bound on the transfers
-    of the longest chain; `rows`: transfers of one iteration; `reductions`: a lower bound on the reduces that arrive at the busiest
-    node; `even`: reduces load both directions of a link equally (roots all over the network), not only the one towards the centre.
-    `reach`: estimate of its routes; None: single links. `units_limit`: reduction units may take longer than links. `is_summed`:
-    with a period, no slot has more sums at a node than it must have,
-    and `spare_sums` more.
+    of the longest chain; `reductions`: a lower bound on the reduces that arrive at the busiest node; `even`: reduces load both
+    directions of a link equally (roots all over the network), not only the one towards the centre. `reach`: estimate of its
+    routes; None: single links. `units_limit`: reduction units may take longer than links. `is_summed`: with a period, no slot has
+    more sums at a node than it must have, and `spare_sums` more.
     """
 
     chunks: int
     period: int
     least_period: int
     chain: int
-    rows: int
     reductions: int
     even: bool
     build: Callable[[], TreeFamily | None]
@@ -61,7 +63,6 @@ class Trees:
             family.period,
             family.period,
             family.chain,
-            len(family.transfers.chunk),
             family.reductions,
             even=len(np.unique(family.root)) > len(family.topology.endpoints) // 2,
             build=lambda: family,
@@ -105,20 +106,26 @@ class Search:
 
         The best schedule of the monitor is a limit: only candidates whose floor lies below it are evaluated, but at least one.
         """
-        budget = self.budget * self.request.effort
+        budget, limit = self.budget * self.request.effort, (self.request.monitor.best_cycles or sys.maxsize) * _SLOW
         candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
         tried: list[tuple[int, int, Candidate]] = []
-        seen: Counter[int] = Counter()  # evaluations by trees
+        seen, slow = Counter[int](), set[int]()  # evaluations by trees; trees that are too slow
         for index, candidate in enumerate(candidates):
-            if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
+            if self.best is not None and (
+                self._spent >= budget // 2 or self.request.monitor.expired or len(slow) == _SLOW_FAMILIES
+            ):
                 break
-            if seen[id(candidate.trees)] < _LOOKS and self._promising(candidate):
-                found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self.staggers(candidate)[:2]]
-                tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
-                seen[id(candidate.trees)] += sum(cycles is not None for cycles in found)
+            family = id(candidate.trees)
+            for stagger in self.staggers(candidate)[:2] if seen[family] < _LOOKS and self._promising(candidate) else ():
+                cycles = None if family in slow else self._evaluate(candidate, budget // _LOOK, stagger, seed=0)
+                if cycles is not None:
+                    tried.append((cycles, index, candidate))
+                    seen[family] += 1
+                    slow |= {family} if cycles > limit else set()
         leaders: dict[int, tuple[int, Candidate]] = {}
         for cycles, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
-            leaders.setdefault(id(candidate.trees), (cycles, candidate))
+            if cycles <= limit:
+                leaders.setdefault(id(candidate.trees), (cycles, candidate))
         self._polish(list(leaders.values())[:_POLISHED], budget)
         for candidate in candidates if self.best is None else ():
             if self._spent >= 2 * budget or self._evaluate(candidate, budget // _LOOK, 0, seed=0) is not None:

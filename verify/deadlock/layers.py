@@ -9,8 +9,8 @@ from certree.models.common.errors import InputError
 Route = Sequence[int]
 
 
-def layers_of(routes: Sequence[Route]) -> list[int]:
-    """A layer for each route, a list of channels; the waits of each layer have no circle.
+def layers_of(routes: Sequence[Route], most: int | None = None) -> list[int]:
+    """A layer for each route, a list of channels; the waits of each layer, but for layer `most`, have no circle.
 
     All routes start in layer 0. While it has a circle, the routes that cause its rarest wait move to the next layer, and so on
     (Domke, Hoefler, Nagel, DFSSSP, 2011). Every layer keeps at least one route, so there are at most as many as routes; usually
@@ -23,7 +23,7 @@ def layers_of(routes: Sequence[Route]) -> list[int]:
             raise InputError(f"route {number} passes a link twice: its messages may wait for themselves in any virtual channel")
     layer, moved = [0] * len(routes), list(range(len(routes)))
     level = 0
-    while moved:
+    while moved and level != most:
         moved = _without_circles(routes, moved)
         level += 1
         for route in moved:

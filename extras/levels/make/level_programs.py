@@ -1,7 +1,8 @@
 """Programs of orders of levels: the transfers of the orders that are likely to be fast."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from certree.extras.levels.make.level_orders import LevelOrder, level_orders, transfers_of
 from certree.extras.levels.make.probing import runs_alike, soonest
@@ -26,10 +27,10 @@ def sums_in_levels(request: Request, sizes: tuple[int, ...] | None) -> Iterator[
     orders = level_orders(request, sizes)
     if request.chunks is not None:
         orders = _in_chunks(orders, request.chunks)
-    orders = [one for one in orders if transfers_of(request, one) <= most]
-    if not orders:
+    probed = list(islice(_different(one for one in orders if transfers_of(request, one) <= most), PROBED))
+    if not probed:
         raise UnsupportedError(f"levels makes up to {most} transfers; {name} would take more")
-    yield from soonest(request, _programs(request, _different(orders)[:PROBED]), KEPT)
+    yield from soonest(request, _programs(request, probed), KEPT)
 
 
 def _in_chunks(orders: Sequence[LevelOrder], chunks: int) -> list[LevelOrder]:
@@ -40,16 +41,14 @@ def _in_chunks(orders: Sequence[LevelOrder], chunks: int) -> list[LevelOrder]:
     return [order for order, count in zip(orders, counts, strict=True) if count == chunks]
 
 
-def _different(orders: Sequence[LevelOrder]) -> list[LevelOrder]:
+def _different(orders: Iterable[LevelOrder]) -> Iterator[LevelOrder]:
     """The orders, but for those that come after ALIKE others of the same sizes in as many pieces."""
     seen: Counter[tuple[tuple[int, ...], int]] = Counter()
-    found = []
     for order in orders:
         alike = order.sizes, order.pieces
         seen[alike] += 1
         if seen[alike] <= ALIKE:
-            found.append(order)
-    return found
+            yield order
 
 
 def _programs(request: Request, orders: Sequence[LevelOrder]) -> Iterator[tuple[str, Program]]:

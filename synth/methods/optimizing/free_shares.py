@@ -65,7 +65,6 @@ def _options(request: Request, period: int) -> Iterator[Trees]:
             period=period,
             least_period=period,
             chain=rooted.least_height(period),
-            rows=chunks * (size - 1),
             reductions=-(-chunks * (size - 1) // size) * collective.reduces,
             even=False,
             build=partial(rooted.pack, collective, chunks, period, moves=0, seed=request.seed),

@@ -267,7 +267,6 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
         period=period,
         least_period=math.ceil(trees * (size - 1) / network.edge_capacity),
         chain=(int(collective.reduces) + int(collective.gathers)) * network.least_height(period),
-        rows=_rows(request, trees),
         reductions=-(-trees * (size - 1) // size) * collective.reduces,
         even=network.is_even,
         build=partial(

@@ -83,14 +83,13 @@ def _source(request: Request, text: str) -> Schedule:
         if not all(key and equals for key, equals, _ in pairs):
             raise InputError(f"retime: option of={text!r}: expected METHOD, or METHOD,OPTION=VALUE")
         return written_out(METHODS[name](replace(request, options={key: value for key, _, value in pairs}, steps=None)))
-    name = text
-    if not name.endswith((".json", ".json.gz", ".npz")):
+    if not text.endswith((".json", ".json.gz", ".npz")):
         raise UnsupportedError(
-            f"retime: option of={name!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"
+            f"retime: option of={text!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"
         )
-    schedule = _RETIMED.lowered(load_any_schedule(Path(name)))
+    schedule = _RETIMED.lowered(load_any_schedule(Path(text)))
     if not schedule.topology.is_network_of(request.topology) or schedule.collective != request.collective:
-        raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
+        raise UnsupportedError(f"retime: {text} is a schedule for another topology or collective")
     if request.chunks not in (None, schedule.chunks):
-        raise UnsupportedError(f"retime: {name} has {schedule.chunks} chunks; {request.chunks} were asked for")
+        raise UnsupportedError(f"retime: {text} has {schedule.chunks} chunks; {request.chunks} were asked for")
     return schedule

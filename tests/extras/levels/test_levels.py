@@ -20,6 +20,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.ways import default_ways, lighter_ways
 from certree.synth.method import METHODS, load_methods
 from certree.synth.methods.auto import candidates
+from certree.synth.monitor import Monitor
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
@@ -80,6 +81,16 @@ def test_chunks_that_were_asked_for() -> None:
     assert all(len(program.chunk_root) == 8 for _, program in sums_in_levels(request, None))
     with pytest.raises(UnsupportedError, match="levels makes 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 chunks here; 7 were asked for"):
         list(sums_in_levels(replace(request, chunks=7), None))
+
+
+def test_orders_that_cannot_win_are_left_out() -> None:
+    """Those whose fullest resource takes as long as the best schedule so far, and those with a much longer estimate."""
+    every = level_orders(ask("h100:2", message_bytes=1 << 16))
+    few = level_orders(ask("h100:2", message_bytes=1 << 16, monitor=Monitor(bar=1500)))
+    assert 0 < len(few) < len(every)
+    assert few == [order for order in every if order in few]
+    with pytest.raises(UnsupportedError, match="levels is not faster than 100 cycles here"):
+        level_orders(ask("h100:2", message_bytes=1 << 16, monitor=Monitor(bar=100)))
 
 
 def test_faster_than_boxes_where_latency_counts() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,6 +175,24 @@ def test_packing_takes_the_number_of_chunks_asked_for(chunks: int) -> None:
 
 def test_packing_keeps_to_the_steps_asked_for() -> None:
     assert METHODS["packing"](request("mesh:4x4", 64 << 20, steps=16)).steps <= 16
+
+
+@pytest.mark.parametrize(("bar", "ends"), [(800, True), (3000, False)])
+def test_a_search_far_behind_the_best_schedule_ends(monkeypatch: pytest.MonkeyPatch, bar: int, ends: bool) -> None:
+    """After the first looks at three families; where the best schedule is within four times of these it goes on."""
+    found: list[int | None] = []
+    evaluate = Search._evaluate
+
+    def counted(self: Search, *arguments: Any, **fields: Any) -> int | None:
+        found.append(evaluate(self, *arguments, **fields))
+        return found[-1]
+
+    monkeypatch.setattr(Search, "_evaluate", counted)
+    asked = request("fattree:2x2", 1 << 10, monitor=Monitor(bar=bar))
+    made = METHODS["packing"](asked)
+    assert verify_schedule(made).valid
+    assert asked.cycles(made) == min(cycles for cycles in found if cycles is not None)
+    assert (len(found) == 3) == ends
 
 
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather"])

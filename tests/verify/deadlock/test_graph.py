@@ -126,6 +126,15 @@ def test_a_ring_needs_two_layers_and_a_line_one() -> None:
     assert set(layers_of([(0, 1, 2), (1, 2, 3)])) == {0}
 
 
+def test_parting_ends_at_a_layer() -> None:
+    """What is left is in that layer, which may have circles."""
+    rounds = [(a, (a + step) % 7, (a + 2 * step) % 7) for step in (1, 2, 3) for a in range(7)]
+    whole = layers_of(rounds)
+    assert max(whole) > 1
+    assert layers_of(rounds, 1) == [min(layer, 1) for layer in whole]
+    assert layers_of(rounds, len(rounds)) == whole
+
+
 def test_more_virtual_channels_than_a_set_has_bits_for_are_refused() -> None:
     machine = replace(load_machine("multitree"), vc_count=65)
     ends = np.array([0]), np.array([2]), np.array([4])
