@@ -19,14 +19,15 @@ from certree.models.schedule.paths import link_cycles, path_cycles
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
-from certree.synth.method import METHODS, Request, Tier
+from certree.synth.method import MANY, METHODS, Request, Tier
 from certree.synth.price import FREE, Price
 
 #: transfers that all candidates of one choice may take for effort 1, about 10 CPU µs each
 BUDGET = 3_000_000
 #: the least part of the budget that is spent, however close the best schedule is to the time bound
 LEAST_PART = Fraction(1, 8)
-#: work up to which a candidate is always built, though it counts: most of those for 64 endpoints and fewer
+#: work up to which a candidate is built though nothing is left, which counts: most of those for 64 endpoints and fewer. Among more
+#: than MANY endpoints only while there is more than LEAST_PART to spend
 CHEAP = 1 << 18
 #: a candidate is left out whose lower bound is more than the best schedule takes over this
 WORTH = Fraction(101, 100)
@@ -41,10 +42,8 @@ def price_of(name: str, request: Request) -> Price:
     entry = METHODS[name]
     if request.collective.kind not in entry.collectives:
         return FREE
-    if entry.price is not None:
-        found = entry.price(request, entry.read(request))
-    else:
-        found = generic_price(request, BOOKED if entry.tier in (Tier.FINE, Tier.SMALL) else ROUTED)
+    work = BOOKED if entry.tier in (Tier.FINE, Tier.SMALL) else ROUTED
+    found = generic_price(request, work) if entry.price is None else entry.price(request, entry.read(request))
     return found if found == FREE else replace(found, searched=len(request.members) * len(request.topology.src))
 
 
@@ -122,24 +121,29 @@ class Ledger:
 
     What may be spent is in proportion to what can be gained: twice the part of the budget by which the best schedule exceeds the
     time bound, all of it beyond one and a half times the bound. With every schedule that is found it stays the same or becomes
-    less, and so does the time that a candidate has to reach.
+    less, and so does the time that a candidate has to reach. `endpoints` take part.
     """
 
-    def __init__(self, effort: int, bound: int) -> None:
-        self.budget, self.bound, self.spent = BUDGET * effort, bound, 0
+    def __init__(self, effort: int, bound: int, endpoints: int) -> None:
+        self.budget, self.bound, self.spent, self.endpoints = BUDGET * effort, bound, 0, endpoints
         self.best: tuple[int, str] | None = None
+
+    @property
+    def part(self) -> Fraction:
+        """Of the budget, what may be spent."""
+        if self.best is None or not self.bound:
+            return Fraction(1)
+        return min(Fraction(1), max(LEAST_PART, 2 * (Fraction(self.best[0], self.bound) - 1)))
 
     @property
     def left(self) -> int:
         """Work that may still be spent."""
-        part = Fraction(1)
-        if self.best is not None and self.bound:
-            part = min(part, max(LEAST_PART, 2 * (Fraction(self.best[0], self.bound) - 1)))
-        return int(self.budget * part) - self.spent
+        return int(self.budget * self.part) - self.spent
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:
         """Why a candidate of that price is not built; None where it is. Nothing is left out before there is a schedule."""
-        if self.best is None or price.total <= CHEAP:
+        is_cheap = price.total <= CHEAP and (self.endpoints <= MANY or self.part > LEAST_PART)
+        if self.best is None or is_cheap or price == FREE:
             return None
         slower = self.slower(price) if in_slots else None
         if slower is None and price.total > self.left:
@@ -158,8 +162,7 @@ class Ledger:
 
     def require(self, built: Price) -> None:
         """`admit` of a schedule of that price."""
-        refused = self.slower(built, NOT_TIMED)
-        if refused is not None:
+        if (refused := self.slower(built, NOT_TIMED)) is not None:
             self.spent += built.total
             raise UnsupportedError(refused)
 

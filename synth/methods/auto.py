@@ -56,7 +56,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     considered: dict[str, str] = {}
     times: dict[str, int] = {}
     best: _Ranked | None = None
-    ledger = Ledger(request.effort, quick_time_bound(request))
+    ledger = Ledger(request.effort, quick_time_bound(request), len(request.members))
     equal: list[tuple[str, AnySchedule]] = []
     bound, admit = ledger.bound, None if request.form else ledger.admit
     for label, name, options, price in priced_candidates(request, bound):

@@ -167,7 +167,11 @@ class Spread:
     def _replayed(self, seed: int, every: Sequence[_Candidate]) -> tuple[Ledger, dict[int, str], int]:
         """The ledger after the first candidates of a seed, as `auto` keeps it in one process; why those were left out that were;
         and the place of the first candidate that is not known yet."""
-        ledger, refused, found = Ledger(self.request.effort, self._bound), dict[int, str](), self._of_seed(seed)
+        ledger, refused, found = (
+            Ledger(self.request.effort, self._bound, len(self.request.members)),
+            dict[int, str](),
+            self._of_seed(seed),
+        )
         for one in every:
             reason = ledger.refusal(one.price, in_slots=self.request.form is None)
             if reason is None and one.place not in found:

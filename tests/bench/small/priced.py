@@ -1,20 +1,24 @@
 """What method auto costs next to the method that it picks, and whether another one is faster, on networks of any size.
 
-`python -m tests.bench.small.priced [--smoke] [--rivals] [NETWORK ...]` prints a Markdown table: the method picked, cycles over
-the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) / alone, the peak of memory, and how many
-candidates were left out by price. --rivals adds the fastest of these, run by name for at most MOST_SECONDS each, with its cycles
-over those of the picked one. Each cell runs in a process of its own, one after the other.
+`python -m tests.bench.small.priced [--smoke] [--rivals] [--collectives all-reduce,...] [--sizes 64KiB,...] [NETWORK ...]` prints a
+Markdown table: the method picked, cycles over the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) /
+alone, the peak of memory, and how many candidates were left out by price. --rivals adds the fastest of these, run by name for at
+most MOST_SECONDS each, with its cycles over those of the picked one. --growth prints seconds and megabytes of `auto` alone, with the
+exponents of their growth, for networks of a family in ascending order. Each cell runs in a process of its own, one after the other.
 """
 
+import math
 import multiprocessing
 import resource
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.models.common.quantities import parse_size
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.methods import auto
@@ -112,15 +116,38 @@ def _ended(code: int | None) -> str:
     return f"failed without an answer, exit code {code}"
 
 
-def rows(networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES) -> None:
+def rows(
+    networks: tuple[str, ...], *, rivals: bool, sizes: tuple[int, ...] = SIZES, collectives: tuple[str, ...] = COLLECTIVES
+) -> None:
     """Print the table, row by row."""
     print("|", *(f"{column} |" for column in COLUMNS))
     print("|---" * len(COLUMNS) + "|")
     for network in networks:
-        for collective in COLLECTIVES:
+        for collective in collectives:
             for size in sizes:
                 row = in_own_process(cell, network, collective, size, rivals)
                 print(f"| `{network}` | {collective} | {size} | " + _words(row), flush=True)
+
+
+def growth(networks: tuple[str, ...], collective: str, size: int) -> None:
+    """Print seconds and megabytes of `auto` by number of endpoints, and the exponents of both between the first and the last."""
+    print("| network | N | picked | / bound | auto s | MB |")
+    print("|---" * 6 + "|")
+    done = []
+    for network in networks:
+        row = in_own_process(cell, network, collective, size, False)
+        if "error" in row:
+            print(f"| `{network}` | {row['error']} |", flush=True)
+            continue
+        done.append(row)
+        words = row["endpoints"], row["picked"], f"{row['ratio']:.3f}", f"{row['seconds']:.1f}", row["megabytes"]
+        print(f"| `{network}` | {' | '.join(map(str, words))} |", flush=True)
+    if len(done) > 1 and done[0]["endpoints"] < done[-1]["endpoints"]:
+        times = math.log(done[-1]["endpoints"] / done[0]["endpoints"])
+        found = [math.log(done[-1][name] / max(done[0][name], 0.1)) / times for name in ("seconds", "megabytes")]
+        print(
+            f"Exponents from {done[0]['endpoints']} to {done[-1]['endpoints']} endpoints: seconds {found[0]:.2f}, MB {found[1]:.2f}"
+        )
 
 
 def _words(row: dict[str, Any]) -> str:
@@ -136,8 +163,15 @@ def _words(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    named = tuple(word for word in sys.argv[1:] if not word.startswith("--"))
-    if "--smoke" in sys.argv:
+    arguments = [word for word in sys.argv[1:] if word not in ("--smoke", "--rivals", "--growth")]
+    given = {name: value for name, value in pairwise(arguments) if name.startswith("--")}
+    named = tuple(word for word in arguments if not word.startswith("--") and word not in given.values())
+    if "--growth" in sys.argv:
+        collective, size = given.get("--collectives", "all-reduce"), parse_size(given.get("--sizes", "64MiB"))
+        growth(named, collective, size)
+    elif "--smoke" in sys.argv:
         rows(SMOKE[:1], rivals=True, sizes=SIZES[:1])
     else:
-        rows(named or NETWORKS, rivals="--rivals" in sys.argv)
+        wanted = tuple(map(parse_size, given["--sizes"].split(","))) if "--sizes" in given else SIZES
+        kinds = tuple(given["--collectives"].split(",")) if "--collectives" in given else COLLECTIVES
+        rows(named or NETWORKS, rivals="--rivals" in sys.argv, sizes=wanted, collectives=kinds)

@@ -133,7 +133,7 @@ def test_candidates_are_left_out_by_price(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
-    ledger, dear = prices.Ledger(1, 1000), Price(prices.BUDGET // 4)
+    ledger, dear = prices.Ledger(1, 1000, 64), Price(prices.BUDGET // 4)
     assert ledger.refusal(Price(prices.BUDGET * 2), in_slots=True) is None  # there is nothing yet
     ledger.note(FREE, "first", 2000)
     assert ledger.refusal(dear, in_slots=True) is None
@@ -143,6 +143,15 @@ def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
     ledger.note(FREE, "second", 1100)
     assert ledger.left == prices.BUDGET // 5
     assert str(ledger.refusal(dear, in_slots=True)).startswith(f"not built: work of {dear.total} transfers; ")
+
+
+@pytest.mark.parametrize(("endpoints", "cycles", "is_built"), [(64, 1010, True), (65, 1010, False), (65, 1070, True)])
+def test_near_the_bound_among_many_little_work_counts_too(endpoints: int, cycles: int, is_built: bool) -> None:
+    ledger, small = prices.Ledger(1, 1000, endpoints), Price(prices.CHEAP)
+    ledger.note(FREE, "first", cycles)
+    ledger.spent = ledger.left
+    assert (ledger.refusal(small, in_slots=True) is None) == is_built
+    assert ledger.refusal(FREE, in_slots=True) is None
 
 
 def test_little_work_goes_first_and_then_what_may_be_near_to_the_bound() -> None:
