@@ -3,8 +3,10 @@
 `python -m tests.bench.small.priced [--smoke] [--rivals] [--collectives all-reduce,...] [--sizes 64KiB,...] [NETWORK ...]` prints a
 Markdown table: the method picked, cycles over the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) /
 alone, the peak of memory, and how many candidates were left out by price. --rivals adds the fastest of these, run by name for at
-most MOST_SECONDS each, with its cycles over those of the picked one. --growth prints seconds and megabytes of `auto` alone, with the
-exponents of their growth, for networks of a family in ascending order. Each cell runs in a process of its own, one after the other.
+most MOST_SECONDS each, with its cycles over those of the picked one. Each cell runs in a process of its own, one after the other.
+
+`--growth [--collectives all-reduce] [--sizes 64MiB] NETWORK ...` prints seconds and megabytes of `auto` alone, and the exponents of
+their growth from the first network to the last: for a family in ascending order.
 """
 
 import math
