@@ -29,6 +29,7 @@ fuzz-smoke: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tools.words
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 

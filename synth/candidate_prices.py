@@ -130,7 +130,7 @@ class Ledger:
 
     @property
     def part(self) -> Fraction:
-        """Of the budget, what may be spent."""
+        """The part of the budget that may be spent."""
         if self.best is None or not self.bound:
             return Fraction(1)
         return min(Fraction(1), max(LEAST_PART, 2 * (Fraction(self.best[0], self.bound) - 1)))

@@ -27,7 +27,7 @@ _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first loo
 _LOOKS = 6  # first looks at candidates of one family
 _TURNS = 1000  # most schedules made with the rest of the budget
 _POLISHED = 3  # families whose best candidates share the rest of the budget
-#: times as long as the best schedule before the search, beyond which a family is looked at once only, and after so many of these
+#: times as long as the best schedule before the search, beyond which a family is looked at once only, and after this many of these
 #: none: the best of all families was up to 2.5 times faster than the first looks at three, on 9 networks
 _SLOW, _SLOW_FAMILIES = 4, 3
 

@@ -186,7 +186,7 @@ def test_broken_specifications_are_no_answer(tmp_path, module, config, reason):
     ],
 )
 def test_states_of_a_run_that_the_limit_ended(tmp_path, monkeypatch, number, body, counts):
-    """Those that TLC printed last; 0 before it printed any."""
+    """The states are those that TLC printed last; 0 before it printed any."""
     output = f"@!@!@STARTMSG {number}:0 @!@!@\n{body}\n@!@!@ENDMSG {number} @!@!@\n"
     monkeypatch.setattr(tlc, "_run", lambda *_: (None, output))
     found = run_tlc(tmp_path / "M.tla", tmp_path / "M.cfg", tmp_path, time_limit=60)

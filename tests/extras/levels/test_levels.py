@@ -84,7 +84,7 @@ def test_chunks_that_were_asked_for() -> None:
 
 
 def test_orders_that_cannot_win_are_left_out() -> None:
-    """Those whose fullest resource takes as long as the best schedule so far, and those with a much longer estimate."""
+    """Left out are those whose fullest resource takes as long as the best schedule, and those with a much longer estimate."""
     every = level_orders(ask("h100:2", message_bytes=1 << 16))
     few = level_orders(ask("h100:2", message_bytes=1 << 16, monitor=Monitor(bar=1500)))
     assert 0 < len(few) < len(every)
