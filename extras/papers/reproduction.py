@@ -67,11 +67,33 @@ def reproduce(
 ) -> Reproduced:
     """Compute every cell of a figure or table of a paper, exactly.
 
-    `target`: one of `names()["targets"]`, or a TOML file. `networks`: in place of its own; `smoke`: a subset that takes seconds;
-    `workers`: as in `sweep`. `output`: a folder for table.md, table.csv, cells.json, target.toml, the plot, and finished cells:
-    the same call resumes from it after an interruption. `progress` receives a line for each cell. Raises InputError for a target
-    that is unknown or malformed.
+    Parameters
+    ----------
+    target : str
+        One of `names()["targets"]`, or a TOML file.
+    networks : sequence of str
+        In place of those of the target.
+    smoke : bool
+        Whether only a subset is computed, which takes seconds.
+    workers : int or Workers, optional
+        As in `sweep`.
+    output : str or path, optional
+        A folder for table.md, table.csv, cells.json, target.toml, the plot, and finished cells. The same call resumes from it after
+        an interruption.
+    progress : callable, optional
+        Receives a line for each cell.
 
+    Returns
+    -------
+    Reproduced
+
+    Raises
+    ------
+    InputError
+        For a target that is unknown or malformed.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.reproduce("multitree-fig2", smoke=True, workers=1)
     <Reproduced multitree-fig2: cells 2, agree with the paper 1 of 1>

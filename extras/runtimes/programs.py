@@ -42,13 +42,38 @@ def export_program(
     """Write a schedule as a program of a communication runtime, read it back, execute it and return the verdict.
 
     MSCCL XML has one iteration of a repeating schedule: the runtime executes it for one piece of the message after the other. A
-    plan of MSCCL++ has a loop of them; Chakra traces, in a new folder, have all of them, for a message of `size` and, for
-    ASTRA-sim's network, `machine` (by default those that the schedule was made for). Ranks are the endpoints in the order of their
-    ids. `certree list` names the formats. `sizes`: the smallest and the largest message, in bytes, for which the runtime takes the
-    file. Raises InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one
-    that a program cannot say or that exceeds a limit of the runtime (the message says which), InputError for an unknown format and
-    a file that exists.
+    plan of MSCCL++ has a loop of them; Chakra traces have all of them. Ranks are the endpoints in the order of their ids.
 
+    Parameters
+    ----------
+    source : str, path or schedule
+        A valid schedule.
+    format : str
+        The format; `certree list` names them.
+    path : str or path
+        The file, or for Chakra traces a new folder.
+    size, machine
+        For Chakra traces: the message, and the machine of ASTRA-sim's network; by default those that the schedule was made for.
+    sizes : tuple of int, optional
+        The smallest and the largest message, in bytes, for which the runtime takes the file.
+    force : bool
+        Whether a file that exists is overwritten.
+
+    Returns
+    -------
+    ProgramVerdict, PlanVerdict, AlgorithmVerdict or that of another format
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules.
+    UnsupportedError
+        For a schedule that a program cannot say or that exceeds a limit of the runtime; the message says which.
+    InputError
+        For an unknown format and a file that exists.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml").valid
     True

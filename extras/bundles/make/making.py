@@ -51,19 +51,49 @@ def bundle(
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> BundleVerdict:
-    """Write a schedule, a frontier or a joint schedule with all its evidence as one file, read it back and re-check it. Returns the
-    result.
+    """Write a schedule, a frontier or a joint schedule with all its evidence as one file, read it back and re-check it.
 
-    `source`: a schedule, tables, a frontier, a joint schedule, or the path of one; `topology`, `collective`, `root` and `route` as
-    in `verify`. A schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and
-    multitree; the schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and
-    "paced", `without_routers` as in `simulate`. `tla`: whether TLC checks the models, and tables that are small enough. `progress`
-    receives a line for each model that TLC has checked. The same input gives the same bytes.
+    The same input gives the same bytes.
 
-    Raises InvalidScheduleError for a schedule that breaks rules, InputError for a path that does not end in .certree or exists
-    (unless `force`), for an invalid frontier and for options that do not apply, ToolMissingError without Java or TLC (unless `tla`
-    is False). Nothing is written then.
+    Parameters
+    ----------
+    source
+        A schedule, tables, a frontier, a joint schedule, or the path of one. A schedule without certificate gets one.
+    path : str or path
+        Where to write, a name that ends in .certree.
+    topology, collective, root, route
+        As in `verify`.
+    size, machine
+        By default what the schedule was made for, or 64 MiB and multitree; the schedule in the bundle records them.
+    format : str
+        The format of the tables.
+    runs : sequence of {"slotted", "paced"}
+        The modes that are simulated.
+    without_routers : bool
+        As in `simulate`.
+    tla : bool
+        Whether TLC checks the models, and tables that are small enough.
+    force : bool
+        Whether a file that exists is overwritten.
+    progress : callable, optional
+        Receives a line for each model that TLC has checked.
 
+    Returns
+    -------
+    BundleVerdict
+        The result of the re-check.
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules.
+    InputError
+        For another suffix, a file that exists (unless `force`), an invalid frontier, and options that do not apply.
+    ToolMissingError
+        Without Java or TLC, unless `tla` is False. Nothing is written in all these cases.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> made = ct.bundle(ct.synthesize("ring:4", size="1MiB"), "ring4.certree", tla=False)
     >>> [item.name for item in made.items if item.status == "absent"]

@@ -41,15 +41,33 @@ def designs(
 ) -> ComparedDesigns:
     """Compare networks by performance, failures, training time and cost, and rank them with reasons.
 
-    `specification`: a TOML file, or its fields: `networks`, `collectives`, `sizes`, `method`, and tables `failures`, `sensitivity`
-    and `training`. `output`: a folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, and a file for each cell;
-    tables and page are rewritten from time to time while cells run. The same call resumes after an interruption. `workers`,
-    `retry` and `progress` as in `sweep`. What is not computed yet, failed or was cut is a row with its status. On an interrupt the
-    folder gets everything for what is done, and `interrupted` receives it, before KeyboardInterrupt goes on.
+    What is not computed yet, failed or was cut is a row with its status.
 
-    Raises InputError, before anything runs, for a specification that is malformed or has a combination that cannot work, a part
-    that a cost model does not have, and networks of different sizes where they are compared for equal endpoints.
+    Parameters
+    ----------
+    specification : str, path or dict
+        A TOML file, or its fields: `networks`, `collectives`, `sizes`, `method`, and tables `failures`, `sensitivity` and
+        `training`.
+    output : str or path
+        A folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, and a file for each cell. Tables and page are
+        rewritten from time to time while cells run. The same call resumes after an interruption.
+    workers, retry, progress
+        As in `sweep`.
+    interrupted : callable, optional
+        Receives what is done on an interrupt, when the folder has it, before KeyboardInterrupt goes on.
 
+    Returns
+    -------
+    ComparedDesigns
+
+    Raises
+    ------
+    InputError
+        Before anything runs, for a specification that is malformed or has a combination that cannot work, a part that a cost model
+        does not have, and networks of different sizes where they are compared for equal endpoints.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> found = ct.designs({"networks": ["ring:4", "full:4"], "sizes": ["1KiB", "1MiB"], "method": "multitree"}, "four", workers=1)
     >>> [place.network for place in found.rankings[0].places]

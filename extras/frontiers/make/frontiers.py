@@ -81,18 +81,50 @@ def frontier(
 ) -> FoundFrontier:
     """All Pareto-optimal (chunks, steps, rounds) of a small network, each with a schedule, and a proof for every other candidate.
 
-    Delay 1; endpoints do not forward within a step. `max_chunks`: most chunks per endpoint. `effort`: deterministic search
-    budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
-    endpoint can store; `scratch`: extra buffers of one chunk per endpoint. `unaided`: do not start from
-    the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
-    `schedules`: others to start from, by name; `methods` of the result has their points. `solver`: "auto", "cadical", "cp-sat" or
-    "z3"; what it calls impossible counts only with a proof, which CaDiCaL writes.
-    `workers` answer the questions to the solver, with the same result whatever their number.
-    `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
-    proofs, checked as `verify` checks them.
+    Delay 1; endpoints do not forward within a step.
 
-    Raises InputError, UnsupportedError for networks that are too large, and SearchInterrupted with what was found so far on Ctrl-C.
+    Parameters
+    ----------
+    network, collective, root
+        As in `synthesize`.
+    max_chunks : int
+        Most chunks per endpoint.
+    effort : int
+        Deterministic search budget.
+    time_limit : str, float or Fraction, optional
+        Seconds, or a text such as "60s"; the result then depends on the computer.
+    memory : int, optional
+        Chunks that an endpoint can store.
+    scratch : int, optional
+        Extra buffers of one chunk per endpoint.
+    unaided : bool
+        Whether the search does not start from the published algorithms, from symmetric schedules or, for sums, from the schedules
+        of the copying collective backwards in time.
+    schedules : dict
+        Others to start from, by name; `methods` of the result has their points.
+    solver : {"auto", "cadical", "cp-sat", "z3"}
+        What it calls impossible counts only with a proof, which CaDiCaL writes.
+    workers : int or Workers
+        Answer the questions to the solver, with the same result whatever their number.
+    progress : callable, optional
+        Receives a line now and then.
 
+    Returns
+    -------
+    FoundFrontier
+        `verdict.document` holds all schedules and proofs, checked as `verify` checks them.
+
+    Raises
+    ------
+    InputError
+        For anything malformed.
+    UnsupportedError
+        For networks that are too large.
+    SearchInterrupted
+        With what was found so far, on Ctrl-C.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.frontier("ring:4", "all-gather", max_chunks=2).points
     [(1, 2, 2), (2, 2, 3)]

@@ -37,12 +37,31 @@ def improve(
 ) -> AnySchedule:
     """A schedule that takes fewer cycles than a valid one at that size, with other slots, orders, trees, delays or repeats.
 
-    It is verified and certified, and made for that size and machine; where nothing faster is found, it has
-    the transfers of the input.
-    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine` are by default what the
-    schedule was made for, or 64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises
-    InvalidScheduleError for a schedule that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
+    Parameters
+    ----------
+    source : str, path or schedule
+        A valid schedule.
+    topology, collective, root, route
+        As in `verify`.
+    size, machine
+        By default what the schedule was made for, or 64 MiB and multitree where that is not known.
+    effort, time_limit, seed, progress
+        As in `synthesize`.
 
+    Returns
+    -------
+    Schedule or SymmetricSchedule
+        Verified and certified, made for that size and machine; where nothing faster is found, it has the transfers of the input.
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules.
+    SearchInterrupted
+        With the best schedule so far, on Ctrl-C.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> slow = ct.synthesize("ring:4", method="ring", size="1KiB")
     >>> ct.improve(slow).steps < slow.steps

@@ -53,21 +53,51 @@ def draw(
     without_routers: bool = False,
     force: bool = False,
 ) -> None:
-    """Write a picture (.svg, .png) of a network, a schedule or tables (objects, files or directories), bounds, or the plot of a
-    comparison, a fit or a reproduced figure; or the interactive view of a schedule or tables (.html).
+    """Write a picture (.svg, .png) of a network, a schedule, tables, bounds or a result, or the interactive view of a schedule
+    (.html).
 
-    `view` of a schedule: "spacetime" (channels over time), "trees" (of `chunks`, by default the first 16), "load" (how busy each
-    channel is), "reductions" (the reduction units over time), "bound" (the witness of a bound of its certificate), "violation" (the
-    step in which it breaks a rule; the default for an invalid one), "waits" (where messages of a simulated `run`, "slotted" or
-    "paced", waited; `without_routers` as in `simulate`). Of a network: "network", with removed nodes and links dashed, or "bound",
-    the witness of a bound on `collective`. `kind`: of the bound, by default the strongest on bandwidth time. `size` and `machine`:
-    for times, as in `simulate`. Of a trace of `simulate`, a file: "timeline", what interfaces, links and endpoints did when. Of a
-    joint schedule: "spacetime", with a colour for each collective; of the other options it takes `topology` and `title`.
-    `topology`, `collective` and `root`: as in `load`, for a CSV. `title`: instead of the usual one.
+    Pictures of large schedules aggregate, and say so.
 
-    Pictures of large schedules aggregate, and say so. Raises InputError for another suffix or view, a file that exists (unless
-    `force`), and a target that has a table and no figure; TopologyError and UnsupportedError where there is nothing to draw.
+    Parameters
+    ----------
+    subject
+        A network, a schedule, tables or a joint schedule (objects, files or directories), bounds, or the plot of a comparison, a
+        fit or a reproduced figure. A trace of `simulate`, a file, is drawn as "timeline": what interfaces, links and endpoints did
+        when.
+    path : str or path
+        Where to write; the suffix says what.
+    view : str, optional
+        Of a schedule: "spacetime" (channels over time), "trees" (of `chunks`), "load" (how busy each channel is), "reductions" (the
+        reduction units over time), "bound" (the witness of a bound of its certificate), "violation" (the step in which it breaks a
+        rule; the default for an invalid one), "waits" (where messages of a simulated `run` waited). Of a network: "network", with
+        removed nodes and links dashed, or "bound", the witness of a bound on `collective`. Of a joint schedule: "spacetime", with a
+        colour for each collective; of the other options it takes `topology` and `title`.
+    title : str, optional
+        Instead of the usual one.
+    chunks : sequence of int, optional
+        Whose trees are drawn, by default those of the first 16.
+    topology, collective, root
+        As in `load`, for a CSV.
+    kind : str, optional
+        The bound, by default the strongest on bandwidth time.
+    size, machine
+        For times, as in `simulate`.
+    run : {"slotted", "paced"}
+        The run whose waits are drawn.
+    without_routers : bool
+        As in `simulate`.
+    force : bool
+        Whether a file that exists is overwritten.
 
+    Raises
+    ------
+    InputError
+        For another suffix or view, a file that exists (unless `force`), and a target that has a table and no figure.
+    TopologyError, UnsupportedError
+        Where there is nothing to draw.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.draw("torus:4x4,without-link=0-1", "torus.svg")
     >>> ct.draw(ct.synthesize("ring:4", size="1MiB"), "ring4.png", view="load")

@@ -56,20 +56,45 @@ def report(
     """Write one HTML file, which loads nothing from elsewhere, on a schedule or tables, or side by side on several.
 
     It has an interactive view of the transfers, what was asked, the verdict, the bounds with pictures of their witnesses, times
-    over sizes, loads of channels, statistics of the tables, a simulated run, and for each section the command that re-checks it.
-    An invalid schedule is reported with its violations. Where something is too large for a page, the page says what it leaves out.
+    over sizes, loads of channels, statistics of the tables, a simulated run, and for each section the command that re-checks it. An
+    invalid schedule is reported with its violations. Where something is too large for a page, the page says what it leaves out. The
+    same input gives the same bytes.
 
-    `sources`: schedules, tables, files (.json, .json.gz, .npz, .csv) or tables directories, at most MOST_SUBJECTS. `topology`,
-    `collective` and `root`: as in `verify`, for CSVs. `size` and `machine`: by default what each schedule was made for.
-    `published`: whether published algorithms are timed for comparison; `simulate`: whether the schedule is run, `without_routers`
-    as in `simulate`; `model_check`: whether TLC checks its tables (needs Java; minutes). `progress` receives a line for each
-    section. The same input gives the same bytes. Raises InputError for unreadable input, another suffix, and a file that exists
-    (unless `force`).
+    The page of a training run (`train`) has its times, a timeline, layers, what-if and the view of the slowest collective. That of
+    a joint schedule has all collectives, their bounds, and the channels that they share.
 
-    Of a training run (`train`) the page has its times, a timeline, layers and what-if; of the options it takes `title` and `force`.
-    Of a joint schedule it has all collectives, their bounds, and the channels that they share; of the options it takes `title`,
-    `topology`, `simulate` and `force`.
+    Parameters
+    ----------
+    sources
+        Schedules, tables, files (.json, .json.gz, .npz, .csv) or tables directories, at most MOST_SUBJECTS; or a training run,
+        which takes `title` and `force` of the options; or a joint schedule, which takes `title`, `topology`, `simulate` and
+        `force`.
+    path : str or path
+        Where to write, a name that ends in .html.
+    title : str, optional
+        Instead of the usual one.
+    topology, collective, root
+        As in `verify`, for CSVs.
+    size, machine
+        By default what each schedule was made for.
+    published : bool
+        Whether published algorithms are timed for comparison.
+    simulate, without_routers : bool
+        Whether the schedule is run; the latter as in `simulate`.
+    model_check : bool
+        Whether TLC checks its tables (needs Java; minutes).
+    force : bool
+        Whether a file that exists is overwritten.
+    progress : callable
+        Receives a line for each section.
 
+    Raises
+    ------
+    InputError
+        For unreadable input, another suffix, and a file that exists (unless `force`).
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.report(ct.synthesize("ring:4", size="1MiB"), "report.html", published=False)
     """

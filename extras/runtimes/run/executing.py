@@ -78,19 +78,48 @@ def execute(
     time_limit: str | float | Fraction = DEFAULT_SECONDS,
     tamper: Tamper | None = None,
 ) -> Executed:
-    """Execute a schedule with one process for each endpoint on this computer, every transfer a message through a socket. Switches
-    that reduce have one each, too.
+    """Execute a schedule with one process for each endpoint on this computer, every transfer a message through a socket.
 
-    `local`: the number of processes, by default that of all these; no other is allowed. `size`: of the message, by default what the
-    schedule was made for; chunks are padded to whole elements. `type`: float32, float16, bfloat16 or int32; `operation`: sum, max
-    or min, where the collective reduces. `on`: an executor that `certree list` names, such as jax, instead of processes;
-    `devices`: how many it makes, by default one for each endpoint. One iteration before the `iterations` warms up. `tamper`: loses
-    messages, for tests.
+    Switches that reduce have a process each, too. One iteration before the `iterations` warms up. Cost: all messages, `iterations`
+    + 1 times; the memory of all buffers.
 
-    Raises InvalidScheduleError for a schedule that breaks rules, ExecutionError, after at most the time limit and a few seconds,
-    where a process ended or a message did not come: it has the error of every rank. Cost: all messages, `iterations` + 1 times; the
-    memory of all buffers.
+    Parameters
+    ----------
+    source : str, path or schedule
+        A valid schedule.
+    local : int, optional
+        The number of processes, by default that of all these; no other is allowed.
+    on : str, optional
+        An executor that `certree list` names, such as jax, instead of processes.
+    devices : int, optional
+        How many devices the executor makes, by default one for each endpoint.
+    size : int or str, optional
+        The message, by default what the schedule was made for; chunks are padded to whole elements.
+    type : {"float32", "float16", "bfloat16", "int32"}
+        The type of the data.
+    operation : {"sum", "max", "min"}
+        What is done where the collective reduces.
+    iterations : int
+        How often it is timed.
+    time_limit : str, float or Fraction
+        Seconds, or a text such as "60s", after which processes are ended.
+    tamper : callable, optional
+        Loses messages, for tests.
 
+    Returns
+    -------
+    Executed
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules.
+    ExecutionError
+        After at most the time limit and a few seconds, where a process ended or a message did not come: it has the error of every
+        rank.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.execute(ct.synthesize("ring:4", size="64KiB"), size="64KiB", type="bfloat16").exact
     True

@@ -104,15 +104,35 @@ def sweep(
 ) -> Swept:
     """Make, verify and simulate a schedule for every combination of networks, collectives, sizes, methods and more.
 
-    `specification`: a TOML file (`sweep_example` is one), or its fields. `output`: a folder for table.csv, plots, table.parquet
-    where pyarrow is installed, and a file for each cell; the same call resumes from it after an interruption. `workers`: processes,
-    by default one for each core, or `Workers` of a cluster. Every cell has a process of its own: one that fails is a row with the
-    status "failed" and its message, and `retry` repeats those of earlier calls. All files but times.csv are the same bytes wherever
-    cells ran. `progress` receives a line now and then.
+    Every cell has a process of its own: one that fails is a row with the status "failed" and its message. All files but times.csv
+    are the same bytes wherever cells ran.
 
-    Raises InputError, before anything runs, for a specification that is malformed or has a combination that cannot work, a folder
-    with results of another one, and a scheduler that cannot be reached.
+    Parameters
+    ----------
+    specification : str, path or dict
+        A TOML file (`sweep_example` is one), or its fields.
+    output : str or path
+        A folder for table.csv, plots, table.parquet where pyarrow is installed, and a file for each cell. The same call resumes
+        from it after an interruption.
+    workers : int or Workers, optional
+        Processes, by default one for each core, or `Workers` of a cluster.
+    retry : bool
+        Whether cells that failed in earlier calls are repeated.
+    progress : callable, optional
+        Receives a line now and then.
 
+    Returns
+    -------
+    Swept
+
+    Raises
+    ------
+    InputError
+        Before anything runs, for a specification that is malformed or has a combination that cannot work, a folder with results of
+        another one, and a scheduler that cannot be reached.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.sweep({"networks": ["ring:4"], "sizes": ["1KiB"], "methods": ["ring", "hdrm"]}, "rings", workers=1)
     <Swept Sweep: cells 2, not applicable 1, valid 1>

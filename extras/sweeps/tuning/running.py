@@ -83,15 +83,41 @@ def tune(
 
     Method auto runs at sizes that grow by `factor`; each schedule is also tried at the neighbouring sizes, booked anew where it has
     fine slots, and between two sizes with different schedules the crossover is found by bisection: to a flit for slots of one
-    length, otherwise to 1/32 of the size. `output`: a folder for table.json, curve.svg, the schedules, and a file for each size;
-    the same call resumes from it after an interruption. `workers` as in `sweep`. All but times.csv is the same bytes wherever it
-    ran. `progress` receives a line now and then. Costs as many syntheses as there are sizes.
+    length, otherwise to 1/32 of the size. All files but times.csv are the same bytes wherever it ran. It costs as many syntheses as
+    there are sizes.
 
     A demand is scaled to each size; a schedule for one size serves the smaller ones down to the one before, since none of their
     blocks is larger.
 
-    Raises InputError for anything malformed and for a folder with something else in it, UnsupportedError where no method applies.
+    Parameters
+    ----------
+    network, collective, root, machine, effort, seed
+        As in `synthesize`.
+    output : str or path
+        A folder for table.json, curve.svg, the schedules, and a file for each size. The same call resumes from it after an
+        interruption.
+    smallest, largest : int or str
+        The ends of the range of sizes.
+    factor : int
+        The ratio of two sizes that follow each other.
+    workers : int or Workers, optional
+        As in `sweep`.
+    progress : callable, optional
+        Receives a line now and then.
 
+    Returns
+    -------
+    Tuned
+
+    Raises
+    ------
+    InputError
+        For anything malformed, and for a folder with something else in it.
+    UnsupportedError
+        Where no method applies.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> tuned = ct.tune("ring:4", "tuned", smallest="1KiB", largest="1MiB", factor=32)
     >>> [(row["from"], row["to"], row["method"]) for row in tuned.ranges]

@@ -51,31 +51,78 @@ def train(
     listed: bool = False,
     progress: Tell = silent,
 ) -> TrainingRun:
-    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; in seconds, exact without
-    `joint`.
+    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives.
 
-    `workload`: a name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`). `groups`: the network of
-    a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7", or "0-3;4-7" for all groups of
-    ranks; groups have links of their own. A transformer whose tensor · data · stages is the number of endpoints is placed in that
-    order.
-    `accelerator`: a name such as "h100" (`certree list` has all), texts such as "efficiency=0.6", or both, for
-    workloads that state shapes or a transformer. `method`: "ring", or for a kind of collective
-    "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's. `timing`: "closed-form"; "slotted"
-    or "paced", simulated (`flow` "message" or "packet"); "endpoints", of the `system` of `endpoint`; "aggregate", added in
-    switches. What cannot be paced is simulated in slots. `program`, on endpoints: "tables" on the joint machine,
-    "messages", or "auto": tables where the run and all its changes have them and none takes long (`no_tables`
-    of the run says why not).
+    Times are in seconds, and exact without `joint`. Collectives of a group are served one at a time; on endpoints those of a
+    data-parallel loop run together. What cannot be paced is simulated in slots.
 
-    Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
-    of a data-parallel loop run together. `shared`: collectives of all groups take turns, as if every group used all links;
-    without it, as if none used a link of another. `joint`: all groups of ranks run at once, by joint schedules (`ct.joint`) in
-    which members alone relay; with `shared` those of one kind of groups, and the kinds take turns. Without `shared`
-    the run says in `estimate` whether kinds were under way together that did not start together, whose times are an estimate.
-    `overlap` False: one collective of all gradients behind each iteration. `compute`: the accelerator is as many times as fast.
-    `what_if`: changes, each timed by itself, such as "method=ring", "method=each" or "bandwidth=2"
-    (`certree.extras.training.run.what_if`). `listed`: what has no `joint_list` is refused before any work. Raises InputError and
-    UnsupportedError.
+    Parameters
+    ----------
+    workload : str, path or Workload
+        A name, a file or a formula (`certree.extras.training.model.workload_file.load_workload`).
+    network : str, path or Topology
+        As in `synthesize`.
+    groups : dict, optional
+        The network of a group of nodes, where it is not the whole one, or its endpoints there, such as "0,2,4-7", or "0-3;4-7" for
+        all groups of ranks. Groups have links of their own. A transformer whose tensor · data · stages is the number of endpoints
+        is placed in that order.
+    accelerator : str, sequence or dict, optional
+        A name such as "h100" (`certree list` has all), texts such as "efficiency=0.6", or both, for workloads that state shapes or
+        a transformer.
+    method : str or sequence of str
+        "ring", or for a kind of collective "all-to-all=ring-all-to-all"; by default `auto`, and with endpoints ACE's.
+    timing : {"closed-form", "slotted", "paced", "endpoints", "aggregate"}
+        What times are taken from: "slotted" and "paced" are simulated, "endpoints" with the `system` of `endpoint`, "aggregate"
+        added in switches.
+    flow : {"message", "packet"}
+        The framing of simulated messages.
+    without_routers : bool
+        As in `simulate`.
+    system, endpoint
+        The system and the parameters of endpoints.
+    program : {"auto", "tables", "messages"}
+        What runs on endpoints: tables on the joint machine, messages, or tables where the run and all its changes have them and
+        none takes long (`no_tables` of the run says why not).
+    machine
+        As in `synthesize`.
+    iterations : int
+        How many iterations run.
+    order : {"fifo", "lifo"}
+        The order in which collectives are served.
+    pieces : int
+        Into how many pieces each collective is cut.
+    shared : bool
+        Whether collectives of all groups take turns, as if every group used all links; without it, as if none used a link of
+        another.
+    joint : bool
+        Whether all groups of ranks run at once, by joint schedules (`ct.joint`) in which members alone relay; with `shared` those
+        of one kind of groups, and the kinds take turns. Without `shared` the run says in `estimate` whether kinds were in progress
+        together that did not start together, whose times are an estimate.
+    overlap : bool
+        False: one collective of all gradients behind each iteration.
+    compute : str, float or Fraction
+        How many times as fast the accelerator is.
+    what_if : sequence of str
+        Changes, each timed by itself, such as "method=ring", "method=each" or "bandwidth=2"
+        (`certree.extras.training.run.what_if`).
+    listed : bool
+        Whether what has no `joint_list` is refused before any work.
+    progress : callable
+        Receives a line now and then.
 
+    Returns
+    -------
+    TrainingRun
+
+    Raises
+    ------
+    InputError
+        For anything malformed.
+    UnsupportedError
+        For a combination that has no times.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
     <TrainingRun astra-resnet50 on torus:4x4: ms 6.258, exposed 82.7 %>

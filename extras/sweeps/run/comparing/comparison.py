@@ -71,19 +71,48 @@ def compare(
 ) -> ComparedMethods:
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
-    `sizes`: by default SIZES; a demand has one, its own. `methods`: each `name` or `name:option=value:...`; by default all, of a
-    demand those that take one, and PAIRWISE: how libraries send it, all at once (`direct`) or pair by pair. `baseline`: what runs
-    today, a file with a schedule, a program or NCCL's graphs or log, or the name of one of NCCL's algorithms, or several of these;
-    their cells come first at each size. `run`: the execution
-    model of the simulation, "slotted" or "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers.
-    `relay`: as in `relayed`. `workers`: as in `sweep`, but one by
-    default, which is this process; a method with its sizes is a task. Published algorithms run with as many channels as fill wide
-    links, where they are faster so and no channels were stated; such a cell has the `options` that were added. `time_over_bound` of
-    a cell is its closed form divided by `time_bound_cycles`, which no run with the method's shares can undercut; of an all-gather
-    or reduce-scatter `time_over_bound_any_shares` is that with the bound for any shares. `progress` receives a line for each cell;
-    on an interrupt `interrupted` receives the cells so far, before KeyboardInterrupt goes on. Raises InputError for anything
-    malformed; a cell that a method does not cover has `not_applicable`, one whose schedule is invalid has `refuted`.
+    Published algorithms run with as many channels as fill wide links, where they are faster so and no channels were stated; such a
+    cell has the `options` that were added. `time_over_bound` of a cell is its closed form divided by `time_bound_cycles`, which no
+    run with the method's shares can undercut; of an all-gather or reduce-scatter `time_over_bound_any_shares` is that with the
+    bound for any shares.
 
+    Parameters
+    ----------
+    network, collective, root, relay
+        As in `synthesize`.
+    sizes : sequence of int or str, optional
+        Message sizes, by default SIZES; a demand has one, its own.
+    methods : sequence of str, optional
+        Each `name` or `name:option=value:...`; by default all, of a demand those that take one, and PAIRWISE: how libraries send
+        it, all at once (`direct`) or pair by pair.
+    baseline : str, path or sequence, optional
+        What runs today: a file with a schedule, a program or NCCL's graphs or log, or the name of one of NCCL's algorithms, or
+        several of these. Their cells come first at each size.
+    machine, effort, seed
+        As in `synthesize`.
+    run : {"slotted", "paced"} or None
+        The execution model of the simulation; None for closed forms alone.
+    without_routers : bool
+        Whether the delays of routers are ignored.
+    workers : int or Workers, optional
+        As in `sweep`, but one by default, which is this process; a method with its sizes is a task.
+    progress : callable, optional
+        Receives a line for each cell.
+    interrupted : callable, optional
+        Receives the cells so far on an interrupt, before KeyboardInterrupt goes on.
+
+    Returns
+    -------
+    ComparedMethods
+        A cell that a method does not cover has `not_applicable`, one whose schedule is invalid has `refuted`.
+
+    Raises
+    ------
+    InputError
+        For anything malformed.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
     [109503, 78463]
