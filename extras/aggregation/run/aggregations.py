@@ -62,17 +62,54 @@ def aggregate(
     progress: Callable[[int], None] | None = None,
     tell: Tell = silent,
 ) -> Aggregated:
-    """All-reduce a message in the reducing switches of a network, or along the trees of a schedule that reduces in switches: hosts
-    send packets in windows, switches add them in aggregators and multicast the results (NetReduce).
+    """All-reduce a message in the reducing switches of a network, or along the trees of a schedule that reduces in switches.
 
-    `size` and `machine` are by default what a schedule was made for, 64 MiB and multitree where that is not known; `tell` receives
-    a line where they are not what it was made for. `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by
-    default one for each central switch that reduces. `ways`: routes between two nodes that packets take in turn. `engine`: "auto",
-    "fast", "lanes" or "flit"; `without_routers`: ignore the delays of routers. `allow_stall`: run even with too few aggregators,
-    which can stall the run. Routes on which packets may deadlock in routers raise DeadlockError, unless `without_routers` or
-    `allow_deadlock`. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
-    range, UnsupportedError for a network without such switches.
+    Hosts send packets in windows, switches add them in aggregators and multicast the results (NetReduce). Times are in cycles.
 
+    Parameters
+    ----------
+    source
+        A network, or a schedule that reduces in switches.
+    size, machine
+        By default what a schedule was made for, 64 MiB and multitree where that is not known.
+    rules
+        Window, aggregators, loss and so on.
+    flows : int, optional
+        Trees for a network, by default one for each central switch that reduces.
+    ways : int
+        Routes between two nodes that packets take in turn.
+    engine : {"auto", "fast", "lanes", "flit"}
+        The engine of the simulator.
+    without_routers : bool
+        Whether the delays of routers are ignored.
+    allow_stall : bool
+        Whether a run begins with too few aggregators, which can stall it.
+    allow_deadlock : bool
+        Whether a run begins on routes on which packets may deadlock in routers.
+    trace : str or path, optional
+        A file with a JSON line for each step.
+    force : bool
+        Whether a file that exists is overwritten.
+    progress : callable
+        Receives a line now and then.
+    tell : callable
+        Receives a line where size and machine are not what the schedule was made for.
+
+    Returns
+    -------
+    Aggregated
+
+    Raises
+    ------
+    InputError
+        For rules out of range.
+    UnsupportedError
+        For a network without such switches.
+    DeadlockError
+        Where packets may deadlock in routers, unless `without_routers` or `allow_deadlock`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.aggregate("switch:4,reducing=switches", size="64KiB")
     <Aggregated in-network all-reduce on switch:4,reducing=switches: cycles 16735, packets 256, data ok True, engine fast>

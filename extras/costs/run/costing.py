@@ -66,11 +66,30 @@ def cost(
 ) -> Costs:
     """Times of schedules, or of methods on networks, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's, ACE's or NCCL's model.
 
-    `parameters`: a preset or a TOML file, which names its model. `collective`, `root` and `methods` (each `name` or
-    `name:option=value:...`) are for networks; their cells come cheapest first. `size` is by default what the schedules were made
-    for, 64 MiB where that is not known. Times are exact, in seconds. Raises InputError for anything malformed, and for schedules
-    that were made for several sizes where none is given.
+    Times are exact, in seconds.
 
+    Parameters
+    ----------
+    subjects
+        Schedules, or networks, whose cells come cheapest first.
+    collective, root, methods
+        For networks; each method `name` or `name:option=value:...`.
+    size : int or str, optional
+        By default what the schedules were made for, 64 MiB where that is not known.
+    parameters : str or path
+        A preset or a TOML file, which names its model.
+
+    Returns
+    -------
+    Costs
+
+    Raises
+    ------
+    InputError
+        For anything malformed, and for schedules that were made for several sizes where none is given.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.cost("switch:8", size="1MiB", methods=["ring", "cps"])
     <Costs genmodel, parameters gentree, 1 MiB: switch:8 cps 0.0426088 s, switch:8 ring 0.279562 s>

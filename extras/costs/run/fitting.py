@@ -17,13 +17,33 @@ DEVICES = ("auto", "cpu", "gpu")  # that may add
 
 
 def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
-    """Alpha, 2 beta + gamma, delta, epsilon and w_t of GenModel, fitted to times of co-located PS; with exchanges or additions beta
-    and gamma, too. Exchanges over links between switches give alpha, beta, epsilon and w_t of these, in `links` of the result.
+    """Alpha, 2 beta + gamma, delta, epsilon and w_t of GenModel, fitted to times of co-located PS.
 
-    `source`: measurements, or a CSV with the columns benchmark,participants,floats,seconds. `confidence`: of the intervals.
-    Without `incast`, epsilon is 0. `least`: use the minimum of repeated runs instead of the median. Parameters are in seconds per
-    step (alpha) and per float (the others). Raises InputError naming the parameters that the data do not determine.
+    With exchanges or additions beta and gamma are fitted, too. Exchanges over links between switches give alpha, beta, epsilon and
+    w_t of these, in `links` of the result. Parameters are in seconds per step (alpha) and per float (the others).
 
+    Parameters
+    ----------
+    source
+        Measurements, or a CSV with the columns benchmark,participants,floats,seconds.
+    confidence
+        Of the intervals.
+    incast : bool
+        Whether epsilon is fitted; without it, epsilon is 0.
+    least : bool
+        Whether the minimum of repeated runs is used instead of the median.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    InputError
+        Names the parameters that the data do not determine.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> times = [ct.Measurement("co-located-ps", n, f, 1e-3 + f * 4e-9 * (n - 1) / n) for n in (2, 3, 4, 5) for f in (10**5, 10**6)]
     >>> round(ct.fit(times, incast=False).estimates["alpha"].value, 6)

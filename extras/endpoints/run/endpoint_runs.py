@@ -91,19 +91,57 @@ def endpoints(
 ) -> EndpointRuns:
     """Run a collective by the endpoints of a network, chunk by chunk; times in cycles.
 
-    `source`: a network, for which `method` (by default a hierarchical algorithm of ACE's Table 5) makes a schedule, or a schedule;
-    each chunk goes through one iteration of it. `payloads`: bytes at every node, one collective each; "4MiB@5000" is asked for in
-    cycle 5000; by default what a schedule was made for, 16 MiB where that is not known (`tell` then receives a line). `systems`: of
-    the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
-    that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
-    bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
-    `program`: "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
-    "messages" have ways, ports and phases, and links alone; "auto": tables where all systems have them,
-    where that takes seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
-    `joint`: messages, and tables next to them, or why there are none.
+    Parameters
+    ----------
+    source : str, path, Topology or schedule
+        A network, for which `method` makes a schedule, or a schedule; each chunk goes through one iteration of it.
+    collective, root
+        As in `synthesize`, for a network.
+    method, options
+        By default a hierarchical algorithm of ACE's Table 5.
+    payloads : sequence, optional
+        Bytes at every node, one collective each; "4MiB@5000" is asked for in cycle 5000. By default what a schedule was made for,
+        16 MiB where that is not known (`tell` then receives a line).
+    systems : sequence of str, optional
+        Systems of the `endpoint` parameters, all by default.
+    endpoint : str or path
+        A preset or a TOML file.
+    chunk : int or str, optional
+        Bytes of a chunk.
+    ways : int
+        Parts of the schedule that chunks run in turn.
+    lifo : bool
+        Whether the latest collective is served first.
+    bounded : bool
+        Whether each collective is limited to its share of the memory bandwidth.
+    without : sequence of str
+        Deadlock-avoidance rules to disable.
+    trace : str or path, optional
+        For a single system, a file with a JSON line for each step.
+    force : bool
+        Whether a file that exists is overwritten.
+    joint : bool
+        Whether messages run, and tables next to them, or why there are none.
+    program : {"auto", "tables", "messages"}
+        "tables" run in the one machine of `simulate`, paced and through routers, in chunks of the same bytes (`run_joint`);
+        "messages" have ways, ports and phases, and links alone; "auto": tables where all systems have them, where that takes
+        seconds, and where nothing is asked that is of messages, otherwise messages, with the reason in `no_tables`.
+    progress, tell : callable
+        Receive a line now and then.
 
-    Raises InputError, and UnsupportedError for what the endpoints cannot run.
+    Returns
+    -------
+    EndpointRuns
 
+    Raises
+    ------
+    InputError
+        For anything malformed.
+    UnsupportedError
+        For what the endpoints cannot run.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.endpoints("ace-torus:2x2x2", payloads=["64KiB"], systems=["ace"])
     <EndpointRuns all-reduce on ace-torus:2x2x2 by hierarchical, endpoints ace: ace 4,230 cycles>

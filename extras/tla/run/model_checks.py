@@ -55,23 +55,62 @@ def model_check(
 ) -> list[ModelResult]:
     """Check the TLA+ models and tables with these names (all small ones by default), or a schedule or trace, with TLC.
 
-    `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
-    whether that run is a behaviour of the specification. `run`: "slotted", or "paced", where the tables must be right whatever the
-    times of messages and counters. A trace of `simulate` needs the `schedule` that ran, and `run`, `skew` and `drift` as they were
-    given to `simulate`. For a trace of `aggregate` or `endpoints` the name is the network or schedule file that ran (optional for
-    `endpoints`); `window` and `aggregators` are by default those of the trace, `endpoint_params` those of ACE. A trace of
-    flits (`trace_flits`) needs the `schedule`, or, of `inject`, the network as name, and the `machine`.
-    A joint schedule is checked with its own sizes and machine: see `model_check_joint`.
-    `routers`: check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
-    `symbolic`: instead, prove with z3 that tables are correct at any size, slotted or, with `run`, paced at any timing. `full`:
-    include the large models, and allow an hour for a schedule instead of five minutes. `progress` receives each listed model when
-    it is done, the number done and the number of all; `tell` as in `setting`.
-
     A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
     slots, raises InvalidScheduleError: the specification of tables has no routers. With `routers` TLC decides instead. A refuted
-    model does not raise: see `result` and `as_expected` of each ModelResult. Raises InputError for unknown names and unreadable
-    files, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
+    model does not raise: see `result` and `as_expected` of each ModelResult.
 
+    Parameters
+    ----------
+    names : str
+        Models and tables that are listed, or, for a trace of `aggregate`, `endpoints` or `inject`, the network or schedule file
+        that ran (optional for `endpoints`).
+    schedule : schedule, str or path, optional
+        Check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. A joint schedule is checked with
+        its own sizes and machine: see `model_check_joint`.
+    trace : str or path, optional
+        Check whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run`,
+        `skew` and `drift` as they were given to `simulate`; a trace of flits (`trace_flits`) the `schedule`, or, of `inject`, the
+        network as name, and the `machine`.
+    size, machine
+        As in `simulate`.
+    run : {"slotted", "paced"}
+        "paced": the tables must be right whatever the times of messages and counters.
+    skew, drift
+        Those of the run that was traced.
+    window, aggregators : int, optional
+        By default those of the trace.
+    endpoint_params : optional
+        By default those of ACE.
+    flow : {"message", "packet"}
+        The framing of chunks.
+    routers : bool
+        Check whether the messages of the `schedule` can deadlock in the routers of the machine, at any timing.
+    symbolic : bool
+        Instead, prove with z3 that tables are correct at any size, slotted or, with `run`, paced at any timing.
+    full : bool
+        Include the large models, and allow an hour for a schedule instead of five minutes.
+    progress : callable, optional
+        Receives each listed model when it is done, the number done and the number of all.
+    tell : callable
+        As in `setting`.
+
+    Returns
+    -------
+    list of ModelResult
+
+    Raises
+    ------
+    InputError
+        For unknown names and unreadable files.
+    InvalidScheduleError
+        For a schedule that routers may spoil.
+    UnsupportedError
+        For tables without a model.
+    ToolMissingError
+        Without Java or TLC.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
     [('liveness', True)]
