@@ -168,7 +168,8 @@ def test_training_says_which_sizes_the_grid_does_not_enclose(folder):
 def test_the_page_loads_nothing(folder):
     page = (folder / "index.html").read_text()
     loaded = re.findall(r"(?:src|href)=[\"']?([^\"'> ]*)|url\(|@import|fetch\(|import\(", page)
-    assert loaded == ["data:,"]
+    assert loaded[0] == "data:,"
+    assert all(one.startswith("data:image/svg+xml;base64,") for one in loaded[1:])
     assert page.count("Ranking for") == 3
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert {chart["figure"] for chart in data["charts"]} == {
