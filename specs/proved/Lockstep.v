@@ -288,39 +288,50 @@ Section Interfaces.
     filter (fun x => if in_dec row_dec (fst x, Send (snd x)) h
                      then if in_dec row_dec (fst x, Land (snd x)) h then false else true else false) rows.
 
-  (** Nothing deadlocks: as long as something has not landed, something may happen. *)
-  Theorem goes_on : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h -> complete h \/ exists e, may h e.
+  (** Nothing deadlocks, whatever order an interface gives to the rows of one slot: when nothing is in flight, every row that has not
+      fired may fire, of those in the least slot in which there is one. *)
+  Definition is_due (h : history) (x : N * transfer) : Prop := is_row (fst x) (snd x) /\ ~ In (fst x, Send (snd x)) h /\
+    forall j u, is_row j u -> ~ In (j, Send u) h -> slot (fst x) (snd x) <= slot j u.
+
+  Theorem due_rows_fire : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h ->
+    (forall i t, In (i, Send t) h -> In (i, Land t) h) -> forall x, is_due h x -> may h (fst x, Send (snd x)).
+  Proof using.
+    intros D U h R F [i t] (I & A & L). cbn [fst snd] in *.
+    assert (sent : forall j u, is_row j u -> slot j u < slot i t -> In (j, Send u) h).
+    { intros j u J B. destruct (in_dec row_dec (j, Send u) h) as [|N]; auto. exfalso. specialize (L j u J N). lia. }
+    constructor; auto. unfold wait, counted. rewrite <- (map_length Land). apply NoDup_incl_length.
+    - apply FinFun.Injective_map_NoDup; [congruence|]. apply NoDup_filter. apply NoDup_map_inv in U. auto.
+    - intros e J. apply in_map_iff in J as (u & <- & J). apply filter_In in J as [J K]. apply feeds_spec in K as [K B].
+      apply filter_In. split; [|apply lands_spec; eauto]. destruct I as [I T]. apply in_iteration. apply F. apply sent; [split; auto|].
+      unfold slot. lia.
+  Qed.
+
+  (** As long as something has not landed, a message is in flight, which may land, or there are rows that are due. *)
+  Theorem goes_on : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h ->
+    complete h \/ (exists i t, In (i, Send t) h /\ may h (i, Land t)) \/
+    (exists x, is_due h x) /\ forall x, is_due h x -> may h (fst x, Send (snd x)).
   Proof using.
     intros D U h R. destruct (flying h) as [|[i t] l] eqn:F.
-    - destruct (unsent h) as [|y l] eqn:S.
-      + left. intros i t I. destruct (in_dec row_dec (i, Land t) h) as [|N]; auto. exfalso.
-        apply in_rows in I. destruct (in_dec row_dec (i, Send t) h) as [J|J].
-        * assert (X : In (i, t) (flying h)).
-          { apply filter_In. split; auto. simpl. repeat destruct (in_dec row_dec _ h); auto; contradiction. }
-          rewrite F in X. destruct X.
-        * assert (X : In (i, t) (unsent h)) by (apply filter_In; split; auto; simpl; destruct (in_dec row_dec _ h); auto; contradiction).
-          rewrite S in X. destruct X.
-      + right. destruct (least (unsent h)) as ([i t] & I & L); [rewrite S; discriminate|].
-        assert (sent : forall j u, is_row j u -> slot j u < slot i t -> In (j, Send u) h).
-        { intros j u J B. destruct (in_dec row_dec (j, Send u) h) as [|N]; auto. exfalso.
-          assert (X : In (j, u) (unsent h)).
-          { apply filter_In. split; [apply in_rows; auto|]. simpl. destruct (in_dec row_dec _ h); auto. }
-          apply L in X. simpl in X. lia. }
-        apply filter_In in I as [I N]. simpl in N. destruct (in_dec row_dec (i, Send t) h) as [|A]; [discriminate|].
-        apply in_rows in I. exists (i, Send t). constructor; auto.
-        unfold wait, counted. rewrite <- (map_length Land). apply NoDup_incl_length.
-        * apply FinFun.Injective_map_NoDup; [congruence|]. apply NoDup_filter. apply NoDup_map_inv in U. auto.
-        * intros e J. apply in_map_iff in J as (u & <- & J). apply filter_In in J as [J K].
-          apply feeds_spec in K as [K B]. apply filter_In. split; [|apply lands_spec; eauto].
-          destruct I as [I T]. assert (J' : In (i, u) rows) by (apply in_rows; split; auto).
-          assert (X : In (i, Send u) h) by (apply sent; [split; auto|unfold slot; lia]).
-          apply in_iteration. destruct (in_dec row_dec (i, Land u) h) as [|Y]; auto. exfalso.
-          assert (Z : In (i, u) (flying h)).
-          { apply filter_In. split; auto. simpl. repeat destruct (in_dec row_dec _ h); auto; contradiction. }
-          rewrite F in Z. destruct Z.
-    - right. assert (X : In (i, t) (flying h)) by (rewrite F; simpl; auto). apply filter_In in X as [_ X]. simpl in X.
-      destruct (in_dec row_dec (i, Send t) h); [|discriminate]. destruct (in_dec row_dec (i, Land t) h); [discriminate|].
-      exists (i, Land t). constructor; auto.
+    - assert (landed : forall i t, In (i, Send t) h -> In (i, Land t) h).
+      { intros i t J. destruct (in_dec row_dec (i, Land t) h) as [|N]; auto. exfalso.
+        assert (X : In (i, t) (flying h)).
+        { apply filter_In. split; [apply in_rows; apply (event_of h R) in J; auto|]. simpl.
+          repeat destruct (in_dec row_dec _ h); auto; contradiction. }
+        rewrite F in X. destruct X. }
+      destruct (unsent h) as [|y l] eqn:S.
+      + left. intros i t I. apply landed. destruct (in_dec row_dec (i, Send t) h) as [|J]; auto. exfalso.
+        assert (X : In (i, t) (unsent h)).
+        { apply filter_In. split; [apply in_rows; auto|]. simpl. destruct (in_dec row_dec (i, Send t) h); auto. }
+        rewrite S in X. destruct X.
+      + right. right. split; [|intros x X; apply due_rows_fire; auto].
+        destruct (least (unsent h)) as (x & I & L); [rewrite S; discriminate|]. exists x.
+        apply filter_In in I as [I N]. destruct x as [i t]. cbn [fst snd] in *. split; [apply in_rows; auto|]. split.
+        * destruct (in_dec row_dec (i, Send t) h); [discriminate|auto].
+        * intros j u J B. apply (L (j, u)). apply filter_In. split; [apply in_rows; auto|]. simpl.
+          destruct (in_dec row_dec (j, Send u) h); auto.
+    - right. left. assert (X : In (i, t) (flying h)) by (rewrite F; simpl; auto). apply filter_In in X as [_ X]. simpl in X.
+      destruct (in_dec row_dec (i, Send t) h) as [I|]; [|discriminate]. destruct (in_dec row_dec (i, Land t) h); [discriminate|].
+      exists i, t. split; auto. constructor; auto.
   Qed.
 
   (** Every history ends: each row is sent once and lands once. *)
@@ -338,7 +349,9 @@ Section Interfaces.
     exists g, reached (h ++ g) /\ complete (h ++ g).
   Proof using.
     intros D U. assert (A : forall n h, reached h -> (2 * length rows - length h <= n)%nat -> exists g, reached (h ++ g) /\ complete (h ++ g)).
-    { induction n as [|n IH]; intros h R L; destruct (goes_on D U h R) as [C|[e M]].
+    { assert (on : forall h, reached h -> complete h \/ exists e, may h e).
+    { intros h R. destruct (goes_on D U h R) as [C|[(i & t & _ & M)|[[x X] M]]]; eauto. }
+    induction n as [|n IH]; intros h R L; destruct (on h R) as [C|[e M]].
       - exists []. rewrite app_nil_r. auto.
       - pose proof (comes_to_an_end _ (next h e R M)) as X. rewrite app_length in X. simpl in X. lia.
       - exists []. rewrite app_nil_r. auto.
@@ -513,7 +526,8 @@ End Interfaces.
 (** Interfaces that execute an accepted schedule whose tables are right at any timing never deadlock, come to an end, and then hold
     the result of the collective, in every iteration and for every commutative and associative operation. *)
 Theorem lockstep_sound : forall s, check s = true -> waits_are_right s = true -> forall h, reached s h ->
-  (complete s h \/ exists e, may s h e) /\ (length h <= 2 * length (rows s))%nat /\
+  (complete s h \/ (exists i t, In (i, Send t) h /\ may s h (i, Land t)) \/
+   (exists x, is_due s h x) /\ forall x, is_due s h x -> may s h (fst x, Send (snd x))) /\ (length h <= 2 * length (rows s))%nat /\
   (complete s h -> forall (V : Type) (add : V -> V -> V),
     (forall a b, add a b = add b a) -> (forall a b c, add a (add b c) = add (add a b) c) ->
     forall (own : N -> N -> N -> V) start, (forall i, i < repeats s -> starts V s (own i) (start i)) ->

@@ -1,9 +1,10 @@
 (** [slotted_sound]: interfaces with clocks that start apart, which fire each row in its slot, hold the result in the end; no row is
     late, and no link is overfilled.
 
-    Times are whole cycles. Slot k opens at each node from cycle [slot_length * k] on, up to [skew] cycles later: clocks start apart, and
-    may drift as far as that over the slots of the run. A row fires in the cycle in which its slot opens; a message takes from [least]
-    to [most] cycles. What lands in a cycle is there for the rows of that cycle. *)
+    Times are whole cycles. Slot k of a row of the run opens at its node from cycle [slot_length * k] on, up to [skew] cycles later: clocks
+    start apart, and may drift as far as that over these slots. Where some clocks run fast, cycles count from earlier on: [skew] is
+    then what the slowest and the fastest differ by in all. A row fires in the cycle in which its slot opens; a message takes from
+    [least] to [most] cycles. What lands in a cycle is there for the rows of that cycle. *)
 
 From Coq Require Import Arith NArith PArith List Bool Permutation Lia.
 From Proved Require Import Definitions Checker Keys Order Loads Contents Sound Lockstep.
@@ -125,7 +126,7 @@ Section Slotted.
       implb (same_cell (target t) (target u) && (step t <? step u) && (is_copy t || is_copy u))
         (skew + slot_length * step t + most <? slot_length * step u + least)) (transfers s)) (transfers s).
 
-  Hypothesis opens_in_time : forall n k, slot_length * k <= opens n k <= slot_length * k + skew.
+  Hypothesis opens_in_time : forall i t, is_row s i t -> slot_length * slot s i t <= fires i t <= slot_length * slot s i t + skew.
   Hypothesis in_time : forall i t, is_row s i t -> least <= travel i t <= most.
   Hypothesis checked : slots_are_right = true.
 
@@ -147,8 +148,7 @@ Section Slotted.
   Theorem no_row_is_late : forall i t u, is_row s i t -> is_row s i u -> feeds s t u = true -> lands i u <= fires i t.
   Proof using opens_in_time in_time checked.
     intros i t u T U F. apply feeds_spec in F as [_ F]. destruct check_parts as (A & _). destruct (in_time i u U) as [_ M].
-    unfold lands, fires. pose proof (opens_in_time (node (source u)) (slot s i u)).
-    pose proof (opens_in_time (node (source t)) (slot s i t)). unfold slot in *.
+    unfold lands. pose proof (opens_in_time i u U). pose proof (opens_in_time i t T). unfold slot in *.
     assert (slot_length * (step u + delay s) <= slot_length * step t) by (apply N.mul_le_mono_l; auto). lia.
   Qed.
 
@@ -173,12 +173,11 @@ Section Slotted.
     - intros t u T V F. apply apart; auto. assert (X : lands i u <= fires i t) by (apply no_row_is_late; auto; split; auto).
       unfold first_of, cycle. simpl. destruct (N.eq_dec (lands i u) (fires i t)); [right; auto|left; lia].
     - intros t u T V Q X. apply apart; auto. left. unfold cycle. simpl. destruct (C t u T V) as [Y _]. specialize (Y Q X).
-      unfold lands, fires. destruct (in_time i u); [split; auto|]. pose proof (opens_in_time (node (source t)) (slot s i t)).
-      pose proof (opens_in_time (node (source u)) (slot s i u)). unfold slot in *. lia.
+      unfold lands. destruct (in_time i u); [split; auto|]. destruct (opens_in_time i t); [split; auto|].
+      destruct (opens_in_time i u); [split; auto|]. unfold slot in *. lia.
     - intros t u T V Q X O. apply apart; auto. left. unfold cycle. simpl. destruct (C t u T V) as [_ Y]. specialize (Y Q X O).
-      unfold lands, fires. destruct (in_time i u); [split; auto|]. destruct (in_time i t); [split; auto|].
-      pose proof (opens_in_time (node (source t)) (slot s i t)). pose proof (opens_in_time (node (source u)) (slot s i u)).
-      unfold slot in *. lia.
+      unfold lands. destruct (in_time i u); [split; auto|]. destruct (in_time i t); [split; auto|].
+      destruct (opens_in_time i t); [split; auto|]. destruct (opens_in_time i u); [split; auto|]. unfold slot in *. lia.
   Qed.
 
   (** * Links *)
@@ -198,9 +197,8 @@ Section Slotted.
   Lemma one_slot : forall r c x y, is_on r c x -> is_on r c y -> slot s (fst x) (snd x) = slot s (fst y) (snd y).
   Proof using opens_in_time enters_in_time guarded.
     assert (A : forall r c x y, is_on r c x -> is_on r c y -> slot s (fst x) (snd x) < slot s (fst y) (snd y) -> False).
-    { intros r c x y (_ & _ & _ & U) (_ & _ & L & _) B. unfold fires in *.
-      pose proof (opens_in_time (node (source (snd x))) (slot s (fst x) (snd x))).
-      pose proof (opens_in_time (node (source (snd y))) (slot s (fst y) (snd y))). pose proof (enters_in_time (fst x) (snd x) r).
+    { intros r c x y (X & _ & _ & U) (Y & _ & L & _) B. pose proof (opens_in_time _ _ X). pose proof (opens_in_time _ _ Y).
+      pose proof (enters_in_time (fst x) (snd x) r).
       assert (slot_length * (slot s (fst x) (snd x) + 1) <= slot_length * slot s (fst y) (snd y)) by (apply N.mul_le_mono_l; lia).
       lia. }
     intros r c x y X Y. destruct (N.lt_trichotomy (slot s (fst x) (snd x)) (slot s (fst y) (snd y))) as [B|[B|B]]; auto; exfalso.
@@ -210,20 +208,20 @@ Section Slotted.
 
   Definition carried_by (l : list (N * transfer)) : N := fold_right (fun x sum => size_of s (snd x) + sum) 0 l.
 
-  (** In no cycle does a link carry more than it can in a step: what is on it is of one slot. *)
+  (** In no cycle does a link carry more than it can in a step: what is on it is of one slot, and no more than fits into the rounds of
+      that slot's step, which is one round where all steps are. *)
   Theorem no_link_is_overfilled : within_capacity s -> 1 <= period s -> forall r c l, NoDup l -> (forall x, In x l -> is_on r c x) ->
-    l = [] \/ exists q, carried_by l <= capacity (net s) r * rounds_of s q.
+    forall x, In x l -> carried_by l <= capacity (net s) r * rounds_of s (slot s (fst x) (snd x)).
   Proof using opens_in_time enters_in_time guarded.
-    intros [W _] P r c l D O. destruct l as [|x l]; auto. right. exists (slot s (fst x) (snd x)).
-    set (q := slot s (fst x) (snd x)). etransitivity; [|apply (W q r)].
-    assert (same : forall y, In y (x :: l) -> slot s (fst y) (snd y) = q) by (intros y I; apply (one_slot r c); apply O; simpl; auto).
+    intros [W _] P r c l D O x H. set (q := slot s (fst x) (snd x)). etransitivity; [|apply (W q r)].
+    assert (same : forall y, In y l -> slot s (fst y) (snd y) = q) by (intros y I; apply (one_slot r c); apply O; auto).
     set (f := fun t => if is_sent_in s q t then size_of s t * N.of_nat (length (filter (same_resource r) (uses_of t))) else 0).
-    assert (sent : forall y, In y (x :: l) -> is_sent_in s q (snd y) = true).
+    assert (sent : forall y, In y l -> is_sent_in s q (snd y) = true).
     { intros [i t] I. destruct (O _ I) as [[B T] _]. specialize (same _ I). unfold slot in same. cbn [fst snd] in *. unfold is_sent_in.
       replace (q - step t) with (i * period s) by lia. rewrite N.mod_mul, N.div_mul by lia.
       rewrite !andb_true_iff, N.leb_le, N.eqb_eq, N.ltb_lt. repeat split; auto; lia. }
-    transitivity (fold_right (fun u sum => f u + sum) 0 (map snd (x :: l))).
-    - clear - sent O same. induction (x :: l) as [|[i t] k IH]; simpl; [lia|]. apply N.add_le_mono.
+    transitivity (fold_right (fun u sum => f u + sum) 0 (map snd l)).
+    - clear - sent O same. clearbody q. induction l as [|[i t] k IH]; simpl; [lia|]. apply N.add_le_mono.
       + unfold f. specialize (sent (i, t)). specialize (O (i, t)). simpl in sent, O. rewrite sent by auto.
         destruct O as (_ & U & _); auto. cbn [snd] in U. apply existsb_exists in U as (z & Z & E).
         assert (X : (1 <= length (filter (same_resource r) (uses_of t)))%nat).
@@ -232,7 +230,7 @@ Section Slotted.
         nia.
       + apply IH; intros; [apply O|apply same|apply sent]; simpl; auto.
     - change (load s q r) with (fold_right (fun u sum => f u + sum) 0 (transfers s)). apply sum_of_some.
-      + assert (A : forall y z, In y (x :: l) -> In z (x :: l) -> snd y = snd z -> y = z).
+      + assert (A : forall y z, In y l -> In z l -> snd y = snd z -> y = z).
         { intros [i t] [j u] I J E. simpl in E. subst u. pose proof (same _ I) as X. pose proof (same _ J) as Y.
           unfold slot in X, Y. simpl in X, Y. assert (Z : i * period s = j * period s) by lia. apply N.mul_cancel_r in Z; [|lia]. congruence. }
         clear - D A. induction D as [|y k N D IH]; simpl; constructor.
@@ -246,7 +244,7 @@ End Slotted.
     iteration and for every commutative and associative operation, whenever slots open and messages land within their bounds. *)
 Theorem slotted_sound : forall s slot_length skew least most opens travel, check s = true ->
   slots_are_right s slot_length skew least most = true ->
-  (forall n k, slot_length * k <= opens n k <= slot_length * k + skew) ->
+  (forall i t, is_row s i t -> slot_length * slot s i t <= fires s opens i t <= slot_length * slot s i t + skew) ->
   (forall i t, is_row s i t -> least <= travel i t <= most) ->
   forall h, slotted_run s opens travel h -> forall (V : Type) (add : V -> V -> V),
     (forall a b, add a b = add b a) -> (forall a b c, add a (add b c) = add (add a b) c) ->
