@@ -28,8 +28,8 @@ def flow_time(
     `size`: by default what the schedule was made for, or 64 MiB. `model`: GenModel's parameters, a preset or a TOML file.
     `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values); with
     `pauses` in it links pause while frames wait at their end, which takes the place of incast. Raises InvalidScheduleError for
-    an invalid schedule, InputError where the parameters or the message are out of range, UnsupportedError where paused links
-    wait for each other for ever.
+    an invalid schedule, InputError where the parameters or the message are out of range or a frame of pauses is longer than a
+    flow, UnsupportedError where paused links wait for each other for ever, or pauses would take minutes to simulate.
 
     >>> import certree.api as ct
     >>> ct.flow_time(ct.synthesize("switch:4", method="cps"), size="1MB").steps

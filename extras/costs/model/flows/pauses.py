@@ -5,6 +5,7 @@ link wait as `off` says, the node pauses the link: it carries nothing, for whate
 wait. The link learns of both `late` frame times later. A link that is free takes one frame of each flow that waits for it in turn.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,10 +19,12 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.quantities import parse_size
 
 FORM = "OFF/ON/LATE/FRAME"
-MOST_WORK = 10**9  # hops of flows times frame times
+MOST_WORK = 10**10  # of the steps of a run: about a minute
+_FIXED_WORK = 10**4  # of a frame time, next to its hops, which take as long as this many of them
 MOST_LATE = 4096
 MOST_UNITS = 10**6  # of a frame on the slowest link; the unit divides those of all links
 _NEVER = 1 << 62
+_ZERO = re.compile(r"0+(\.0+)?\s*([KMG]?B|[KMG]iB)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Pauses:
 
 
 def parse_pauses(text: str) -> Pauses:
-    """Pauses from OFF/ON/LATE/FRAME, four sizes, the first three whole multiples of the last one; InputError says what is wrong.
+    """Pauses from OFF/ON/LATE/FRAME, four sizes, the first three whole multiples of the last one; ON and LATE may be 0, `0B` or the
+    like. InputError names the field and says what is wrong with it.
 
     >>> parse_pauses("36KiB/16KiB/0/4KiB")
     Pauses(off=9, on=4, late=0, frame=4096)
@@ -47,7 +51,7 @@ def parse_pauses(text: str) -> Pauses:
     sizes = str(text).split("/")
     if len(sizes) != 4:
         raise InputError(f"pauses={text!r}; expected {FORM}, such as 36KiB/16KiB/4KiB/4KiB")
-    off, on, late, frame = (0 if size == "0" else parse_size(size) for size in sizes)
+    off, on, late, frame = (_size(text, name, size) for name, size in zip(FORM.split("/"), sizes, strict=True))
     if frame < 4:
         raise InputError(f"pauses={text!r}: FRAME is {frame} bytes; allowed: 4 or more")
     for name, size in (("OFF", off), ("ON", on), ("LATE", late)):
@@ -58,6 +62,35 @@ def parse_pauses(text: str) -> Pauses:
     if late > MOST_LATE * frame:
         raise InputError(f"pauses={text!r}: LATE is {late // frame} frames; allowed: at most {MOST_LATE}")
     return Pauses(off // frame, on // frame, late // frame, frame)
+
+
+def _size(text: str, name: str, size: str) -> int:
+    """The bytes of a field, 0 included."""
+    if _ZERO.fullmatch(size.strip()):
+        return 0
+    try:
+        return parse_size(size)
+    except InputError as error:
+        raise InputError(f"pauses={text!r}: {name}: {error}") from None
+
+
+@dataclass
+class Work:
+    """What the steps of a run may still do (`left`): frame times, each of which counts its hops and `_FIXED_WORK`."""
+
+    left: int = MOST_WORK
+
+    def frame_times(self, hops: int) -> int:
+        """The number of frame times that are left for a step with this many hops."""
+        return self.left // (hops + _FIXED_WORK)
+
+    def refuse_more(self, least: int, hops: int) -> None:
+        """UnsupportedError where a step with this many hops has at least `least` frame times and fewer are left."""
+        if least > self.frame_times(hops):
+            raise UnsupportedError(
+                f"pauses: a step of {hops:,} hops has at least {least:,} frame times; allowed: {self.frame_times(hops):,}, "
+                "about a minute for all steps; give larger frames"
+            )
 
 
 @dataclass(frozen=True)
@@ -72,14 +105,20 @@ NOTHING_LOST = Lost(Fraction(0), 0)
 
 
 def time_lost(
-    floats: Sequence[Fraction], kind: Int64, hop_flow: Int64, hop_link: Int64, seconds: Sequence[Fraction], pauses: Pauses
+    floats: Sequence[Fraction],
+    kind: Int64,
+    hop_flow: Int64,
+    hop_link: Int64,
+    seconds: Sequence[Fraction],
+    pauses: Pauses,
+    work: Work,
 ) -> Lost:
     """What pauses add to a step: its frame times with them less those without, at least 0.
 
     `kind`: of each flow the number of its length in `floats`, which is rounded up to whole frames; `hop_flow`, `hop_link`:
-    the links of each flow, flows ascending, routes in order, each link with a flow; `seconds`: of a float over each link.
-    UnsupportedError where the frames are too many, or where paused links wait for each other for ever. O(frame times · hops)
-    time, of both runs.
+    the links of each flow, flows ascending, routes in order, each link with a flow; `seconds`: of a float over each link. What is
+    done is taken from `work`. UnsupportedError where not enough is left, or where paused links wait for each other for ever.
+    O(frame times · hops) time, of both runs.
     """
     least = min(seconds)
     scale = lcm(*(one.denominator for one in seconds))
@@ -91,8 +130,9 @@ def time_lost(
         )
     cost = np.array([one // unit for one in whole], np.int64)
     length = Fraction(pauses.frame, FLOAT_BYTES)
-    frames = np.array([-(-one // length) for one in floats], np.int64)[kind]
-    run = _Frames(frames, hop_flow, hop_link, cost)
+    whole_frames = [-(-one // length) for one in floats]
+    work.refuse_more(max(whole_frames), len(hop_flow))  # so that loads of links fit 64 bits
+    run = _Frames(np.array(whole_frames, np.int64)[kind], hop_flow, hop_link, cost, work)
     with_pauses, count = run.times(pauses)
     if not count:
         return NOTHING_LOST
@@ -103,8 +143,8 @@ def time_lost(
 class _Frames:
     """Frames of flows on links of whole numbers of time units each; one frame time is that of the fastest link."""
 
-    def __init__(self, frames: Int64, hop_flow: Int64, hop_link: Int64, cost: Int64) -> None:
-        self._frames, self._cost, hops = frames, cost, len(hop_flow)
+    def __init__(self, frames: Int64, hop_flow: Int64, hop_link: Int64, cost: Int64, work: Work) -> None:
+        self._frames, self._cost, self._work, hops = frames, cost, work, len(hop_flow)
         order = np.lexsort([np.arange(hops), hop_link])
         place = np.empty(hops, np.int64)
         place[order] = np.arange(hops)
@@ -120,10 +160,7 @@ class _Frames:
         load = np.zeros(len(cost), np.int64)
         np.add.at(load, hop_link, frames[hop_flow])
         least = max(count * one for count, one in zip(load.tolist(), cost.tolist(), strict=True)) // self._frame_time
-        if least * hops > MOST_WORK:
-            raise UnsupportedError(
-                f"pauses: {least:,} frame times of a step of {hops:,} hops; allowed: a product of {MOST_WORK:,}; give larger frames"
-            )
+        work.refuse_more(least, hops)
 
     def times(self, pauses: Pauses | None) -> tuple[int, int]:
         """Frame times until the last frame has arrived, and the number of pauses."""
@@ -136,7 +173,13 @@ class _Frames:
         known = np.zeros((late + 1, links), np.bool_)
         patience = late + 2 + int(self._cost.max()) // self._frame_time
         left, now, count, idle = int(self._frames.sum()), 0, 0, 0
+        most = self._work.frame_times(hops)
         while left:
+            if now == most:
+                raise UnsupportedError(
+                    f"pauses: after {now:,} frame times of a step of {hops:,} hops, about a minute for all steps, frames have "
+                    f"not arrived ({left:,}); give larger frames or shorter pauses"
+                )
             credit = np.minimum(credit + self._frame_time, full)
             able = (credit >= self._cost) & ~known[now % (late + 1)]
             best = np.minimum.reduceat(np.where((waiting > 0) & able[self._link], turn, _NEVER), self._first)
@@ -161,4 +204,5 @@ class _Frames:
                 paused = after
                 known[now % (late + 1)] = paused
             now += 1
+        self._work.left -= now * (hops + _FIXED_WORK)
         return now, count

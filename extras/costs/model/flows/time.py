@@ -13,7 +13,7 @@ from math import lcm
 import numpy as np
 
 from certree.extras.costs.model.flows.flows import Flows, Int64, flows_of
-from certree.extras.costs.model.flows.pauses import FORM, NOTHING_LOST, Lost, Pauses, parse_pauses, time_lost
+from certree.extras.costs.model.flows.pauses import FORM, NOTHING_LOST, Lost, Pauses, Work, parse_pauses, time_lost
 from certree.extras.costs.model.flows.rates import equal_shares, makespan, max_min
 from certree.extras.costs.model.formulas.genmodel import FLOAT_BYTES, GenModel
 from certree.extras.costs.model.link_kinds import LinkKind, full_link, link_kinds, switches_passed
@@ -65,6 +65,8 @@ def reading_and_pauses(chosen: Mapping[str, str]) -> tuple[Reading, Pauses | Non
 
     InputError for an unknown field or value, and for fields on incast together with pauses: pauses take its place.
     """
+    if unknown := [name for name in chosen if name not in CHOICES]:
+        raise InputError(unknown_name("reading", unknown[0], CHOICES))
     if "pauses" not in chosen:
         return parse_reading(chosen), None
     for name in ("communicators", "incast"):
@@ -121,15 +123,18 @@ NO_TIME = FlowTime(0, Fraction(0), Fraction(0), Fraction(0))
 def schedule_time(
     schedule: Schedule, model: GenModel, floats: Fraction, reading: Reading, pauses: Pauses | None = None
 ) -> FlowTime:
-    """The time of a schedule for a message of `floats`; errors as `flows_of` and `time_lost`. Steps with the same flows are timed
-    once."""
+    """The time of a schedule for a message of `floats`; errors as `flows_of`, `FlowTimer` and `time_lost`.
+
+    Steps with the same flows are timed once.
+    """
     return FlowTimer(schedule.topology, model, floats, reading, pauses).total(flows_of(schedule))
 
 
 class FlowTimer:
     """Times steps on one network, for messages of `floats`; with `pauses` what these add in place of incast.
 
-    InputError where servers would have no data or the parameters lack a kind of links. Making it costs O(switches · links), a step
+    InputError where servers would have no data or the parameters lack a kind of links, of a step where a flow is shorter than a
+    frame of `pauses`. Making it costs O(switches · links), a step
     O(completions · bottlenecks · hops) for shares of links, O(hops log hops) otherwise.
     """
 
@@ -147,6 +152,7 @@ class FlowTimer:
         self._levels = {kind: model.level(LinkKind(kind)) for kind in np.unique(self._kinds).tolist()}
         self._narrowest = {kind: max(full, int(self._capacity[self._kinds == kind].min())) for kind in self._levels}
         self._known: dict[bytes, FlowTime] = {}
+        self._work = Work()
 
     def total(self, steps: Iterable[Flows]) -> FlowTime:
         """The steps one after the other."""
@@ -172,7 +178,13 @@ class FlowTimer:
         seconds = [plain / share for plain, _ in self._link_costs(flows, used, np.zeros(len(used), np.int64))]
         parts, kind = np.unique(flows.parts, return_inverse=True)
         floats = [count * share for count in parts.tolist()]
-        return time_lost(floats, kind, flows.hop_flow, link, seconds, self._pauses)
+        if (shortest := floats[0] * FLOAT_BYTES) < self._pauses.frame:
+            flow = int(np.argmin(flows.parts))
+            raise InputError(
+                f"pauses: FRAME is {self._pauses.frame:,} bytes; allowed: at most {int(shortest):,}, those of the flow from node "
+                f"{flows.src[flow]} to node {flows.dst[flow]}"
+            )
+        return time_lost(floats, kind, flows.hop_flow, link, seconds, self._pauses, self._work)
 
     def start_up(self, flows: Flows) -> Fraction:
         """The largest start-up of a flow: servers and switches on its route; a Cross DC link counts instead of its two ends."""

@@ -10,7 +10,7 @@ import pytest
 
 import certree.api as ct
 from certree.extras.costs.model.flows.flows import flows_at_distance
-from certree.extras.costs.model.flows.pauses import Lost, Pauses, parse_pauses, time_lost
+from certree.extras.costs.model.flows.pauses import MOST_WORK, Lost, Pauses, Work, parse_pauses, time_lost
 from certree.extras.costs.model.flows.time import READINGS, FlowTimer, Reading, reading_and_pauses, schedule_time
 from certree.extras.costs.model.formulas.genmodel import load_genmodel
 from certree.models.common.errors import InputError, UnsupportedError
@@ -33,7 +33,7 @@ def lost(frames: list[int], routes: list[list[int]], pauses: Pauses, cost: dict[
     flow = np.repeat(np.arange(len(routes)), [len(route) for route in routes])
     seconds = [Fraction((cost or {}).get(link, 1)) for link in range(max(map(max, routes)) + 1)]
     lengths = [Fraction(count) for count in frames]
-    return time_lost(lengths, np.arange(len(frames)), flow, np.concatenate(routes), seconds, pauses)
+    return time_lost(lengths, np.arange(len(frames)), flow, np.concatenate(routes), seconds, pauses, Work())
 
 
 def test_by_hand():
@@ -130,10 +130,42 @@ def test_links_that_wait_for_each_other():
         FlowTimer(topology, MODEL, Fraction(5 * 5 * 1000), Reading(), parse_pauses("4KB/0/0/4KB")).step(step)
 
 
-def test_too_many_frames():
+@pytest.mark.parametrize("floats", [10**10, 10**22, 10**24])
+def test_too_many_frames(floats):
     schedule = make("cps", "switch:12")
-    with pytest.raises(UnsupportedError, match="give larger frames"):
-        schedule_time(schedule, MODEL, Fraction(10**10), Reading(), parse_pauses("64/4/0/4"))
+    with pytest.raises(
+        UnsupportedError, match=r"frame times; allowed: 97\d,\d{3}, about a minute for all steps; give larger frames"
+    ):
+        schedule_time(schedule, MODEL, Fraction(floats), Reading(), parse_pauses("64/4/0/4"))
+
+
+def test_a_frame_time_counts_whatever_its_hops():
+    """Two servers have four hops a step, and a million frame times of them take about a minute."""
+    with pytest.raises(UnsupportedError, match=r"has at least 33,554,432 frame times; allowed: 999,600,"):
+        schedule_time(make("cps", "switch:2"), MODEL, Fraction(1 << 26), Reading(), parse_pauses("8/4/0/4"))
+
+
+def test_work_is_that_of_all_steps_and_of_pauses():
+    """Steps take what they do from the same work; pauses may take more of it than is known before."""
+    work, flow, one = Work(), np.zeros(2, np.int64), [Fraction(1)] * 2
+    two_links, pauses = np.arange(2), Pauses(off=1, on=0, late=0, frame=4)
+    time_lost([Fraction(6)], np.zeros(1, np.int64), flow, two_links, one, pauses, work)
+    assert work.left == MOST_WORK - (12 + 7) * (2 + 10**4)
+    few = Work(11 * (2 + 10**4))
+    with pytest.raises(UnsupportedError, match=r"after 11 frame times of a step of 2 hops, .*, frames have not arrived \(1\)"):
+        time_lost([Fraction(6)], np.zeros(1, np.int64), flow, two_links, one, pauses, few)
+
+
+def test_a_frame_longer_than_a_flow():
+    """Each of 24 servers sends each of the others 64 KiB / 24 = 2,730.67 bytes."""
+    with pytest.raises(InputError, match=r"FRAME is 4,096 bytes; allowed: at most 2,730, those of the flow from node 0 to node 1$"):
+        schedule_time(make("cps", "tree:2x12"), MODEL, Fraction(1 << 14), Reading(), parse_pauses("8KiB/4KiB/0/4KiB"))
+
+
+@pytest.mark.parametrize("text", ["8192B/0B/0B/4096B", "8KiB/00/0KiB/4KiB", "8KiB/0.0 KB/0/4KiB"])
+def test_zero_with_a_unit(text):
+    assert parse_pauses(text) == Pauses(2, 0, 0, 4096)
+    assert parse_pauses(str(parse_pauses(text))) == parse_pauses(text)
 
 
 @pytest.mark.parametrize(
@@ -144,11 +176,14 @@ def test_too_many_frames():
         ({"pauses": "8KiB/5KiB/0/4KiB"}, "ON is 5120 bytes; allowed: multiples of FRAME, 4096 bytes"),
         ({"pauses": "8KiB/8KiB/0/4KiB"}, "ON is 8192 bytes; allowed: less than OFF, 8192 bytes"),
         ({"pauses": "8KiB/0/1GiB/4KiB"}, "LATE is 262144 frames; allowed: at most 4096"),
-        ({"pauses": "8KiB/0/x/4KiB"}, "size 'x'"),
+        ({"pauses": "8KiB/0/x/4KiB"}, "pauses='8KiB/0/x/4KiB': LATE: size 'x'"),
+        ({"pauses": "8KiB/0/0/0B"}, "FRAME is 0 bytes; allowed: 4 or more"),
+        ({"pauses": "0B/0/0/4KiB"}, "ON is 0 bytes; allowed: less than OFF, 0 bytes"),
         ({"pauses": "8/4/0/4", "incast": "inside"}, "reading incast='inside': not with pauses"),
         ({"pauses": "8/4/0/4", "communicators": "flows"}, "reading communicators='flows': not with pauses"),
         ({"pauses": "8/4/0/4", "sharing": "added-incast"}, "reading sharing='added-incast': not with pauses"),
         ({"pauses": "8/4/0/4", "share": "equal"}, "unknown reading 'share'"),
+        ({"pause": "8/4/0/4"}, "known: sharing, communicators, incast, pauses"),
     ],
 )
 def test_what_is_refused(chosen, words):
