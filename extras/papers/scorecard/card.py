@@ -124,7 +124,8 @@ def _of_target(line: Line, cells: Sequence[Mapping[str, Any]]) -> Entry:
     ]
     if not stated:
         raise InputError(f"scorecard: {line.place}: no cell of {line.target} says {' or '.join(line.says)}")
-    verdict = verdict_of([bool(cell["agrees"]) for cell in stated])
+    predicted = [cell for cell in stated if not cell["fitted"]]
+    verdict = verdict_of([bool(cell["agrees"]) for cell in predicted or stated])
     notes = [cell["why"] for cell in stated if not cell["agrees"] and cell.get("why")]
     reason = line.why or next((f"{note.partition('. ')[0].rstrip('.')}." for note in notes), "")
     reason = "" if verdict is Verdict.AGREES else reason
@@ -139,14 +140,14 @@ def verdict_of(agrees: Sequence[bool]) -> Verdict:
 
 
 def _numbers(stated: Sequence[Mapping[str, Any]]) -> str:
-    """A single cell with the paper's value; of several how many agree, how many were fitted, and the largest difference among those
-    that do not agree."""
+    """A single cell with the paper's value; of several how many agree, fitted ones apart, and the largest difference among
+    those that do not agree."""
     if len(stated) == 1:
         (cell,) = stated
         return f"{_number(cell['ours'])} ({'fitted, ' * cell['fitted']}paper {_number(cell['paper'])})"
-    words = f"{sum(bool(cell['agrees']) for cell in stated)} of {len(stated)}"
-    if fitted := sum(cell["fitted"] for cell in stated):
-        words += f", {fitted} of them fitted"
+    predicted, fitted = ([bool(cell["agrees"]) for cell in stated if cell["fitted"] == known] for known in (False, True))
+    counts = ((predicted, ""), (fitted, " fitted"))
+    words = " and ".join(f"{sum(agrees)} of {len(agrees)}{word}" for agrees, word in counts if agrees)
     off = [abs(Fraction(cell["difference"])) for cell in stated if not cell["agrees"] and cell["difference"] is not None]
     return f"{words}; off by at most {shown(round(100 * max(off), 1))} %" if off else words
 

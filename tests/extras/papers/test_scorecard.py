@@ -86,12 +86,30 @@ def test_times_are_listed_by_length() -> None:
 
 
 def test_a_wrong_number_differs(monkeypatch) -> None:
+    load_checks()  # before an entry is replaced, which imports would register again
     monkeypatch.setitem(CHECKS._entries, "multitree-fig1", lambda: [Found("steps", 7, 6), Found("nodes", Fraction(1, 2), "half")])
     first = next(entry for entry in entries("multitree", lambda _: None) if entry.line.check == "multitree-fig1")
     assert first.verdict is Verdict.DIFFERS
     assert first.numbers == "0 of 2; steps: 7, the paper has 6; nodes: 0.5, the paper has half"
     assert "differs" in page({"multitree": [first]})
     assert list(totals({"multitree": [first]}))[-1] == "| all | 1 | 0 | 0 | 1 | 0 | 0 | 0 |"
+
+
+def test_fitted_numbers_are_counted_apart(monkeypatch) -> None:
+    """The verdict is that of the other numbers, where there are any."""
+    nothing_checked = defaultdict(lambda: lambda: [Found("", 1, 1)])
+    monkeypatch.setattr("certree.extras.papers.scorecard.card.load_checks", lambda: nothing_checked)
+    says = next(line.says[0] for line in lines("multitree") if line.target == "multitree-fig2")
+    cell = {"says": says, "ours": "1", "paper": "1", "difference": "0", "agrees": True, "fitted": True}
+    wrong = cell | {"ours": "3", "paper": "2", "difference": "1/2", "agrees": False, "fitted": False}
+
+    def first(*cells: dict[str, object]) -> Entry:
+        known = entries("multitree", lambda name: {"cells": cells} if name == "multitree-fig2" else None)
+        return next(entry for entry in known if entry.line.target == "multitree-fig2")
+
+    mixed, fitted = first(cell, wrong, cell), first(cell, cell)
+    assert (mixed.verdict, mixed.numbers) == (Verdict.DIFFERS, "0 of 1 and 2 of 2 fitted; off by at most 50 %")
+    assert (fitted.verdict, fitted.numbers) == (Verdict.AGREES, "2 of 2 fitted")
 
 
 def test_verdicts() -> None:

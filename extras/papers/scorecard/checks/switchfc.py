@@ -1,6 +1,7 @@
 """Checks of the switch-fc paper."""
 
 from fractions import Fraction
+from math import ceil
 
 import certree.api as ct
 from certree.extras.costs.model.hardware import hardware_of
@@ -128,17 +129,34 @@ _START_ON_THE_RING, _START_INSIDE = 1 + 90 + 2 * 5, 1 + 2 * 90 + 3 * 5
 
 
 def _by_one_start() -> Found:
-    """How many of the four values one start of a step in packages gives to a hundredth, next to Table II's on the ring."""
-    ranges = []
-    for steps, flits, ring_steps, ring_flits, saved in (entry for both in _FIG_9.values() for entry in both):
-        rest = [1 - Fraction(saved) * (1 + sign * Fraction(1, 100)) for sign in (1, -1)]
-        ranges.append([part * ring_steps * (ring_flits + _START_ON_THE_RING) / steps - flits for part in rest])
+    """How many of the four values one start of a step in packages gives to a hundredth, next to Table II's on the ring, with the
+    switches of _FIG_9; for the others the numbers of switches, from 2 to N, with which the same start gives them, too."""
+    entries = [entry for both in _FIG_9.values() for entry in both]
+    ranges = [_starts(entry, Fraction(1)) for entry in entries]
     best = max((low for low, _ in ranges), key=lambda start: sum(low <= start <= high for low, high in ranges))
     held = [one for one in ranges if one[0] <= best <= one[1]]
     low, high = max(one[0] for one in held), min(one[1] for one in held)
-    missed = ", ".join(f"{round(one[0])} to {round(one[1])}" for one in ranges if one not in held)
-    words = f"{round(low)} to {round(high)} cycles, Table II has {_START_INSIDE}; missed: {missed}"
+    missed = []
+    for entry, nodes, used, one in zip(entries, (4, 8, 4, 8), (4, 8, 2, 4), ranges, strict=True):
+        if one in held:
+            continue
+        missed.append(f"{round(one[0])} to {round(one[1])}")
+        for switches in range(2, nodes + 1):
+            first, last = _starts(entry, Fraction(used, switches))
+            if max(low, first) <= min(high, last):
+                both = f"{round(max(low, first))} to {round(min(high, last))}"
+                missed[-1] += f", with {switches} of {nodes} switches {both} gives it, too"
+    words = f"{round(low)} to {round(high)} cycles, Table II has {_START_INSIDE}; missed: {'; '.join(missed)}"
     return Found(f"values to a hundredth by one start in packages ({words})", len(held), 4)
+
+
+def _starts(entry: tuple[int, int, int, int, str], longer: Fraction) -> tuple[Fraction, Fraction]:
+    """The least and the greatest start of a step in packages that give the saved part of an entry of _FIG_9 to a hundredth, where
+    a step has `longer` times its flits, rounded up."""
+    steps, flits, ring_steps, ring_flits, saved = entry
+    low, high = (1 - Fraction(saved) * (1 + sign * Fraction(1, 100)) for sign in (1, -1))
+    on_the_ring = ring_steps * (ring_flits + _START_ON_THE_RING)
+    return low * on_the_ring / steps - ceil(flits * longer), high * on_the_ring / steps - ceil(flits * longer)
 
 
 @CHECKS.register("switchfc-worth")
