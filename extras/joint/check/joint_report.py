@@ -6,6 +6,7 @@ from typing import Any
 
 from certree.api.reports.text import one_line
 from certree.extras.joint.check.joint_checks import JointVerdict
+from certree.extras.joint.check.shared_routers import joint_effect
 from certree.extras.joint.model.joint_schedule import JointSchedule
 
 _SHOWN = 20  # collectives in words
@@ -37,7 +38,9 @@ def joint_report(verdict: JointVerdict) -> dict[str, Any]:
     stated = joint.provenance.get("one_after_the_other_cycles")
     if type(stated) is int:
         document["one_after_the_other_cycles"] = stated
-    return document
+    effect = joint_effect(joint)
+    notes = [f"{effect}: {part.name} may send before {other} has ended" for part in joint.parts for other in part.entry.after]
+    return document | ({"notes": notes} if effect is not None and notes else {})
 
 
 def _collectives(joint: JointSchedule) -> list[dict[str, Any]]:
@@ -86,4 +89,8 @@ def joint_words(document: dict[str, Any]) -> str:
         lines.append(f"  {name}: cycles {one['first_cycle']:,} to {one['end_cycle']:,}, {one['collective']}{late and '; '}{late}")
     if (more := len(document["collectives"]) - _SHOWN) > 0:
         lines.append(f"  and {more} more")
+    notes = document.get("notes", [])
+    lines += [f"  note: {one_line(note)}" for note in notes[:_SHOWN]]
+    if (more := len(notes) - _SHOWN) > 0:
+        lines.append(f"  and {more} more notes")
     return "\n".join(lines)

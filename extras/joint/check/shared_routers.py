@@ -1,12 +1,14 @@
 """Messages of all collectives in the routers of a machine: whether they can wait for each other in a circle, and be late."""
 
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 
-from certree.extras.joint.model.joint_schedule import JointSchedule
+from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.model.joint_uses import link_uses_of
 from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
 from certree.models.routers.transparency import SHARED_INTERFACE, finds_room, has_routers, has_routes, pipeline_effect
 from certree.models.routers.virtual_channels import ClassVcs, layer_count
 from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, framed_flits
@@ -35,7 +37,7 @@ def joint_freedom(joint: JointSchedule) -> Freedom:
     """Whether messages of all collectives at once can deadlock in the routers of the machine, at any timing.
 
     UnsupportedError for more virtual channels than the machine has. O(hops of all messages, log)."""
-    return deadlock(_walks(joint), joint.machine)
+    return deadlock(_walks(joint, joint.parts), joint.machine)
 
 
 def joint_effect(joint: JointSchedule) -> str | None:
@@ -46,9 +48,9 @@ def joint_effect(joint: JointSchedule) -> str | None:
     machine, topology = joint.machine, joint.topology
     if not has_routers(machine):
         return None
-    if machine.router.interfaces == "node" and _shares_interfaces(_walks(joint)):
+    if machine.router.interfaces == "node" and any(_shares_interfaces(_walks(joint, parts)) for parts in _together(joint)):
         return SHARED_INTERFACE
-    flits = [framed_flits(one, machine, "message") for one in _chunks(joint)]
+    flits = [framed_flits(_chunk(part, machine), machine, "message") for part in joint.parts]
     is_far = any(has_routes(part.schedule) for part in joint.parts)
     layers = _layers(joint)
     effect = pipeline_effect(topology, machine, min(flits), max(flits), is_far=is_far, layers=layers)
@@ -65,22 +67,24 @@ def _layers(joint: JointSchedule) -> int:
     return max(layer_count(part.schedule.virtual_channel) for part in joint.parts)
 
 
-def _chunks(joint: JointSchedule) -> list[int]:
-    """The bytes of a chunk of each collective."""
-    return [
-        chunk_bytes_of(part.entry.size, part.schedule.message_chunks, part.schedule.repeats, joint.machine) for part in joint.parts
-    ]
+def _chunk(part: Part, machine: Machine) -> int:
+    return chunk_bytes_of(part.entry.size, part.schedule.message_chunks, part.schedule.repeats, machine)
 
 
-def _walks(joint: JointSchedule) -> Walks:
-    """The walks of the messages of all, as messages or packets, whichever have more flits."""
+def _together(joint: JointSchedule) -> set[tuple[Part, ...]]:
+    """The collectives that are on the network together, at the beginning of each. O(collectives^2)."""
+    return {tuple(one for one in joint.parts if one is part or one.first <= part.first < one.landed) for part in joint.parts}
+
+
+def _walks(joint: JointSchedule, parts: Sequence[Part]) -> Walks:
+    """The walks of the messages of these collectives, as messages or packets, whichever have more flits."""
     machine = joint.machine
     vcs = ClassVcs(0, machine.vc_count - 1, _layers(joint))
     return reduce(
         Walks.joined,
         (
-            schedule_walks(part.schedule, machine, vcs, max(framed_flits(chunk, machine, one) for one in FRAMINGS))
-            for part, chunk in zip(joint.parts, _chunks(joint), strict=True)
+            schedule_walks(part.schedule, machine, vcs, max(framed_flits(_chunk(part, machine), machine, one) for one in FRAMINGS))
+            for part in parts
         ),
     )
 

@@ -10,7 +10,8 @@ from typing import Any
 from certree.api.parsing import Network
 from certree.api.settings import silent
 from certree.extras.joint.make.choices import Choice, at_any_timing, begin_of
-from certree.extras.joint.make.joining import choices_for, one_after_the_other
+from certree.extras.joint.make.combining import one_after_the_other
+from certree.extras.joint.make.joining import choices_for
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.models.machine.machine import Machine

@@ -91,19 +91,25 @@ def with_few(
 
 
 def at_any_timing(
-    network: Topology, machine: Machine, entry: Entry, choices: Sequence[Choice], effort: int, seed: int
+    network: Topology,
+    machine: Machine,
+    entry: Entry,
+    choices: Sequence[Choice],
+    effort: int,
+    seed: int,
+    relays: Sequence[str] = RELAYS,
 ) -> Sequence[Choice]:
-    """The schedules of a collective that are right whenever messages arrive, of these or, where none is, of those for paced runs;
-    all of these where there is none at all. Late rows of others may read what should have come later."""
+    """The schedules of a collective that are right whenever messages arrive, the fastest first, of these or, where none is, of
+    those for paced runs; all of these where there is none at all. Late rows of others may read what should have come later."""
     kept = [choice for choice in choices if race_of(choice.jobs.schedule) is None]
-    for relay in () if kept else RELAYS if can_do_without_others(network, entry) else RELAYS[:1]:
+    for relay in () if kept else relays if can_do_without_others(network, entry) else RELAYS[:1]:
         with suppress(UnsupportedError):
             made = synthesize(
                 network, entry.collective, size=entry.size, machine=machine, run="paced", relay=relay, effort=effort, seed=seed
             )
             jobs = Jobs.of(_on(network, made, entry, machine))
             kept += [Choice(relay, jobs)] if race_of(jobs.schedule) is None else []
-    return kept or choices
+    return sorted(kept, key=lambda choice: choice.cycles) or choices
 
 
 def with_late(

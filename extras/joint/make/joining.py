@@ -5,33 +5,29 @@ They are merged in several orders and compared with one collective after the oth
 that ends first is kept, of these the one with the least sum of weighted ends.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certree.api.parsing import Network, topology
 from certree.api.settings import machine_for, silent
 from certree.extras.joint.check.joint_bounds import Together
-from certree.extras.joint.check.joint_checks import share_links, verify_joint
+from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.launches import check_launches, orders_of
 from certree.extras.joint.make.choices import (
     FEWEST,
     RELAYS,
     Choice,
     at_any_timing,
-    begin_of,
     choices_of,
     require_some_others,
     with_few,
     with_late,
 )
+from certree.extras.joint.make.combining import Found, best_of, one_after_the_other, others_of
 from certree.extras.joint.make.joint_lengths import joint_bounds
-from certree.extras.joint.make.merging import Jobs, Priority, merged
-from certree.extras.joint.make.routed import is_late, require_right, with_joint_channels
+from certree.extras.joint.make.routed import is_right, require_right, with_joint_channels
 from certree.extras.joint.model.collective_list import (
     CollectiveList,
     Entry,
@@ -40,15 +36,12 @@ from certree.extras.joint.model.collective_list import (
     require_entry,
     require_no_others,
 )
-from certree.extras.joint.model.joint_schedule import JointSchedule, Launching, Part
-from certree.models.common.errors import InputError, UnsupportedError, located, short, unknown_name
-from certree.models.fine.rebooking import MAX_SLOTS
+from certree.extras.joint.model.joint_schedule import JointSchedule, Launching
+from certree.models.common.errors import InputError, located, short, unknown_name
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.relays import MEMBERS
 
-Int64 = NDArray[np.int64]
-_CHANGES = 8  # of one collective's schedule for another, for an effort of 1
 _USES = 1 << 20  # of links and units, in all that is merged, for an effort of 1: half a minute
 
 
@@ -109,15 +102,8 @@ def joint(
     tell = progress or silent
     of, choices, launching = choices_for(network, collectives, machine, effort, seed, relay, known, tell)
     tell("merging")
-    best = _best(of, choices, effort)
-    parts = with_joint_channels(JointSchedule(of.topology, of.machine, best.parts))
-    if is_late(parts):
-        tell("schedules that are right at any timing")
-        choices = {
-            entry.name: at_any_timing(of.topology, of.machine, entry, choices[entry.name], effort, seed) for entry in of.entries
-        }
-        best = _best(of, choices, effort)
-        parts = with_joint_channels(JointSchedule(of.topology, of.machine, best.parts))
+    tried = _best(of, choices, effort, seed, _relays(relay), tell)
+    best, choices = tried.found, tried.choices
     tell("bounds")
     times = {name: [bound for choice in kept for bound in choice.bounds] for name, kept in choices.items()}
     bounds = joint_bounds(of, [part.schedule for part in best.parts], times)
@@ -126,7 +112,7 @@ def joint(
         "one_after_the_other_cycles": of.machine.ni_start_cycles + best.sequence,
         "relays": {part.name: choices[part.name][best.chosen[part.name]].relay for part in best.parts},
     }
-    found = replace(parts, bounds=tuple(bounds), provenance=provenance, launching=launching)
+    found = replace(tried.joint, bounds=tuple(bounds), provenance=provenance, launching=launching)
     require_right(verify_joint(found))
     return found
 
@@ -148,7 +134,7 @@ def choices_for(
         raise InputError(unknown_name("relay", str(relay), (*RELAYS, FEWEST)))
     if not isinstance(effort, int) or effort < 1:
         raise InputError(f"effort is {short(effort)}; allowed: 1 or more")
-    relays = RELAYS if relay is None else (MEMBERS if relay == FEWEST else relay,)
+    relays = _relays(relay)
     on = machine_for(wanted, machine, tell)
     launching = None
     if isinstance(collectives, str | Path):
@@ -183,6 +169,59 @@ def choices_for(
     return Together(wanted, on, entries), choices, launching
 
 
+def _relays(relay: str | None) -> tuple[str, ...]:
+    """Who may relay, of all that is tried."""
+    return RELAYS if relay is None else (MEMBERS if relay == FEWEST else relay,)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A combination of `choices`; `joint`: with virtual channels for all collectives; `is_right`: whether no router spoils it."""
+
+    found: Found
+    choices: Mapping[str, Sequence[Choice]]
+    joint: JointSchedule
+    is_right: bool
+
+    @classmethod
+    def of(cls, together: Together, choices: Mapping[str, Sequence[Choice]], found: Found) -> "_Tried":
+        joined = with_joint_channels(JointSchedule(together.topology, together.machine, found.parts))
+        return cls(found, choices, joined, is_right(joined))
+
+
+def _best(
+    of: Together,
+    choices: Mapping[str, Sequence[Choice]],
+    effort: int,
+    seed: int,
+    relays: Sequence[str],
+    tell: Callable[[str], None],
+) -> _Tried:
+    """The best combination. Where routers spoil it: one after the other, or the best of those that are right at any timing; where
+    they spoil these, too, the best of further ones, or the first one, which is refused, if there is none."""
+    uses = _USES * effort
+    first = _Tried.of(of, choices, best_of(of, choices, effort, uses))
+    if first.is_right:
+        return first
+    tell("schedules that are right at any timing")
+    free = {
+        entry.name: at_any_timing(of.topology, of.machine, entry, choices[entry.name], effort, seed, relays) for entry in of.entries
+    }
+    tried = [
+        _Tried.of(of, choices, one_after_the_other(of.entries, choices)),
+        _Tried.of(of, free, best_of(of, free, effort, uses)),
+        _Tried.of(of, free, one_after_the_other(of.entries, free)),
+    ]
+    right = [one for one in tried if one.is_right]
+    for kept in () if right else (choices, free):
+        tell("other combinations")
+        right += [one for one in (_Tried.of(of, kept, found) for found in others_of(of, kept, effort, uses)) if one.is_right]
+    if not right:
+        return first
+    best = min(right, key=lambda one: one.found.key)
+    return replace(best, found=replace(best.found, sequence=min(one.found.sequence for one in right)))
+
+
 def launching_of(network: Topology, listed: CollectiveList, where: str) -> Launching:
     """The launches of a file, which messages call `where`, with an order in which all collectives end; InputError with the circle
     where they deadlock."""
@@ -193,145 +232,3 @@ def launching_of(network: Topology, listed: CollectiveList, where: str) -> Launc
         raise InputError(f"{where}: launches may deadlock: {verdict.circle}; {repair}")
     orders = orders_of(network, listed.stated, listed.launches)
     return Launching(listed.contexts, {rank: tuple(names) for rank, names in orders.items()}, verdict.order)
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Parts with how they were made: the number of each collective's choice. `sequence`: cycles of one after the other."""
-
-    parts: tuple[Part, ...]
-    method: str
-    chosen: Mapping[str, int]
-    sequence: int
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """When all has landed, and the weighted sum."""
-        return max(part.landed for part in self.parts), sum(part.entry.weight * part.landed for part in self.parts)
-
-    @property
-    def last(self) -> str:
-        """The collective that ends last."""
-        return max(self.parts, key=lambda part: part.landed).name
-
-
-def _best(of: Together, choices: Mapping[str, Sequence[Choice]], effort: int) -> _Found:
-    """One after the other, or what is merged, whichever ends first; then with other schedules of those that end last."""
-    entries = of.entries
-    fastest = dict.fromkeys(choices, 0)
-    best = one_after_the_other(entries, choices)
-    alone = {name: next((n for n, one in enumerate(kept) if one.relay == MEMBERS), 0) for name, kept in choices.items()}
-    longest = 0 if any(entry.late for entry in entries) else max(one.start + choices[one.name][0].cycles for one in entries)
-    trials = _Trials(of, choices, best.sequence, _USES * effort)
-    light = {name: _light(kept, _USES * effort // len(entries)) for name, kept in choices.items()}
-    for chosen in (alone, fastest, *([] if light in (alone, fastest) else [light])):
-        best = min(best, _side_by_side(entries, choices, chosen, best.sequence), key=lambda one: one.key)
-        if best.key[0] > longest:
-            best = trials.better(chosen, best)
-    for _ in range(_CHANGES * effort if best.key[0] > longest else 0):
-        changed = trials.better(_changed(best, choices), best)
-        if changed is best:
-            break
-        best = changed
-    return best
-
-
-class _Trials:
-    """Merged schedules, up to a number of `uses` of links and units in all."""
-
-    def __init__(self, of: Together, choices: Mapping[str, Sequence[Choice]], sequence: int, uses: int) -> None:
-        self.of, self.entries, self.choices, self.sequence, self.uses = of, of.entries, choices, sequence, uses
-        self.has_parallel = len(of.topology.pair_capacity) < len(of.topology.src)
-        self.slot = 1 + sequence // (MAX_SLOTS // 4)
-
-    def better(self, chosen: Mapping[str, int], best: _Found) -> _Found:
-        """The best of what there is and of these choices, merged in each order for which there is time."""
-        jobs = {name: self.choices[name][number].jobs for name, number in chosen.items()}
-        each = sum(len(one.places.row) for one in jobs.values())
-        for method, priority in _priorities(self.entries, jobs):
-            if each > self.uses:
-                break
-            self.uses -= each
-            try:
-                parts = merged(self.entries, jobs, self.slot, priority)
-            except UnsupportedError:
-                continue
-            found = _Found(parts, method, chosen, self.sequence)
-            if found.key < best.key and self._is_valid(parts):
-                best = found
-        return best
-
-    def _is_valid(self, parts: tuple[Part, ...]) -> bool:
-        """Whether messages that name one of parallel links and those that take any of them find lanes: both are booked by pair of
-        nodes, which is not always enough."""
-        return not self.has_parallel or share_links(JointSchedule(self.of.topology, self.of.machine, parts))
-
-
-def _changed(found: _Found, choices: Mapping[str, Sequence[Choice]]) -> dict[str, int]:
-    """The choices, with the next one of the collective that ends last."""
-    return {**found.chosen, found.last: (found.chosen[found.last] + 1) % len(choices[found.last])}
-
-
-def one_after_the_other(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]]) -> _Found:
-    """Each as it is alone, by its fastest schedule, or by the one that ends first with its late members: whichever ends earlier."""
-    found = [_in_turn(entries, choices, dict.fromkeys(choices, 0))]
-    if any(entry.late for entry in entries):
-        soonest = {entry.name: _soonest(entry, choices[entry.name]) for entry in entries}
-        found.append(_in_turn(entries, choices, soonest))
-    return min(found, key=lambda one: one.key)
-
-
-def _in_turn(entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int]) -> _Found:
-    """Always the one that may start first, of those that wait for none of the others that are left. O(collectives^2)."""
-    parts: dict[str, Part] = {}
-    now, left = 0, list(entries)
-    while left:
-        ready = [entry for entry in left if all(name in parts for name in entry.after)]
-        entry = min(ready, key=lambda entry: entry.start)
-        left.remove(entry)
-        choice = choices[entry.name][chosen[entry.name]]
-        parts[entry.name] = Part(entry, begin_of(entry, choice, max(now, entry.start)), choice.jobs.schedule)
-        now = max(now, parts[entry.name].landed)
-    return _Found(tuple(parts[entry.name] for entry in entries), "one after the other", chosen, now)
-
-
-def _side_by_side(
-    entries: Sequence[Entry], choices: Mapping[str, Sequence[Choice]], chosen: Mapping[str, int], sequence: int
-) -> _Found:
-    """Each as it is alone, behind those that it waits for and those before it that use one of its links or units.
-    O(uses · collectives)."""
-    parts: dict[str, Part] = {}
-    taken = {name: np.unique(choices[name][number].jobs.places.resource) for name, number in chosen.items()}
-    for entry in in_order(sorted(entries, key=lambda entry: entry.start)):
-        meets = [other for other in parts if len(np.intersect1d(taken[other], taken[entry.name], assume_unique=True))]
-        now = max([entry.start, *(parts[name].landed for name in {*entry.after, *meets})])
-        choice = choices[entry.name][chosen[entry.name]]
-        parts[entry.name] = Part(entry, begin_of(entry, choice, now), choice.jobs.schedule)
-    return _Found(tuple(parts[entry.name] for entry in entries), "side by side", chosen, sequence)
-
-
-def _light(choices: Sequence[Choice], most: int) -> int:
-    """The fastest choice with at most N uses of links and units, else the one with the fewest."""
-    return min(range(len(choices)), key=lambda number: (max(0, choices[number].uses - most), choices[number].cycles))
-
-
-def _soonest(entry: Entry, choices: Sequence[Choice]) -> int:
-    """The choice that ends first with its late members, of schedules as they are."""
-    return min(range(len(choices)), key=lambda number: begin_of(entry, choices[number], 0) + choices[number].cycles)
-
-
-def _priorities(entries: Sequence[Entry], jobs: Mapping[str, Jobs]) -> Iterator[tuple[str, Priority]]:
-    """Orders of all transfers, by name."""
-    cycles = {name: one.times.cycles for name, one in jobs.items()}
-    number = {entry.name: place for place, entry in enumerate(entries)}
-    rank = {name: place for place, name in enumerate(sorted(number, key=lambda name: (-cycles[name], number[name])))}
-
-    def fire(entry: Entry) -> Int64:
-        return jobs[entry.name].times.fire
-
-    yield "as alone", lambda entry, _: entry.start + fire(entry)
-    yield "longest rest first", lambda entry, _: fire(entry) - cycles[entry.name]
-    yield "in proportion", lambda entry, _: fire(entry) * (1 << 20) // cycles[entry.name]
-    yield "by weight", lambda entry, _: fire(entry) // entry.weight
-    yield "longest first", lambda entry, _: np.full(len(fire(entry)), rank[entry.name], np.int64)
-    yield "in the order of the list", lambda entry, _: np.full(len(fire(entry)), number[entry.name], np.int64)

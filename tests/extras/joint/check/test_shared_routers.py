@@ -10,6 +10,7 @@ import pytest
 import certree.api as ct
 from certree.extras.joint.check.joint_checks import verify_joint
 from certree.extras.joint.check.shared_routers import joint_effect
+from certree.extras.joint.make import joining, routed
 from certree.extras.joint.make.joining import joint
 from certree.extras.joint.model.collective_list import Entry
 from certree.extras.joint.model.joint_file import save_joint
@@ -26,6 +27,7 @@ from tests.cli.running import certree, json_of
 
 ONE_CHANNEL = replace(ct.machine("multitree"), vc_count=1)
 SHALLOW = replace(ct.machine("multitree"), vc_buffer_flits=32)
+BY_NODE = replace(ct.machine("multitree"), router=replace(ct.machine("multitree").router, interfaces="node"))
 RACING = "sum"
 
 
@@ -110,6 +112,43 @@ def test_layers_for_all_collectives() -> None:
     assert _rules(made, lambda channels: channels + 2) == {"channel"}
 
 
+@pytest.mark.parametrize("channels", [2, 3])
+def test_layers_next_to_datelines(channels: int) -> None:
+    """All routes of one collective in layer 0 would be stored as no layers at all, in the halves by datelines."""
+    shallow = replace(ct.machine("multitree"), vc_count=channels, vc_buffer_flits=16)
+    assert shallow.router.datelines
+    of = ct.collective
+    entries = [Entry("a", of("reduce-scatter", members=[2, 3]), 64), Entry("b", of("all-to-all", members=[0, 2, 3, 4, 5]), 1000)]
+    made = joint("mesh:2x3", entries, machine=shallow, relay="all")
+    assert all(part.schedule.virtual_channel is not None for part in made.parts)
+    assert verify_joint(made).valid
+
+
+def test_layers_that_are_whole_collectives() -> None:
+    """No collective keeps all of its routes in layer 0: layers change places, or count from 1 on."""
+    stated = routed._stated
+    assert stated(*_layers([1, 0], [0, 0])).tolist() == [0, 1, 1, 1]
+    assert stated(*_layers([0, 0], [1, 1])).tolist() == [1, 1, 2, 2]
+    assert stated(*_layers([0, 0], [1, 1], [2, 0])).tolist() == [2, 2, 1, 1, 0, 2]
+
+
+def _layers(*parts: list[int]) -> tuple[np.ndarray, list[np.ndarray]]:
+    own = [np.array(part, np.int32) for part in parts]
+    return np.concatenate(own), own
+
+
+def test_other_choices_where_the_best_may_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without layers the fastest schedules of both close a circle; one of them has another that does not."""
+    monkeypatch.setattr(joining, "with_joint_channels", lambda joint: joint)
+    shallow = replace(ct.machine("multitree"), vc_count=3, vc_buffer_flits=16)
+    of = ct.collective
+    entries = [Entry("a", of("reduce-scatter", members=[2, 3]), 64), Entry("b", of("all-to-all", members=[0, 2, 3, 4, 5]), 1000)]
+    with pytest.raises(ct.UnsupportedError, match="that is a circle"):
+        joint("mesh:2x3", entries, machine=shallow, relay="all")
+    made = joint("mesh:2x3", entries, machine=shallow)
+    assert "members" in made.provenance["relays"].values()
+
+
 def _rules(made: JointSchedule, change) -> set[str]:  # type: ignore[no-untyped-def]
     """The rules that it breaks with other virtual channels."""
     parts = []
@@ -122,9 +161,51 @@ def _rules(made: JointSchedule, change) -> set[str]:  # type: ignore[no-untyped-
 
 def test_interfaces_that_collectives_share() -> None:
     """Each collective has one link of node 0; together they have two, and the node one interface."""
-    shared = replace(ct.machine("multitree"), router=replace(ct.machine("multitree").router, interfaces="node"))
     of = ct.collective
     entries = [Entry(f"to {node}", of("broadcast", 0, members=[0, node]), 256) for node in (1, 3)]
-    made = joint("ring:4", entries, machine=shared, relay="members")
+    made = joint("ring:4", entries, machine=BY_NODE, relay="members")
     assert [joint_effect(replace(made, parts=(part,))) for part in made.parts] == [None, None]
     assert joint_effect(made) == "messages over several links share an interface"
+    first, second = made.parts
+    assert joint_effect(replace(made, parts=(first, replace(second, begin=first.landed)))) is None
+
+
+def test_interfaces_in_turn() -> None:
+    """One after the other they share no interface, so the fastest schedules of each, which rely on slots, are right."""
+    of = ct.collective
+    entries = [Entry("a", of("all-reduce", members=[0, 1]), 256), Entry("b", of("all-reduce", members=[0, 3]), 256, after=("a",))]
+    made = joint("ring:4", entries, machine=BY_NODE)
+    assert all(race_of(part.schedule) is not None for part in made.parts)
+    assert made.cycles == made.provenance["one_after_the_other_cycles"]
+    assert run_joint(made, "flit").holds
+
+
+@pytest.mark.parametrize("relay", ["members", "all"])
+def test_relays_at_any_timing(relay: str) -> None:
+    """Together they share an interface and need others than their fastest schedules: with the relays that were asked for."""
+    of = ct.collective
+    entries = [Entry(f"with {node}", of("all-reduce", members=[0, node]), 256) for node in (1, 3)]
+    made = joint("ring:4", entries, machine=BY_NODE, relay=relay)
+    assert set(made.provenance["relays"].values()) == {relay}
+    assert all(race_of(part.schedule) is None for part in made.parts)
+    assert made.cycles < made.provenance["one_after_the_other_cycles"]
+    assert run_joint(made, "flit").data_ok
+
+
+def test_after_one_that_may_be_late(tmp_path: Path) -> None:
+    """Slots open whatever is late: where routers delay messages, nothing keeps a collective behind the one that it is after."""
+    of = ct.collective
+    pair = [
+        Entry("a", of("broadcast", 0, members=[0, 1]), 4096),
+        Entry("b", of("broadcast", 1, members=[0, 1]), 4096, after=("a",)),
+    ]
+    made = joint("ring:3", pair)
+    wrong = replace(made, machine=SHALLOW, parts=tuple(_on(part, SHALLOW) for part in made.parts), bounds=())
+    assert run_joint(wrong, "flit").early
+    path = tmp_path / "after.json"
+    save_joint(wrong, path)
+    done = certree("verify", path)
+    assert done.code == 0
+    assert "note: buffers of 32 flits do not cover the loop of a credit, 304 cycles: b may send before a has ended" in done.out
+    save_joint(made, path, force=True)
+    assert "note" not in certree("verify", path).out
