@@ -66,7 +66,7 @@ def test_page(run, tmp_path):
 
 @pytest.mark.parametrize("how", [{"what_if": ["communication=free"]}, {"timing": "aggregate"}, {"timing": "endpoints"}])
 def test_the_view_is_of_schedules_that_times_come_from(how, tmp_path):
-    network = {"endpoints": "ace-torus:2x2x1", "aggregate": "switch:4"}.get(how.get("timing"), "ring:4")
+    network = {"endpoints": "ace-torus:2x2x1", "aggregate": "switch:4,reducing=switches"}.get(how.get("timing"), "ring:4")
     run = ct.train("astra-resnet50", network, iterations=1, **({"method": "ring"} if "what_if" in how else {}), **how)
     ct.report(run, tmp_path / "run.html")
     assert ("Transfers over time" in (tmp_path / "run.html").read_text()) == ("what_if" in how)
