@@ -1,9 +1,10 @@
 """What method auto costs next to the method that it picks, and whether another one is faster, on networks of any size.
 
-`python -m tests.bench.small.priced [--smoke] [--rivals] [--collectives all-reduce,...] [--sizes 64KiB,...] [NETWORK ...]` prints a
-Markdown table: the method picked, cycles over the time bound, user seconds of `auto` and of the picked method alone, (auto - 1 s) /
-alone, the peak of memory, and how many candidates were left out by price. --rivals adds the fastest of these, run by name for at
-most MOST_SECONDS each, with its cycles over those of the picked one. Each cell runs in a process of its own, one after the other.
+`python -m tests.bench.small.priced [--rivals] [--collectives all-reduce,...] [--sizes 64KiB,...] [NETWORK ...]` prints a Markdown
+table, `--smoke` alone a short one: the method picked, cycles over the time bound, user seconds of `auto` and of the picked method
+alone, (auto - 1 s) / alone, the peak of memory, and how many candidates were left out by price. --rivals adds the fastest of these,
+run by name for at most MOST_SECONDS each, with its cycles over those of the picked one. Each cell runs in a process of its own, one
+after the other.
 
 `--growth [--collectives all-reduce] [--sizes 64MiB] NETWORK ...` prints seconds and megabytes of `auto` alone, and the exponents of
 their growth from the first network to the last: for a family in ascending order.
@@ -14,19 +15,21 @@ import multiprocessing
 import resource
 import signal
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
-from certree.models.common.errors import RejectedError, UndecidedError, UnsupportedError
+from certree.models.common.errors import InputError, RejectedError, UndecidedError, UnsupportedError
 from certree.models.common.quantities import parse_size
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.method import METHODS, Request, load_methods
 from certree.synth.methods import auto
 from tests.synth.execution import ask
 
-SMOKE = ("torus:4x4", "switch:8")
+SMOKE = ("torus:4x4",)
 NETWORKS = ("torus:8x8x8", "fattree:8x16", "dragonfly:9x4x2@2", "h100:16", "h100:64", "hyperx:4x4@8", "slimfly:5@4", "torus:64x64")
 COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "broadcast")
 SIZES = (1 << 10, 1 << 16, 1 << 20, 1 << 26)
@@ -69,7 +72,7 @@ def _label(label: str) -> _Named:
 def cell(network: str, collective: str, size: int, rivals: bool) -> dict[str, Any]:
     """One row."""
     load_methods()
-    request = ask(network, collective, size, root=0 if collective == "broadcast" else None)
+    request = ask(network, collective, size, root=0 if collective in WITH_ONE_ROOT else None)
     start = _spent()
     made = METHODS["auto"](request)
     row: dict[str, Any] = {"seconds": _spent() - start, "endpoints": len(request.members)}
@@ -164,16 +167,58 @@ def _words(row: dict[str, Any]) -> str:
     return "".join(f"{one} | " for one in cells).rstrip()
 
 
-if __name__ == "__main__":
-    arguments = [word for word in sys.argv[1:] if word not in ("--smoke", "--rivals", "--growth")]
-    given = {name: value for name, value in pairwise(arguments) if name.startswith("--")}
-    named = tuple(word for word in arguments if not word.startswith("--") and word not in given.values())
-    if "--growth" in sys.argv:
-        collective, size = given.get("--collectives", "all-reduce"), parse_size(given.get("--sizes", "64MiB"))
-        growth(named, collective, size)
-    elif "--smoke" in sys.argv:
-        rows(SMOKE[:1], rivals=True, sizes=SIZES[:1])
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(parse_size, text.split(",")))
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
+def _collectives(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if wrong := [kind for kind in kinds if kind not in set(CollectiveKind)]:
+        raise ArgumentTypeError(f"{wrong[0]!r} is no collective; there are {', '.join(CollectiveKind)}")
+    return kinds
+
+
+def _networks(parser: ArgumentParser, words: list[str]) -> tuple[str, ...]:
+    for word in words:
+        try:
+            parse_topology(word)
+        except InputError as error:
+            parser.error(f"NETWORK: {error}")
+    return tuple(words)
+
+
+class _Parser(ArgumentParser):
+    """A parser that says in one line what is wrong, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"priced: {message}\n")
+
+
+def main(arguments: list[str]) -> None:
+    """Print what the arguments ask for; SystemExit 2, and a line on stderr, where they are not known or do not go together."""
+    parser = _Parser("priced", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
+    form = parser.add_mutually_exclusive_group()
+    for name in ("--smoke", "--growth", "--rivals"):
+        form.add_argument(name, action="store_true")
+    parser.add_argument("--collectives", type=_collectives, action="extend", default=[])
+    parser.add_argument("--sizes", type=_sizes, action="extend", default=[])
+    parser.add_argument("networks", metavar="NETWORK", nargs="*")
+    given = parser.parse_intermixed_args(arguments)
+    networks, kinds, sizes = _networks(parser, given.networks), given.collectives, given.sizes
+    if given.smoke and (networks or kinds or sizes):
+        parser.error("--smoke takes no networks, --collectives and --sizes")
+    if given.growth and (not networks or len(kinds) > 1 or len(sizes) > 1):
+        parser.error("--growth takes networks, one collective and one size")
+    if given.growth:
+        growth(networks, *(kinds or ["all-reduce"]), *(sizes or [1 << 26]))
+    elif given.smoke:
+        rows(SMOKE, rivals=True, sizes=SIZES[:1])
     else:
-        wanted = tuple(map(parse_size, given["--sizes"].split(","))) if "--sizes" in given else SIZES
-        kinds = tuple(given["--collectives"].split(",")) if "--collectives" in given else COLLECTIVES
-        rows(named or NETWORKS, rivals="--rivals" in sys.argv, sizes=wanted, collectives=kinds)
+        rows(networks or NETWORKS, rivals=given.rivals, sizes=tuple(sizes) or SIZES, collectives=tuple(kinds) or COLLECTIVES)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

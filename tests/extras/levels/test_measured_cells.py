@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.bench.small import priced
 from tests.bench.small.priced import in_own_process
 
 
@@ -25,3 +26,31 @@ def test_out_of_time(code: int) -> None:
 
 def test_failure_of_its_own() -> None:
     assert in_own_process(_wrong) == {"error": "failed without an answer, exit code 3"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("--size 1KiB", "unrecognized arguments: --size"),
+        ("--smoke --sizes 1KiB", "--smoke takes no networks, --collectives and --sizes"),
+        ("--smoke --growth", "argument --growth: not allowed with argument --smoke"),
+        ("--growth --sizes=4KiB,8KiB ring:4", "--growth takes networks, one collective and one size"),
+        ("--growth", "--growth takes networks, one collective and one size"),
+        ("--sizes 1Kb ring:4", "argument --sizes: size '1Kb'"),
+        ("--collectives all-sum ring:4", "argument --collectives: 'all-sum' is no collective"),
+        ("ring", "NETWORK: "),
+    ],
+)
+def test_arguments_that_are_not_known(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        priced.main(arguments.split())
+    said = capsys.readouterr().err
+    assert said.startswith(f"priced: {told}")
+    assert said.count("\n") == 1
+
+
+def test_arguments_of_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(priced, "growth", lambda *given: asked.extend(given))
+    priced.main(["--growth", "--sizes=4KiB", "ring:4", "--collectives", "all-gather", "ring:8"])
+    assert asked == [("ring:4", "ring:8"), "all-gather", 1 << 12]
