@@ -27,7 +27,7 @@ BUDGET = 3_000_000
 #: the least part of the budget that is spent, however close the best schedule is to the time bound
 LEAST_PART = Fraction(1, 8)
 #: work up to which a candidate is built though nothing is left, which counts: most of those for 64 endpoints and fewer. Among more
-#: than MANY endpoints only while there is more than LEAST_PART to spend
+#: than MANY endpoints only while the best schedule takes more than WORTH times the time bound
 CHEAP = 1 << 18
 #: a candidate is left out whose lower bound is more than the best schedule takes over this
 WORTH = Fraction(101, 100)
@@ -142,8 +142,8 @@ class Ledger:
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:
         """Why a candidate of that price is not built; None where it is. Nothing is left out before there is a schedule."""
-        is_cheap = price.total <= CHEAP and (self.endpoints <= MANY or self.part > LEAST_PART)
-        if self.best is None or is_cheap or price == FREE:
+        is_far = self.best is None or self.endpoints <= MANY or self.best[0] > self.bound * WORTH
+        if self.best is None or price == FREE or (is_far and price.total <= CHEAP):
             return None
         slower = self.slower(price) if in_slots else None
         if slower is None and price.total > self.left:
