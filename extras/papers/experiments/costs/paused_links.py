@@ -72,8 +72,10 @@ def time_exchange(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @EXPERIMENTS.register("paused-links")
 def paused_links(fields: Fields) -> Experiment:
-    """Exchanges of all `communicators` (numbers from 2) on one switch, each of which receives `floats` (one length), while links
-    pause as `pauses` says: OFF/ON/LATE/FRAME, as in `certree simulate --engine flow`. `model`: GenModel parameters.
+    """Exchanges of all `communicators` (numbers from 2) on one switch, over links that pause.
+
+    Each receives `floats` (one length). `pauses`: OFF/ON/LATE/FRAME, as in `certree simulate --engine flow`. `model`: GenModel
+    parameters.
 
     Columns: the number of pauses; by what part longer the exchange takes because of them, and by Equation (7), for incast, with the
     threshold and the slope of `model`. Row `from first to last`: how they change.
