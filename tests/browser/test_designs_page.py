@@ -33,7 +33,7 @@ def test_charts_have_a_curve_for_each_network(page):
 def test_networks_are_drawn_with_a_command_for_the_view(page):
     drawn = page.eval_on_selector_all(".drawings img", "found => found.map(one => one.complete && one.naturalWidth > 100)")
     assert drawn == [True, True]
-    command = "certree synthesize ring:4 --collective all-reduce --size 1048576 --method multitree -o S.json"
+    command = "certree synthesize ring:4 --collective all-reduce --method multitree --size 1048576 -o S.json"
     assert page.locator(".drawings code").first.inner_text() == f"{command} && certree draw S.json -o S.html"
 
 

@@ -15,6 +15,8 @@ from certree.extras.reports.explorer.templates import asset, embedded, environme
 from certree.extras.reports.make.plots import COLOURS
 from certree.extras.reports.pictures.ground import is_drawn
 from certree.extras.reports.pictures.network import network_picture
+from certree.extras.sweeps.run.specification import DEFAULT_MACHINE
+from certree.extras.sweeps.run.wanted import parse_wanted
 
 PACKAGE = "certree.extras.designs.pages"
 MOST_WITHOUT = 200  # cells without a result that are listed
@@ -69,8 +71,10 @@ def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
     picture = None
     if is_drawn(topology):
         picture = "data:image/svg+xml;base64," + b64encode(network_picture(topology).encode()).decode()
-    words = ["certree", "synthesize", name, "--collective", asked.collectives[0], "--size", str(max(asked.sizes))]
-    words += ["--method", asked.method, "--params", asked.machine] if asked.machine != "default" else ["--method", asked.method]
+    wanted = parse_wanted(asked.collectives[0])
+    words = ["certree", "synthesize", name, *wanted.arguments, "--method", asked.method]
+    words += [] if wanted.demand else ["--size", str(max(asked.sizes))]
+    words += [] if asked.machine == DEFAULT_MACHINE else ["--params", asked.machine]
     return {"name": name, "picture": picture, "command": f"{shlex.join(words)} -o S.json && certree draw S.json -o S.html"}
 
 

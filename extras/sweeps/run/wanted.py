@@ -22,6 +22,15 @@ class Wanted:
     demand: Path | None = None
     relay: str = ALL
 
+    @property
+    def arguments(self) -> list[str]:
+        """The options by which commands ask for it."""
+        if self.demand is not None:
+            return ["--collective", ALLTOALLV, "--demand", str(self.demand)]
+        kind, root, members = self.bare.kind, self.bare.root, self.bare.members
+        found = ["--collective", str(kind), *([] if root is None else ["--root", str(root)])]
+        return found if members is None else [*found, "--members", ",".join(map(str, members)), "--relay", self.relay]
+
     def through(self, topology: Topology) -> Topology:
         """The network that it may use.
 

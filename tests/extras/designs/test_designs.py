@@ -1,7 +1,10 @@
 """`designs`: cells, the folder, an interruption and its continuation, and what is refused before anything runs."""
 
+import csv
+import html
 import json
 import re
+import shlex
 import tomllib
 from fractions import Fraction
 from importlib import resources
@@ -178,6 +181,16 @@ def test_the_page_loads_nothing(folder):
     for name in ("throughput-all-reduce", "sensitivity", "failures", "training", "costs"):
         assert (folder / f"{name}.svg").read_text().startswith("<?xml")
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("collective", ["broadcast@2", "all-reduce:members=0,2-3:relay=1"])
+def test_the_commands_of_the_page_make_its_schedules(collective, tmp_path):
+    ct.designs({"networks": ["ring:4"], "sizes": ["1KiB"], "collectives": [collective]}, tmp_path / "out", workers=1)
+    page = html.unescape((tmp_path / "out" / "index.html").read_text())
+    words = shlex.split(re.search(r"<code>certree (synthesize .*?) -o S.json", page)[1])
+    made = json_of(*words)
+    cells = list(csv.DictReader((tmp_path / "out" / "cells.csv").open()))
+    assert {str(made["time_cycles"])} == {cell["time_cycles"] for cell in cells if cell["collective"] == collective}
 
 
 def test_cut_and_not_applicable_cells_are_rows(tmp_path):
