@@ -179,19 +179,16 @@ def has_routers(machine: Machine) -> bool:
 
 
 def _shares_interfaces(schedule: Schedule) -> bool:
-    """Whether a node sends over, or receives from, more than one lane."""
-    topology, routes = schedule.topology, schedule.routes
-    routed = schedule.route[schedule.route != DIRECT]
+    topology, routed = schedule.topology, np.unique(schedule.route[schedule.route != DIRECT])
     direct = topology.pair_index(schedule.src, schedule.dst)[schedule.route == DIRECT]
-    for ends, hop in ((topology.src, 0), (topology.dst, -1)):
-        link = np.array([routes[number][hop] for number in np.unique(routed)], np.int64)
-        pairs = np.unique(np.concatenate((direct, topology.pair_of_link[link])))
-        node_of_pair = np.zeros(len(topology.pair_capacity), np.int64)
-        node_of_pair[topology.pair_of_link] = ends
-        lanes = np.bincount(node_of_pair[pairs], weights=topology.pair_capacity[pairs])
-        if (lanes > 1).any():
-            return True
-    return False
+    first, last = (np.array([schedule.routes[number][hop] for number in routed], np.int64) for hop in (0, -1))
+    return shares_interfaces(topology, *(np.append(direct, topology.pair_of_link[link]) for link in (first, last)))
+
+
+def shares_interfaces(topology: Topology, first: Int64, last: Int64) -> bool:
+    """Whether a node sends over, or receives from, more than one lane: messages leave over pairs `first`, and come by `last`."""
+    ends = (topology.pair_src, np.unique(first)), (topology.pair_dst, np.unique(last))
+    return any((np.bincount(node[used], weights=topology.pair_capacity[used]) > 1).any() for node, used in ends)
 
 
 def credit_loop(topology: Topology, machine: Machine) -> int:

@@ -98,7 +98,7 @@ class _Tables:
             yield from self._arrivals(step, chosen, server)
 
     def _arrivals(self, step: int, chosen: int, server: int) -> Iterator[tuple[int, int, int]]:
-        """The transfers of a way with which something arrives at the server in the last step."""
+        """The transfers of a choice by which something arrives at the server in the last step."""
         costs, before, received = self._steps[step - 1], self._kept[step - 1], self._received[step]
         for part in _parts(chosen):
             rest = chosen ^ part

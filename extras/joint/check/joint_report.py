@@ -38,9 +38,10 @@ def joint_report(verdict: JointVerdict) -> dict[str, Any]:
     stated = joint.provenance.get("one_after_the_other_cycles")
     if type(stated) is int:
         document["one_after_the_other_cycles"] = stated
-    effect = joint_effect(joint)
-    notes = [f"{effect}: {part.name} may send before {other} has ended" for part in joint.parts for other in part.entry.after]
-    return document | ({"notes": notes} if effect is not None and notes else {})
+    behind = [(part.name, other) for part in joint.parts for other in part.entry.after]
+    if behind and (effect := joint_effect(joint)) is not None:
+        document["notes"] = [f"{effect}: {name} may send before {other} has ended" for name, other in behind]
+    return document
 
 
 def _collectives(joint: JointSchedule) -> list[dict[str, Any]]:

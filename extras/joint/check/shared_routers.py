@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from functools import reduce
 
-import numpy as np
-
 from certree.extras.joint.model.joint_schedule import JointSchedule, Part
 from certree.extras.joint.model.joint_uses import link_uses_of
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
-from certree.models.routers.transparency import SHARED_INTERFACE, finds_room, has_routers, has_routes, pipeline_effect
+from certree.models.routers.transparency import (
+    SHARED_INTERFACE,
+    finds_room,
+    has_routers,
+    has_routes,
+    pipeline_effect,
+    shares_interfaces,
+)
 from certree.models.routers.virtual_channels import ClassVcs, layer_count
 from certree.models.schedule.timing import FRAMINGS, chunk_bytes_of, framed_flits
 from certree.verify.deadlock.deadlock_verdicts import report_deadlock
@@ -90,10 +95,4 @@ def _walks(joint: JointSchedule, parts: Sequence[Part]) -> Walks:
 
 
 def _shares_interfaces(walks: Walks) -> bool:
-    """Whether a node sends over, or receives from, more than one lane."""
-    topology = walks.topology
-    for node, ends in ((topology.pair_src, walks.begin[:-1]), (topology.pair_dst, walks.begin[1:] - 1)):
-        pairs = np.unique(walks.pair[ends])
-        if np.bincount(node[pairs], weights=topology.pair_capacity[pairs]).max(initial=0) > 1:
-            return True
-    return False
+    return shares_interfaces(walks.topology, walks.pair[walks.begin[:-1]], walks.pair[walks.begin[1:] - 1])

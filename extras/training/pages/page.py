@@ -19,14 +19,15 @@ def training_page(run: TrainingRun, title: str | None = None) -> str:
     """The HTML of a run; the same run gives the same bytes."""
     document = training_document(run)
     each = Fraction(document["iteration_seconds"])
-    views = [] if run.slowest is None else [_view(run.slowest)]
+    slowest = run.slowest
+    views = [] if slowest is None else [viewer_document(slowest.schedule, slowest.used, verify_schedule(slowest.schedule))]
     return str(
         environment("certree.extras.training.pages")
         .get_template("training.html.j2")
         .render(
             title=title or run.title(),
             version=metadata.version("certree"),
-            slowest=None if run.slowest is None else _slowest_words(run.slowest),
+            slowest=None if slowest is None else _slowest_words(slowest),
             view_left_out=views[0]["left_out"] if views else [],
             facts=_facts(document, each),
             timeline=timeline(run),
@@ -37,11 +38,6 @@ def training_page(run: TrainingRun, title: str | None = None) -> str:
             **shown(views),
         )
     )
-
-
-def _view(slowest: Slowest) -> dict[str, Any]:
-    """The data of the interactive view of a schedule."""
-    return viewer_document(slowest.schedule, slowest.used, verify_schedule(slowest.schedule))
 
 
 def _slowest_words(slowest: Slowest) -> dict[str, str]:

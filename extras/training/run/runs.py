@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, TypeVar
 
 from certree.api.reports.text import seconds_words
@@ -50,8 +51,8 @@ class Slowest:
 
 @dataclass(frozen=True, repr=False)
 class TrainingRun(Shown):
-    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `slowest`: where times
-    come from schedules that have the network to themselves, the collectives that take the most. `estimate`: with joint
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `timers`: what timed its
+    collectives. `estimate`: with joint
     links, collectives of several groups were under way that did not start together, so that no joint schedule has their times.
     `no_tables`: on endpoints, why messages ran where tables could have."""
 
@@ -62,7 +63,18 @@ class TrainingRun(Shown):
     alternatives: tuple[Alternative, ...] = ()
     estimate: bool = False
     no_tables: str | None = None
-    slowest: Slowest | None = None
+    timers: Timers | None = field(default=None, compare=False)
+
+    @cached_property
+    def slowest(self) -> Slowest | None:
+        """The collectives that take the most time, where times come from schedules that have the network to themselves."""
+        settings, timers = self.settings, self.timers
+        alone = settings.timing in (Timing.CLOSED_FORM, Timing.SLOTTED, Timing.PACED) and not settings.joint
+        counts = Counter(settings.workload.communications())
+        if timers is None or settings.speeds.free or not alone or not counts:
+            return None
+        asked = max(counts, key=lambda one: (counts[one] * timers.seconds(one), one))
+        return Slowest(asked, counts[asked], timers.fastest(asked), MadeFor(timers.message_bytes(asked), timers.machine))
 
     @property
     def program(self) -> str | None:
@@ -146,18 +158,7 @@ def run_settings(settings: Settings, known: Known | None = None, progress: Tell 
     timers.require_tables()
     training = run_training(workload, servers, settings.iterations)
     estimate = any(isinstance(server, Shared) and server.estimated for server in servers.values())
-    return TrainingRun(used, training, estimate=estimate, slowest=_slowest(timers))
-
-
-def _slowest(timers: Timers) -> Slowest | None:
-    """The collectives that take the most time; their times and schedules are known to `timers`."""
-    settings = timers.settings
-    counts = Counter(settings.workload.communications())
-    alone = settings.timing in (Timing.CLOSED_FORM, Timing.SLOTTED, Timing.PACED) and not settings.joint
-    if settings.speeds.free or not alone or not counts:
-        return None
-    asked = max(counts, key=lambda one: (counts[one] * timers.seconds(one), one))
-    return Slowest(asked, counts[asked], timers.fastest(asked), MadeFor(timers.message_bytes(asked), timers.machine))
+    return TrainingRun(used, training, estimate=estimate, timers=timers)
 
 
 def _training_share(settings: Settings) -> Fraction:
