@@ -68,21 +68,7 @@ Section Orders.
 
   Theorem ordered_ends_right : forall own m r, starts V s own m -> ordered r -> keeps_promise V add s own (fold_left (happen V add) r m).
   Proof using accepted add_comm add_assoc.
-    intros own m r S O. pose proof accepted as Q. unfold check, check_at in Q. rewrite !andb_true_iff in Q.
-    destruct Q as [[[[F W] _] _] K]. destruct (form_parts s F) as (_ & _ & _ & _ & G).
-    assert (wired : forall u, In u (transfers s) -> is_wired (look (kinds (tables_of s))) (look (wires (tables_of s)))
-      (fun a b => number_at (widths (tables_of s)) (key a b)) (negb (existsb is_switch (nodes (net s)))) (buffers s) u = true).
-    { intros u J. unfold wiring_is_right in W. rewrite forallb_forall in W. specialize (W u J). apply andb_true_iff in W. tauto. }
-    pose proof (canonical_result V add add_comm add_assoc s own G wired (distinct s F) K m S) as E.
-    assert (same : alike (fold_left (happen V add) r m) (fold_left (happen V add) (canonical s) m)).
-    { apply any_order; auto.
-      - split; auto.
-      - intros ? ? ? [X Y] [X' Y']. split; intros; [rewrite X|rewrite Y]; auto.
-      - intros. apply alike_happen. auto.
-      - eapply canonical_distinct; eauto.
-      - etransitivity; [symmetry; apply canonical_permutation|]. apply (all_there r O).
-      - intros e f B B'. eapply exchanged; eauto. }
-    intros c k n X Y. destruct same as [same _]. rewrite same. apply E; auto.
+    intros own m r S O. apply (commuting_ends_right (timing_of s)); auto; [apply (all_there r O)|]. apply exchanged. auto.
   Qed.
 End Orders.
 
