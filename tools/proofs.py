@@ -12,7 +12,7 @@ from certree.extras.proved.run.proved_program import MODULES, NO_AXIOMS, ProofEr
 from certree.models.common.errors import ToolMissingError
 
 #: the modules of the program, and those of further theorems
-ALL = (*MODULES, "Slots", "Crossings", "Information", "Bounds", "Deadlock")
+ALL = (*MODULES, "Slots", "Distances", "Information", "Bounds", "Hops", "Deadlock")
 
 
 def main() -> int:

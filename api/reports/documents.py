@@ -32,6 +32,7 @@ PARTS = {
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "degree": "min max: count",
     "diameter": "hops from to: count",
+    "proved": "right: bool\nany_timing: bool?\nadditions: text?\nform? wiring? links? order? contents?: bool",
     "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
 }
 
@@ -53,7 +54,7 @@ DOCUMENTS = {
         fine_slot_cycles?: count?
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
         least_slot_cycles? serialized_rounds? fastest_cycles? skew_tolerance_cycles?: count?
-        proved?: {bool}
+        proved?: proved
         second_opinion?: {text}
         drift_tolerance? bandwidth_bound_any_shares? time_over_bound_any_shares?: rational?
         time_bound_cycles_any_shares?: count?

@@ -45,19 +45,23 @@ Section Runs.
     split; intros m; auto. destruct (A m) as [B C]. split; intros; symmetry; auto.
   Qed.
 
+  Lemma lands_apart_commute : forall u v, target u <> target v -> commute _ alike happen (Land u) (Land v).
+  Proof using.
+    intros u v D m. split; auto. intros c. simpl.
+    rewrite (not_same _ _ D), (not_same (target v) (target u)) by congruence.
+    destruct (same_cell c (target v)) eqn:G; auto. apply same_cell_spec in G as ->.
+    rewrite (not_same (target v) (target u)) by congruence. auto.
+  Qed.
+
   Lemma lands_commute : forall u v, target u <> target v \/ (op u = Reduce /\ op v = Reduce) ->
     commute _ alike happen (Land u) (Land v).
   Proof using add_comm add_assoc.
-    intros u v D m. split; auto. intros c. simpl.
-    destruct (same_cell (target u) (target v)) eqn:E.
-    - apply same_cell_spec in E. destruct D as [D|[P Q]]; [contradiction|]. rewrite P, Q, E.
+    intros u v [D|[P Q]]; [apply lands_apart_commute; auto|]. destruct (same_cell (target u) (target v)) eqn:E.
+    - apply same_cell_spec in E. intros m. split; auto. intros c. simpl. rewrite P, Q, E.
       destruct (same_cell c (target v)); auto.
       replace (same_cell (target v) (target v)) with true by (symmetry; apply same_cell_spec; auto).
       rewrite <- !(plus_assoc V add add_assoc). f_equal. apply plus_comm. auto.
-    - assert (F : same_cell (target v) (target u) = false).
-      { apply not_same. intros F. rewrite F in E. apply not_true_iff_false in E. apply E. apply same_cell_spec. auto. }
-      rewrite F. destruct (same_cell c (target v)) eqn:G; auto.
-      apply same_cell_spec in G as ->. rewrite F. auto.
+    - apply lands_apart_commute. intros D. apply same_cell_spec in D. congruence.
   Qed.
 End Runs.
 
@@ -141,39 +145,57 @@ Section Accepted.
     destruct e as [u|u], f as [v|v], m; cbn [moment must_precede] in *; try contradiction; lia.
   Qed.
 
-  Variables (V : Type) (add : V -> V -> V).
-  Hypothesis add_comm : forall a b, add a b = add b a.
-  Hypothesis add_assoc : forall a b c, add a (add b c) = add (add a b) c.
+  (** In a run a landing never comes before one that must be over when what lands is sent. *)
+  Lemma landings_in_turn : forall r u v, run m s r -> before r (Land u) (Land v) -> In u (transfers s) -> In v (transfers s) ->
+    step v + match m with Held => 1 | Early => delay s end <= step u -> False.
+  Proof using form order.
+    intros r u v [P R] B I J L. destruct form_parts as (D & _).
+    assert (DR : NoDup r) by (eapply Permutation_NoDup; [exact P|apply events_distinct]).
+    assert (there : forall t, In t (transfers s) -> In (Send t) r /\ In (Land t) r).
+    { intros t K. split; apply (Permutation_in _ P); unfold events; apply in_app_iff; [left|right]; apply in_map; auto. }
+    apply (before_asymmetric r (Land u) (Land v)); auto. destruct (there u I), (there v J). destruct m.
+    - apply R; auto. simpl. lia.
+    - apply (before_transitive r _ (Send u)); auto; apply R; simpl; auto; lia.
+  Qed.
 
-  Lemma inverted_commute : forall r, run m s r -> forall e f, before r e f -> before (canonical s) f e ->
-    commute _ alike (happen V add) e f.
-  Proof using form order add_comm add_assoc.
-    intros r [P R] e f B C. destruct form_parts as (D & _).
-    destruct marked as [k M].
+  (** What may change places. *)
+  Definition free (e f : event) : Prop :=
+    match e, f with
+    | Send u, Send v => number u <> number v
+    | Send u, Land v | Land v, Send u => number u <> number v /\ source u <> target v
+    | Land u, Land v => target u <> target v \/ (op u = Reduce /\ op v = Reduce)
+    end.
+
+  Lemma inverted_free : forall r, run m s r -> forall e f, before r e f -> before (canonical s) f e -> free e f.
+  Proof using form order.
+    intros r Q e f B C. destruct form_parts as (D & _). destruct marked as [k M]. pose proof Q as [P R].
     assert (DR : NoDup r) by (eapply Permutation_NoDup; [exact P|apply events_distinct]).
     assert (not : ~ must_precede m (delay s) f e).
     { intros X. destruct (before_In _ _ _ B). apply (before_asymmetric r e f); auto. }
     destruct (before_In _ _ _ C) as [I J]. apply in_canonical in I, J.
     pose proof (in_time _ _ C) as T.
     assert (differ : e <> f) by (intros ->; eapply before_asymmetric; eauto using canonical_distinct).
-    destruct e as [u|u], f as [v|v]; cbn [moment must_precede concerns] in I, J, T, not.
-    - apply sends_commute. intros E. apply differ. f_equal. apply distinct; auto.
+    destruct e as [u|u], f as [v|v]; cbn [moment must_precede concerns free] in *.
+    - intros E. apply differ. f_equal. apply distinct; auto.
     - exfalso. apply not. lia.
-    - destruct m eqn:Q; [exfalso; apply not; lia|].
-      apply send_land_commute.
+    - destruct m eqn:H; [exfalso; apply not; lia|]. split.
       + intros E. apply not. apply distinct in E; auto. subst. lia.
       + intros E. apply not. exact (sending_apart Early _ _ _ _ _ eq_refl M C E).
-    - apply lands_commute; auto.
-      destruct (same_cell (target u) (target v)) eqn:S.
+    - destruct (same_cell (target u) (target v)) eqn:S.
       + apply same_cell_spec in S. destruct (op u) eqn:U, (op v) eqn:W; auto; exfalso;
-          assert (L : step v + match m with Held => 1 | Early => delay s end <= step u)
-            by (eapply landing_apart; eauto; congruence).
-        all: destruct m; [apply not; lia|].
-        all: apply (before_asymmetric r (Land u) (Land v)); auto.
-        all: apply (before_transitive r _ (Send u)); auto.
-        all: apply R; simpl; try lia; apply (Permutation_in _ P); unfold events; apply in_app_iff;
-          try (left; apply in_map; assumption); right; apply in_map; assumption.
+          apply (landings_in_turn r u v); auto; eapply landing_apart; eauto; congruence.
       + left. intros E. apply same_cell_spec in E. congruence.
+  Qed.
+
+  Lemma inverted_commute : forall V (add : V -> V -> V), (forall a b, add a b = add b a) ->
+    (forall a b c, add a (add b c) = add (add a b) c) -> forall r, run m s r -> forall e f, before r e f ->
+    before (canonical s) f e -> commute _ alike (happen V add) e f.
+  Proof using form order.
+    intros V add A1 A2 r Q e f B C. pose proof (inverted_free r Q e f B C) as F. destruct e as [u|u], f as [v|v]; simpl in F.
+    - apply sends_commute. auto.
+    - apply send_land_commute; tauto.
+    - destruct F. apply send_land_commute; auto.
+    - apply lands_commute; auto.
   Qed.
 End Accepted.
 

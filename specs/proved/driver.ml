@@ -97,11 +97,24 @@ let schedule () =
 (* Beyond so many transfers the chains of waits are not followed: the time grows with the square. *)
 let most_followed = 2048
 
-(* A line for each schedule: [right true] and whether its waits suffice at any timing, where these were followed; or [right false] and
-   whether each part of the checker accepts. *)
+(* Beyond so many contributions to all sums together they are not spelled out. *)
+let most_spelled = 1 lsl 24
+
+let contributions s =
+  let members = List.length s.members in
+  let places k = match (k.origin, k.due) with Alone _, _ -> 0 | Everyone, Everyone -> members | Everyone, Alone _ -> 1 in
+  List.fold_left (fun sum k -> sum + (members * places k)) 0 s.chunks
+
+let additions s = match orders s with None -> "none" | Some found -> if is_one found then "one" else "each"
+
+(* A line for each schedule: [right true], whether its waits suffice at any timing, and how far the additions of its sums are the same, where
+   these were asked for; or [right false] and whether each part of the checker accepts. *)
 let answer s =
   if check s then
-    if List.length s.transfers > most_followed then "right true" else Printf.sprintf "right true waits %b" (waits_are_right s)
+    let count = contributions s in
+    "right true"
+    ^ (if List.length s.transfers > most_followed then "" else Printf.sprintf " waits %b" (waits_are_right s))
+    ^ if count = 0 || count > most_spelled then "" else " additions " ^ additions s
   else
     let t = tables_of s in
     Printf.sprintf "right false form %b wiring %b links %b order %b contents %b" (form_is_right s t) (wiring_is_right s t)

@@ -43,24 +43,36 @@ RULES = frozenset(
 # at most 8.
 _STEPS, _BYTES = 1 << 11, 1 << 10
 
+#: what the answer says of additions
+_ALIKE = {
+    "one": "; in slots all sums are made by the same additions",
+    "each": "; in slots each sum is made by the same additions at all ranks",
+    "none": "",
+    None: "",
+}
+
 
 @dataclass(frozen=True)
 class ProvedAnswer:
     """The answer of the proved checker. `right`: the schedule is right, as `specs/proved/Definitions.v` defines it; the theorem
     `check_sound` says so. `any_timing`: of one that is right, whether interfaces that know no time execute it right, as the theorem
-    `lockstep_sound` says; None where chains of waits were not followed, beyond 2,048 transfers. `parts`: of a schedule that it does
-    not accept, by name the checks and whether each accepts."""
+    `lockstep_sound` says; None where chains of waits were not followed, beyond 2,048 transfers. `additions`: what
+    `order_sound` says of sums in slots: "one" where all are made by the same additions in every run, "each" where each is at all
+    its ranks, "none" where neither is known; None where nothing is summed up, and beyond 2^24 contributions to all sums together.
+    `parts`: of a schedule that it does not accept, by name the checks and whether each accepts."""
 
     right: bool
     parts: Mapping[str, bool]
     any_timing: bool | None = None
+    additions: str | None = None
 
     @property
     def words(self) -> str:
         """The answer for people."""
         if self.right:
             timed = {True: ", and at any timing", False: ", in slots", None: ""}[self.any_timing]
-            return f"proved checker: right in every run, for every commutative and associative operation{timed}"
+            alike = _ALIKE[self.additions]
+            return f"proved checker: right in every run, for every commutative and associative operation{timed}{alike}"
         return f"proved checker: not accepted: {', '.join(name for name, accepts in self.parts.items() if not accepts)}"
 
 
@@ -117,8 +129,10 @@ def prove_all(schedules: Sequence[AnySchedule]) -> list[ProvedAnswer]:
 
 
 def _answer(words: Sequence[str]) -> ProvedAnswer:
-    parts = {name: answer == "true" for name, answer in zip(words[::2], words[1::2], strict=True)}
-    return ProvedAnswer(parts.pop("right"), parts, any_timing=parts.pop("waits", None))
+    said = dict(zip(words[::2], words[1::2], strict=True))
+    additions = said.pop("additions", None)
+    parts = {name: answer == "true" for name, answer in said.items()}
+    return ProvedAnswer(parts.pop("right"), parts, any_timing=parts.pop("waits", None), additions=additions)
 
 
 def with_proved_answer(checked: Checked) -> Checked:
@@ -139,7 +153,7 @@ def with_proved_answer(checked: Checked) -> Checked:
 def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -> Callable[[Tell], dict[str, Any]]:
     def with_answer(tell: Tell) -> dict[str, Any]:
         document = report(tell)
-        proved = {"right": answer.right, "any_timing": answer.any_timing, **answer.parts}
+        proved = {"right": answer.right, "any_timing": answer.any_timing, "additions": answer.additions, **answer.parts}
         return document | {"valid": document["valid"] and answer.right, "proved": proved}
 
     return with_answer
@@ -148,7 +162,8 @@ def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -
 def _wording(words: Callable[[Any], str]) -> Callable[[Any], str]:
     def with_answer(document: Any) -> str:
         parts = dict(document["proved"])
-        return f"{words(document)}\n  {ProvedAnswer(parts.pop('right'), parts, parts.pop('any_timing')).words}"
+        answer = ProvedAnswer(parts.pop("right"), parts, parts.pop("any_timing"), parts.pop("additions"))
+        return f"{words(document)}\n  {answer.words}"
 
     return with_answer
 

@@ -14,7 +14,7 @@ from certree.models.common.errors import CertreeError, ToolMissingError
 from certree.models.common.files import sha256
 
 #: the modules in the order in which each needs those before it; the last one extracts the program
-MODULES = ("Definitions", "Checker", "Keys", "Order", "Loads", "Contents", "Sound", "Lockstep", "Extract")
+MODULES = ("Definitions", "Checker", "Keys", "Order", "Loads", "Contents", "Sound", "Lockstep", "Additions", "Extract")
 DRIVER = "driver.ml"
 #: what Coq prints for each theorem that rests on no axiom
 NO_AXIOMS = "Closed under the global context"

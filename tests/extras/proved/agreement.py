@@ -1,6 +1,6 @@
-"""Drawn and changed schedules of every form that the proved checker takes: its answer against that of the Python checker.
+"""Drawn and changed schedules of every form that the proved checker takes: what it, the checker and the second opinion say.
 
-`python -m tests.extras.proved.agreement FIRST COUNT` prints how many each accepted and refused, by form.
+`python -m tests.extras.proved.agreement FIRST COUNT` prints how many all accepted and refused, by form.
 """
 
 import sys
@@ -12,7 +12,9 @@ from random import Random
 from certree.extras.proved.run.proved_answer import ProvedAnswer, prove_all
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
+from certree.verify.order.additions import additions_of
 from certree.verify.order.races import race_of
+from tests.extras.opinion.agreement import difference
 from tests.verify.build import build
 from tests.verify.moved import changed, drawn, drawn_among_members, drawn_demand
 from tests.verify.rules.test_demand_rules import resized_or_changed
@@ -71,16 +73,38 @@ def timing_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
     return None if race is None else f"right at any timing; the checker: {race}"
 
 
+def order_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
+    """What the two say of additions where only one says that they are the same. The Python checker lets the first two operands of
+    an empty switch come in either order, and the proved one operands that are fewer than `delay` steps apart."""
+    found = additions_of(schedule) if answer.right else None
+    if found is None:
+        return None if answer.additions is None else "sums where nothing is added"
+    same = "none" if found.differs is not None else "each" if found.orders > 1 else "one"
+    is_certain = found.is_fixed and not schedule.topology.reducing.any()
+    if answer.additions == same or (answer.additions == "none" and not is_certain):
+        return None
+    return f"additions {answer.additions}; the checker: {found.document()}"
+
+
 def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:
-    """How many schedules both accept, and both refuse, by form; AssertionError names a seed where they differ."""
+    """How many schedules all three accept, and refuse, by form, and of how many more is said; AssertionError names a seed where
+    they differ."""
     found, waiting = Counter[tuple[str, str]](), list(seeds)
     for first in range(0, len(waiting), TOGETHER):
         some = waiting[first : first + TOGETHER]
         drawn_ones = [draw(seed) for seed in some]
         answers = prove_all([schedule for _, schedule in drawn_ones])
         for seed, (form, schedule), answer in zip(some, drawn_ones, answers, strict=True):
-            wrong = disagreement(schedule, answer) or timing_disagreement(schedule, answer)
+            opinion, differs = difference(schedule)
+            wrong = (
+                disagreement(schedule, answer)
+                or timing_disagreement(schedule, answer)
+                or order_disagreement(schedule, answer)
+                or differs
+            )
             assert wrong is None, f"seed {seed}, {form}: {wrong}"
+            found[form, "undecided"] += opinion is None
+            found[form, f"additions {answer.additions}"] += 1
             found[form, "accepted" if answer.right else "refused"] += 1
             found[form, {True: "any timing", False: "slots", None: "not right"}[answer.any_timing]] += 1
     return found
@@ -89,11 +113,12 @@ def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:
 def main(first: int, count: int) -> None:
     """Print the counts."""
     found = compare(range(first, first + count))
+    said = ("accepted", "refused", "any timing", "slots", "additions one", "additions each")
     for form in FORMS:
-        numbers = (f"{found[form, answer]:,} {answer}" for answer in ("accepted", "refused", "any timing", "slots"))
-        print(f"{form}: {', '.join(numbers)}")
-    accepted, refused = (sum(found[form, answer] for form in FORMS) for answer in ("accepted", "refused"))
-    print(f"{accepted + refused:,} schedules, {accepted:,} accepted by both, {refused:,} refused by both")
+        print(f"{form}: {', '.join(f'{found[form, answer]:,} {answer}' for answer in said)}")
+    accepted, refused, undecided = (sum(found[form, it] for form in FORMS) for it in ("accepted", "refused", "undecided"))
+    print(f"{accepted + refused:,} schedules, {accepted:,} accepted by all, {refused:,} refused by all")
+    print(f"second opinion undecided: {undecided:,}")
 
 
 if __name__ == "__main__":

@@ -68,9 +68,9 @@ PLANTED = (
         "data may be late by a step",
         "Land t, Send u => step t + d <= step u",
         "Land t, Send u => step t + d < step u",
-        "Sound.inverted_commute",
+        "Sound.landings_in_turn",
     ),
-    _definitions("held data may land early", "Held => step t < step u + d", "Held => step t <= step u", "Sound.inverted_commute"),
+    _definitions("held data may land early", "Held => step t < step u + d", "Held => step t <= step u", "Sound.inverted_free"),
     _definitions(
         "held data must wait for later sends", "Held => step t < step u + d", "Held => step t <= step u + d", "Sound.canonical_run"
     ),
@@ -78,13 +78,13 @@ PLANTED = (
         "landings in any order",
         "Held => step t < step u | Early => False",
         "Held => False | Early => False",
-        "Sound.inverted_commute",
+        "Sound.landings_in_turn",
     ),
     _definitions(
         "early data may come before the sends of their step",
         "Early => step t <= step u end",
         "Early => step t < step u end",
-        "Sound.inverted_commute",
+        "Sound.landings_in_turn",
     ),
     _definitions("runs may leave events out", "Permutation (events s) r /\\", "incl r (events s) /\\", "Sound.canonical_run"),
     _definitions(
@@ -114,10 +114,10 @@ PLANTED = (
     ),
     _bounds(
         "links count half",
-        "Crossings",
-        "way_out : N := add_up (fun k => if leaves (tail k) (head k) then width k else 0)",
-        "way_out : N := add_up (fun k => if leaves (tail k) (head k) then width k / 2 else 0)",
-        "Crossings.capacity_out",
+        "Distances",
+        "offered : N := add_up (fun k => far (tail k) (head k) * width k)",
+        "offered : N := add_up (fun k => far (tail k) (head k) * (width k / 2))",
+        "Distances.offered_pairs",
     ),
     _bounds(
         "what is due inside has to leave",
@@ -131,21 +131,62 @@ PLANTED = (
         "Bounds",
         "| Everyone, Everyone => 2 * (p - 1)",
         "| Everyone, Everyone => 2 * p - 1",
-        "Bounds.partition_sound",
+        "Bounds.parts_need",
     ),
     _bounds(
         "gathering into parts that hold it",
         "Bounds",
         "| Everyone, Alone _ | Alone _, Everyone => p - 1",
         "| Everyone, Alone _ | Alone _, Everyone => p",
-        "Bounds.partition_sound",
+        "Bounds.parts_need",
+    ),
+    _bounds(
+        "links shorter than the distance",
+        "Bounds",
+        "far (tail k) (head k) <= length)",
+        "length <= far (tail k) (head k))",
+        "Bounds.metric_sound",
+    ),
+    _bounds(
+        "parts that a distance joins",
+        "Bounds",
+        "part t a <> part t b -> t < far a b) ->",
+        "part t a <> part t b -> t <= far a b) ->",
+        "Bounds.metric_sound",
+    ),
+    _bounds(
+        "distances that a detour shortens",
+        "Distances",
+        "shortest : forall a b c, far a c <= far a b + far b c.",
+        "shortest : forall a b c, far a c <= far a b + far b c + 1.",
+        "Distances.chain_goes",
+    ),
+    _bounds(
+        "labels that rise by two",
+        "Hops",
+        "(if is_endpoint s (head k) then 1 else 0)",
+        "(if is_endpoint s (head k) then 2 else 0)",
+        "Hops.chain_of_switches",
+    ),
+    _bounds(
+        "labels that rise at switches", "Hops", "(if is_endpoint s (head k) then 1 else 0).\n", "1.\n", "Hops.chain_of_switches"
+    ),
+    _bounds(
+        "a step more", "Hops", "(label n - 1) * delay s <= step u.", "(label n - 1) * delay s < step u.", "Hops.distance_sound"
+    ),
+    _bounds(
+        "routes of any length",
+        "Hops",
+        "via u = Some route -> exists l, route = [l].",
+        "via u = Some route -> route <> [].",
+        "Hops.one_hop",
     ),
     _bounds(
         "steps of the first iteration only",
-        "Crossings",
+        "Distances",
         "i < repeats s -> In (step u + i * period s) l",
         "i < 1 -> In (step u + i * period s) l",
-        "Crossings.every_iteration",
+        "Distances.every_iteration",
     ),
     _bounds("numbers that stay", "Deadlock", "a < b /\\ rises rest", "a <= b /\\ rises rest", "Deadlock.rises_nth"),
     _bounds(
@@ -241,6 +282,25 @@ PLANTED = (
         "&& (step u <? step t).",
         "&& (step u <=? step t).",
         "Lockstep.learn_known",
+    ),
+    _bounds(
+        "messages that may land together",
+        "Additions",
+        "(step u + match m with Held => 1 | Early => d end) until)",
+        "(step u + match m with Held => 0 | Early => d end) until)",
+        "Additions.landings_apart",
+    ),
+    _bounds("sums without what came", "Additions", "Some y => put (Sum y x)", "Some y => put (Sum y y)", "Additions.spelled_next"),
+    _bounds(
+        "sums alike in part", "Additions", "same_sum a c && same_sum b d", "same_sum a c || same_sum b d", "Additions.same_sum_eq"
+    ),
+    _bounds("sums that are not compared", "Additions", "then Some e else None", "then Some e else Some e", "Additions.sum_at_spec"),
+    _bounds(
+        "sums into empty memory",
+        "Additions",
+        "if is_accumulator t (target u) then put x else None",
+        "put x",
+        "Additions.spelled_next",
     ),
     _bounds("slots without room for skew", "Slots", "(most + skew <=? slot_length", "(most <=? slot_length", "Slots.check_parts"),
     _bounds(

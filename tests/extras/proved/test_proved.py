@@ -28,7 +28,7 @@ def test_program_of_proofs_that_rest_on_an_axiom_is_refused(tmp_path: Path, monk
     """The program is there, so no theorem rests on an axiom; where one did there would be none."""
     assert proved_program.proved_program().is_file()
     assert proved_program.theorems(proved_program.MODULES) == [
-        "lockstep_sound", "can_end", "operands_come_first", "check_sound", "check_has_runs", "check_has_starts",
+        "lockstep_sound", "can_end", "operands_come_first", "order_sound", "check_sound", "check_has_runs", "check_has_starts",
     ]  # fmt: skip
     monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
     monkeypatch.setattr(proved_program, "compile_proofs", lambda folder: ["Axioms:", "easy : False"])
@@ -55,9 +55,12 @@ def test_nothing_is_admitted() -> None:
 
 @needs_coq
 def test_checkers_agree() -> None:
-    found = compare(range(60))
+    found = compare(range(120))
     assert {form for form, _ in found} == set(FORMS)
-    assert {answer for _, answer in found} == {"accepted", "refused", "any timing", "slots", "not right"}
+    assert {answer for (_, answer), count in found.items() if count} == {
+        "accepted", "refused", "any timing", "slots", "not right",
+        "additions one", "additions each", "additions none", "additions None",
+    }  # fmt: skip
 
 
 @needs_coq
@@ -78,9 +81,10 @@ def test_verify_proved(tmp_path: Path) -> None:
     assert outcome.code == 0
     assert (
         outcome.out.splitlines()[-1]
-        == "  proved checker: right in every run, for every commutative and associative operation, and at any timing"
+        == "  proved checker: right in every run, for every commutative and associative operation, and at any timing; in slots"
+        " each sum is made by the same additions at all ranks"
     )
-    assert json_of("verify", right, "--proved")["proved"] == {"right": True, "any_timing": True}
+    assert json_of("verify", right, "--proved")["proved"] == {"right": True, "any_timing": True, "additions": "each"}
     outcome = certree("verify", wrong, "--proved")
     assert outcome.code == 1
     assert "proved checker: not accepted: " in outcome.out
