@@ -78,6 +78,10 @@ class Designs:
     equal: str
     document: Mapping[str, Any]
 
+    def view_path(self, name: str) -> Path:
+        """Where a folder has the page on a network, by its place among the networks: names may hold any letter."""
+        return Path("views", f"{1 + list(self.networks).index(name)}.html")
+
 
 def read_designs(source: str | Path | Mapping[str, Any]) -> Designs:
     """The specification in a TOML file, or with the fields of one. InputError, in one line, for what is malformed or unknown, and

@@ -65,7 +65,8 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
 
 
 def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
-    """A picture of a network as a data URL, None where it is too large, and commands for the interactive view of a schedule."""
+    """A picture of a network as a data URL, None where it is too large; the page with the interactive view of a schedule, None
+    where there is none yet, and the commands that make it."""
     asked = found.asked
     topology = asked.networks[name]
     picture = None
@@ -75,7 +76,14 @@ def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
     words = ["certree", "synthesize", name, *wanted.arguments, "--method", asked.method]
     words += [] if wanted.demand else ["--size", str(max(asked.sizes))]
     words += [] if asked.machine == DEFAULT_MACHINE else ["--params", asked.machine]
-    return {"name": name, "picture": picture, "command": f"{shlex.join(words)} -o S.json && certree draw S.json -o S.html"}
+    page = asked.view_path(name)
+    view = page.as_posix() if (found.folder / page).is_file() else None
+    return {
+        "name": name,
+        "picture": picture,
+        "view": view,
+        "command": f"{shlex.join(words)} -o S.json && certree draw S.json -o S.html",
+    }
 
 
 def _model(found: ComparedDesigns, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from certree.extras.designs.model.cells import FAILURES, GRID, ONE, SENSITIVITY,
 from certree.extras.designs.model.specification import GRID_TIMES, Designs
 from certree.extras.designs.run.scaling import scaled
 from certree.extras.designs.run.training_cell import trained, workload_digest
+from certree.extras.designs.run.viewing import measured_and_viewed
 from certree.extras.sweeps.run.plan import Cell, SweepPlan
 from certree.extras.sweeps.run.specification import CHEAP, DEFAULT_MACHINE, read_specification
 from certree.extras.workers.networks import sent
@@ -29,6 +30,7 @@ class DesignsPlan:
         given = None if asked.machine == DEFAULT_MACHINE else load_machine(asked.machine)
         with located("machine"):
             self.machines: dict[str, Machine] = {name: machine_for(one, given) for name, one in asked.networks.items()}
+        self.viewed: dict[str, str] = {}  # by key the network
         self._tasks: dict[str, tuple[SweepPlan, Cell] | Task] = {}
         self.cells: list[DesignCell] = [*self._grid(), *self._failures(), *self._sensitivity(), *self._training()]
 
@@ -54,7 +56,13 @@ class DesignsPlan:
         return found
 
     def _grid(self) -> list[DesignCell]:
-        return self._cells(GRID, self._swept(GRID))
+        """The cells of the grid. `viewed` has those that the page shows: the largest messages of the first collective."""
+        found = self._cells(GRID, self._swept(GRID))
+        for name in self.asked.networks:
+            mine = [(cell.swept, cell.key) for cell in found if cell.network == name and cell.swept is not None]
+            first = [(swept.size, key) for swept, key in mine if swept.collective == mine[0][0].collective]
+            self.viewed[max(first)[1]] = name
+        return found
 
     def _failures(self) -> list[DesignCell]:
         asked = self.asked.failures
@@ -113,4 +121,5 @@ class DesignsPlan:
     def task(self, key: str) -> Task:
         """What computes the cells of a key."""
         found = self._tasks[key]
-        return found if isinstance(found, Task) else found[0].task(found[1])
+        task = found if isinstance(found, Task) else found[0].task(found[1])
+        return replace(task, function=measured_and_viewed) if key in self.viewed else task

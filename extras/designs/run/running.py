@@ -18,6 +18,7 @@ from certree.extras.designs.model.specification import read_designs
 from certree.extras.designs.model.structure import structure_of
 from certree.extras.designs.run.plan import DesignsPlan
 from certree.extras.designs.run.training_cell import from_grid
+from certree.extras.designs.run.viewing import VIEW
 from certree.extras.reports.make.plotting import can_plot
 from certree.extras.sweeps.run.cells import Seldom, run_cells
 from certree.extras.sweeps.run.measure import FAILED, MISSING
@@ -49,7 +50,8 @@ def designs(
         A TOML file, or its fields: `networks`, `collectives`, `sizes`, `method`, and tables `failures`, `sensitivity` and
         `training`.
     output : str or path
-        A folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, and a file for each cell. Tables and page are
+        A folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, a page in views for each network, with the
+        interactive view of a schedule, and a file for each cell. Tables and page are
         rewritten from time to time while cells run. The same call resumes after an interruption.
     workers, retry, progress
         As in `sweep`.
@@ -82,10 +84,19 @@ def designs(
         seconds = store.cpu_seconds()
         return replace(nothing, rows=tuple(_rows(plan, store)), cpu_seconds=sum(seconds.get(key, 0.0) for key in plan.keys))
 
+    def kept(task: Task, outcome: Outcome) -> dict[str, Any]:
+        """What a cell's file holds: nothing of the computer, and no page, which has a file of its own."""
+        found = _kept(task, outcome)
+        if (page := found.pop(VIEW, None)) is not None:
+            path = folder / asked.view_path(plan.viewed[task.key])
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, page.encode(), force=True)
+        return found
+
     left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
     try:
         seldom = Seldom(lambda: write_tables(now()))
-        run_cells(map(plan.task, left), len(left), _kept, Workers.of(workers), store, tell, len(plan.keys) - len(left), seldom)
+        run_cells(map(plan.task, left), len(left), kept, Workers.of(workers), store, tell, len(plan.keys) - len(left), seldom)
         tell("writing the page and pictures")
         found = now()
         write_folder(found)
@@ -127,7 +138,6 @@ def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
 
 
 def _kept(task: Task, outcome: Outcome) -> dict[str, Any]:
-    """What a cell's file holds: nothing of the computer."""
     if outcome.result is not None:
         return {"task": task.label, **outcome.result}
     status = CUT if outcome.kind == TIMED_OUT else FAILED

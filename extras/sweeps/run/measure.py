@@ -34,7 +34,12 @@ def _endpoint(arguments: Mapping[str, Any]) -> TableEndpoints:
 def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The schedule of a method, verified, with its bounds, closed form and simulation: `status`, with a `message` where there is
     no valid schedule, and numbers; exact ones as texts."""
-    comparison = Comparison(
+    return measured(comparison_of(arguments), arguments)
+
+
+def comparison_of(arguments: Mapping[str, Any]) -> Comparison:
+    """What a cell has in common with others."""
+    return Comparison(
         *received(arguments),
         machine_from_document(arguments["machine"], "machine"),
         effort=arguments["effort"],
@@ -44,6 +49,10 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
         search=arguments["bounds"] == SEARCHED,
         endpoint=None if "endpoint" not in arguments else _endpoint(arguments),
     )
+
+
+def measured(comparison: Comparison, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The cell, as `measure` returns it."""
     found = comparison.cell(parse_entry(arguments["method"]), arguments["size"])
     if "not_applicable" in found:
         return {"status": NOT_APPLICABLE, "message": found["not_applicable"]}

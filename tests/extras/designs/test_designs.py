@@ -73,6 +73,17 @@ def test_what_is_there_after_an_interruption(interrupted):
     assert (found.rankings[0].cells, found.rankings[0].places[0].network) == (1, "full:4")
 
 
+def test_views_of_the_page(folder):
+    """Each network has a page with the schedule of its largest message; files of cells do not have it, too."""
+    page = (folder / "index.html").read_text()
+    for number, name in enumerate(("ring:4", "full:4"), 1):
+        assert f'<a href="views/{number}.html">Interactive view of the schedule on {name}</a>' in page
+        view = (folder / "views" / f"{number}.html").read_text()
+        made = ct.synthesize(name, method="multitree", size="1MiB")
+        assert view == ct.explore(made, size="1MiB").html
+    assert not any("view" in json.loads(path.read_text()) for path in (folder / "cells").iterdir())
+
+
 def test_tables_and_page_while_cells_run(tmp_path, monkeypatch):
     """They have what is done so far; pictures come at the end."""
     monkeypatch.setattr(cells.Seldom, "SECONDS_BETWEEN_CALLS", 0)
@@ -170,7 +181,9 @@ def test_training_says_which_sizes_the_grid_does_not_enclose(folder):
 
 def test_the_page_loads_nothing(folder):
     page = (folder / "index.html").read_text()
-    loaded = re.findall(r"(?:src|href)=[\"']?([^\"'> ]*)|url\(|@import|fetch\(|import\(", page)
+    loaded = re.findall(
+        r"(?:src|href)=[\"']?([^\"'> ]*)|url\(|@import|fetch\(|import\(", re.sub(r'<a href="views/\d+.html">', "", page)
+    )
     assert loaded[0] == "data:,"
     assert all(one.startswith("data:image/svg+xml;base64,") for one in loaded[1:])
     assert page.count("Ranking for") == 3

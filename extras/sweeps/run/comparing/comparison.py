@@ -211,6 +211,11 @@ class Comparison:
     _checked: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def schedules(self) -> list[AnySchedule]:
+        """The schedules of the cells so far, those that are not valid included."""
+        return [schedule for schedule, *_ in self._checked.values()]
+
     def cells(self, entries: Sequence[Entry], sizes: Sequence[int], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
         """All methods at one size after the other."""
         for place, (size, entry) in enumerate(product(sizes, entries), 1):
