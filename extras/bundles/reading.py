@@ -16,12 +16,27 @@ TABLES, RUNS, DEADLOCK, MODELS = "tables", "runs", "deadlock.json", "tla/results
 def read_bundle(path: str | Path) -> Bundle:
     """The bundle in a file, once its form and the hashes of its members are checked; `verify` checks the evidence.
 
-    For reports: `schedule` of the result (its certificate has the bounds with their witnesses), and the functions of
-    `certree.extras.bundles.reading`: `tables`, `runs`, `deadlock`, `model_checks`, `frontier`. `ct.verify(path).items` says
-    what was re-checked.
+    Nothing is written to disk.
 
-    Raises InputError, one line, for files that are truncated, altered or no bundles; nothing is written to disk.
+    Parameters
+    ----------
+    path : str or path
+        The bundle.
 
+    Returns
+    -------
+    Bundle
+        `schedule` is the result, whose certificate has the bounds with their witnesses. The functions of
+        `certree.extras.bundles.reading` give the rest: `tables`, `runs`, `deadlock`, `model_checks`, `frontier`.
+        `ct.verify(path).items` says what was checked again.
+
+    Raises
+    ------
+    InputError
+        For files that are truncated, altered or no bundles.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> from certree.extras.bundles import reading
     >>> _ = ct.bundle(ct.synthesize("ring:4", size="1MiB"), "ring4.certree", tla=False)

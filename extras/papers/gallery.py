@@ -77,8 +77,25 @@ def simulation_words(schedule: AnySchedule, size: int, machine: Machine) -> str:
 def gallery(output: str | Path, progress: Callable[[str], None] | None = None) -> list[Worked]:
     """Work an example of each paper and write pictures, tables, `README.md` and `index.html` into a new folder.
 
-    `progress` receives a line for each example. Raises InputError for a folder that exists; it appears when all are done.
+    Parameters
+    ----------
+    output : str or path
+        The folder, which appears when all examples are done.
+    progress : callable, optional
+        Receives a line for each example.
 
+    Returns
+    -------
+    list of Worked
+        The examples, with their verdicts.
+
+    Raises
+    ------
+    InputError
+        For a folder that exists.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> {example.verdict.partition(":")[0] for example in ct.gallery("gallery")}  # doctest: +SKIP
     {'refuted', 'valid'}

@@ -171,14 +171,32 @@ def verify_program(
     root: int | None = None,
     executor: str | None = None,
 ) -> CheckedProgram:
-    """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces) and say what is wrong with it; with `topology`
-    also the schedule that it executes there.
+    """The verdict on a program of a runtime (MSCCL XML, a plan of MSCCL++, Chakra traces), which is executed.
 
-    The verdict lists wrong or missing contributions, deadlocks, races between thread blocks and unmatched messages, and where an
-    `executor` is named (msccl-0.7.4, rccl, mscclpp-0.9) its limits that are exceeded; `limits` of the verdict has those of
-    all. `collective` and `root`, where given, must be those of the program (root: an endpoint of the network, or without one a
-    rank). Raises InputError, one line, for files that cannot be read.
+    Parameters
+    ----------
+    path : str or path
+        The program.
+    topology : str, path, Topology or graph, optional
+        The network; with it also the schedule that the program executes there.
+    collective, root
+        Where given, those that the program must have; `root` is an endpoint of the network, or without one a rank.
+    executor : {"msccl-0.7.4", "rccl", "mscclpp-0.9"}, optional
+        Whose limits count.
 
+    Returns
+    -------
+    CheckedProgram
+        The verdict lists wrong or missing contributions, deadlocks, races between thread blocks, unmatched messages, and the limits
+        of the executor that are exceeded; its `limits` has those of all.
+
+    Raises
+    ------
+    InputError
+        For files that cannot be read.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> _ = ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml")
     >>> ct.verify_program("ring4.xml", topology="ring:4").schedule
@@ -192,9 +210,30 @@ def verify_program(
 def import_program(path: str | Path | Opened, topology: Network, *, root: int | None = None) -> Schedule:
     """The schedule that a program executes on a network, verified: transfers in as few rounds as links and data allow.
 
-    Raises InvalidProgramError for a program that is wrong, InputError for a file that cannot be read or another number of
-    endpoints, UnsupportedError where a place holds contributions to different chunks.
+    Parameters
+    ----------
+    path : str or path
+        The program.
+    topology : str, path, Topology or graph
+        The network, with as many endpoints as the program has ranks.
+    root : int, optional
+        The root of a collective that has one.
 
+    Returns
+    -------
+    Schedule
+
+    Raises
+    ------
+    InvalidProgramError
+        For a program that is wrong.
+    InputError
+        For a file that cannot be read, and for another number of endpoints.
+    UnsupportedError
+        Where a place holds contributions to different chunks.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> _ = ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml")
     >>> ct.verify(ct.import_program("ring4.xml", "ring:4")).valid

@@ -19,11 +19,29 @@ _NEEDED = ("chunk", "op", "src", "dst", "step")
 
 
 def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
-    """The transfers of one iteration: `chunk`, `op` ("reduce", "copy"), `src`, `dst`, `step`, `route`.
+    """The transfers of one iteration as a data frame, a row for each.
 
-    `route` has the nodes joined by ">", or nothing between neighbours; with several buffers `src_buffer` and `dst_buffer` follow.
-    `library`: pandas, polars or pyarrow, which must be installed as narwhals must (ToolMissingError). O(rows + hops).
+    The columns are `chunk`, `op` ("reduce", "copy"), `src`, `dst`, `step`, `route`. `route` has the nodes joined by ">", or nothing
+    between neighbours; with several buffers `src_buffer` and `dst_buffer` follow. O(rows + hops).
 
+    Parameters
+    ----------
+    schedule : Schedule or SymmetricSchedule
+        A symmetric one is written out.
+    library : {"pandas", "polars", "pyarrow"}
+        What the frame is of.
+
+    Returns
+    -------
+    data frame
+
+    Raises
+    ------
+    ToolMissingError
+        Without the library, or without narwhals.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.to_dataframe(ct.synthesize("ring:3", method="ring"))["op"].value_counts().to_dict()
     {'reduce': 6, 'copy': 6}
@@ -57,11 +75,31 @@ def from_dataframe(
 ) -> Schedule:
     """The schedule of a data frame with the columns that `to_dataframe` writes, checked.
 
-    `frame`: of pandas, polars, pyarrow or another library that narwhals reads as a whole (ToolMissingError without narwhals);
-    `route` and the buffers may be missing, as may the route of a row. `fields`: `chunks`, `delay`, `period`, `repeats`, `roots`,
-    `targets` of `Builder`. ScheduleFormatError names a missing column or the row that is wrong, InvalidAlgorithmError the row that
-    makes the schedule invalid.
+    Parameters
+    ----------
+    frame : data frame
+        Of pandas, polars, pyarrow or another library that narwhals reads as a whole. `route` and the buffers may be missing, as may
+        the route of a row.
+    network, collective, root
+        As in `synthesize`.
+    **fields
+        `chunks`, `delay`, `period`, `repeats`, `roots`, `targets` of `Builder`.
 
+    Returns
+    -------
+    Schedule
+
+    Raises
+    ------
+    ScheduleFormatError
+        Names a missing column, or the row that is wrong.
+    InvalidAlgorithmError
+        Names the row that makes the schedule invalid.
+    ToolMissingError
+        Without narwhals.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ring = ct.synthesize("ring:3", method="ring")
     >>> ct.from_dataframe(ct.to_dataframe(ring), "ring:3").digest == ring.digest

@@ -56,8 +56,26 @@ def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95,
 def save_parameters(
     found: Fit, path: str | Path, *, name: str = "fitted", bandwidth: Fraction | None = None, force: bool = False
 ) -> None:
-    """Write fitted parameters as a TOML file for `cost` and the method gentree. `bandwidth`, in bytes per second of a link, splits
-    2 beta + gamma where only their sum was measured."""
+    """Write fitted parameters as a TOML file for `cost` and the method gentree.
+
+    Parameters
+    ----------
+    found : Fit
+        What `fit` returned.
+    path : str or path
+        The file.
+    name : str
+        The name of the parameters.
+    bandwidth : Fraction, optional
+        Bytes per second of a link; it splits 2 beta + gamma where only their sum was measured.
+    force : bool
+        Whether the file may exist.
+
+    Raises
+    ------
+    InputError
+        For a file that exists.
+    """
     write_atomically(Path(path), parameters_toml(found, name, bandwidth), force=force)
 
 
@@ -73,13 +91,42 @@ def measure(
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> list[Measurement]:
-    """Times of additions of vectors, and of exchanges and co-located PS between processes over loopback sockets, for `fit`. Every
-    run checks its sums.
+    """Times of additions of vectors, and of exchanges and co-located PS between processes over loopback sockets, for `fit`.
 
-    `device`: what adds, "cpu" in as many `threads`, "gpu" (through CuPy or PyTorch), or "auto", a GPU where one is found.
-    `output`: a CSV for the measurements, written on Ctrl-C too. Raises InputError for numbers out of range, and without a GPU
-    that was asked for.
+    Every run checks its sums.
 
+    Parameters
+    ----------
+    servers : sequence of int
+        Numbers of processes.
+    floats : sequence of int
+        Lengths of the vectors.
+    vectors : sequence of int
+        How many vectors are added up.
+    repetitions : int
+        Of each measurement.
+    threads : int
+        That add, where `device` is "cpu".
+    device : {"auto", "cpu", "gpu"}
+        What adds; a GPU through CuPy or PyTorch; "auto" takes one where there is one.
+    output : str or path, optional
+        A CSV for the measurements, written on Ctrl-C too.
+    force : bool
+        Whether `output` may exist.
+    progress : callable, optional
+        Receives a line for each measurement.
+
+    Returns
+    -------
+    list of Measurement
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, and without a GPU that was asked for.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> len(ct.measure([2], [1000], [2], repetitions=1))
     3

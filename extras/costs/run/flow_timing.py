@@ -25,12 +25,33 @@ def flow_time(
 ) -> FlowTime:
     """Seconds of a schedule on its network by GenModel, exact: flows of a step share links (GenTree, Section 5.3).
 
-    `size`: by default what the schedule was made for, or 64 MiB. `model`: GenModel's parameters, a preset or a TOML file.
-    `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values); with
-    `pauses` in it links pause while frames wait at their end, which takes the place of incast. Raises InvalidScheduleError for
-    an invalid schedule, InputError where the parameters or the message are out of range or a frame of pauses is longer than a
-    flow, UnsupportedError where paused links wait for each other for ever, or pauses would take minutes to simulate.
+    Parameters
+    ----------
+    source : Schedule, str or path
+        The schedule, or its file.
+    size : int or str, optional
+        Bytes of the message; by default what the schedule was made for, or 64 MiB.
+    model : str, path or GenModel
+        The parameters: a preset or a TOML file.
+    reading : mapping or Reading, optional
+        An interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values). With `pauses` in
+        it links pause while frames wait at their end, which takes the place of incast.
 
+    Returns
+    -------
+    FlowTime
+
+    Raises
+    ------
+    InvalidScheduleError
+        For an invalid schedule.
+    InputError
+        Where the parameters or the message are out of range, or a frame of pauses is longer than a flow.
+    UnsupportedError
+        Where paused links wait for each other for ever, or pauses would take minutes to simulate.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.flow_time(ct.synthesize("switch:4", method="cps"), size="1MB").steps
     2

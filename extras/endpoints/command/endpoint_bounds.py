@@ -38,9 +38,33 @@ def bound_with_endpoint(
 ) -> EndpointBound:
     """A lower bound on the cycles of `simulate` with an endpoint, by whatever schedule and chunks: the unit that needs the most.
 
-    Endpoints have equal shares of the message. `system` and `params` as in `simulate`. Of an alltoallv the demand decides, not
-    `size`. O(nodes squared). Raises InputError, and UnsupportedError where the endpoints have another clock than the machine.
+    Endpoints have equal shares of the message. O(nodes squared).
 
+    Parameters
+    ----------
+    network, collective, root
+        As in `synthesize`.
+    size : int or str
+        Bytes of the message. Of an alltoallv the demand decides, and not `size`.
+    system, params
+        As in `simulate`.
+    machine : str, path or Machine, optional
+        A preset or a file; by default the one of `synthesize`.
+
+    Returns
+    -------
+    EndpointBound
+        `cycles`, and `unit`, the one that needs them.
+
+    Raises
+    ------
+    InputError
+        For anything malformed.
+    UnsupportedError
+        Where the endpoints have another clock than the machine.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.bound_with_endpoint("torus:4x4", size="4MiB", system="baseline").unit
     'links'

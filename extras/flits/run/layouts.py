@@ -86,9 +86,28 @@ def flit_layout(
 ) -> FlitLayout:
     """The layout of flits (MultiTree, Fig. 8) for a schedule or tables, or for what `multitree` makes on a network; and its tables.
 
-    `size` and `machine` are by default what the schedule was made for. Raises InputError where a head does not fit into a flit of
-    the machine, UnsupportedError for a schedule that has no tables.
+    Parameters
+    ----------
+    source : Schedule, Tables, Topology, str or path
+        What is laid out.
+    size, machine
+        By default what the schedule was made for.
+    tell : callable
+        Receives a line for each that differs from what the schedule records.
 
+    Returns
+    -------
+    FlitLayout
+
+    Raises
+    ------
+    InputError
+        Where a head does not fit into a flit of the machine.
+    UnsupportedError
+        For a schedule that has no tables.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.flit_layout("torus:4x4")
     <FlitLayout flits on torus:4x4: flit bits 133, head bits 25, row bits 77, rows 25>

@@ -50,9 +50,22 @@ class JointVerdict:
 def verify_joint(joint: JointSchedule, topology: Topology | None = None) -> JointVerdict:
     """The verdict on a joint schedule: its collectives one by one, when they start, what they share, and its bounds.
 
-    What they share has the routers of its machine, in which messages of all of them must be free of deadlock, and in time or in any
-    order. `topology`: the network that it is meant for. O(uses of links · log uses), and the checks of all schedules.
+    What they share includes the routers of its machine: messages of all of them must be free of deadlock, and in time or in any
+    order. O(uses of links · log uses), and the checks of all schedules.
 
+    Parameters
+    ----------
+    joint : JointSchedule
+        What is verified.
+    topology : Topology, optional
+        The network that it is meant for.
+
+    Returns
+    -------
+    JointVerdict
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
     >>> made = ct.joint("ring:3", pair)

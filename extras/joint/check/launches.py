@@ -35,9 +35,33 @@ class LaunchVerdict:
 
 
 def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launches, contexts: int = 1) -> LaunchVerdict:
-    """The verdict on orders of launches; ranks without one launch in the order of `entries`. InputError for ranks that are no
-    endpoints and for orders that are not of the collectives of their rank. O(contexts · launches · collectives).
+    """The verdict on orders of launches: whether all collectives end, whatever the ranks' start.
 
+    O(contexts · launches · collectives).
+
+    Parameters
+    ----------
+    topology : Topology
+        The network whose endpoints launch.
+    entries : sequence of Entry
+        The collectives.
+    launches : mapping of int to sequence of str
+        By rank the names of its collectives in the order of their launches; other ranks launch in the order of `entries`.
+    contexts : int
+        How many collectives a rank may have under way at once.
+
+    Returns
+    -------
+    LaunchVerdict
+        `order` is one in which all end; else `circle` says in words what waits for what. `enough` contexts let all end.
+
+    Raises
+    ------
+    InputError
+        For ranks that are no endpoints, and orders that are not of the collectives of their rank.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
     >>> ct.check_launches(ct.topology("ring:3"), pair, {0: ["a", "b"], 1: ["b", "a"]}).circle

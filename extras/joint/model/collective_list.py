@@ -103,10 +103,25 @@ def read_collectives(data: bytes, where: str, topology: Topology, machine: Machi
 
 
 def save_collectives(entries: Iterable[Entry], path: str | Path, *, force: bool = False) -> None:
-    """Write a list of collectives as a TOML file, which `ct.joint` and `certree synthesize --workload` take. InputError for another
-    suffix than .toml, for a file that exists, unless `force`, and for collectives that no such file can have: more than MOST, an
-    alltoallv, and late members that are not in the list of members.
+    """Write a list of collectives as a TOML file, which `ct.joint` and `certree synthesize --workload` take.
 
+    Parameters
+    ----------
+    entries : iterable of Entry
+        The collectives.
+    path : str or path
+        A file with the suffix .toml.
+    force : bool
+        Whether the file may exist.
+
+    Raises
+    ------
+    InputError
+        For another suffix, a file that exists, and collectives that no such file can have: more than MOST, an alltoallv, and late
+        members that are not in the list of members.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.save_collectives([ct.Entry("sum", ct.collective("all-reduce"), 4096)], "w.toml")
     >>> ct.joint("ring:3", "w.toml").entries[0].name

@@ -50,8 +50,24 @@ def _part_document(part: Part) -> dict[str, Any]:
 
 
 def save_joint(joint: JointSchedule, path: str | Path, *, force: bool = False) -> None:
-    """Write a joint schedule; the same one gives the same bytes. InputError for other suffixes than SUFFIXES.
+    """Write a joint schedule; the same one gives the same bytes.
 
+    Parameters
+    ----------
+    joint : JointSchedule
+        What is written.
+    path : str or path
+        A file with one of the SUFFIXES.
+    force : bool
+        Whether the file may exist.
+
+    Raises
+    ------
+    InputError
+        For another suffix, and for a file that exists.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
     >>> made = ct.joint("ring:3", pair)

@@ -39,13 +39,33 @@ def explore(
     machine: str | Path | Machine | None = None,
     title: str | None = None,
 ) -> Explorer:
-    """The interactive view of a schedule or tables, which a notebook shows below the cell: transfers step by step, filtered by
-    chunk, channel or node.
+    """The interactive view of a schedule or tables, for a cell of a notebook: transfers, filtered by chunk, channel or node.
 
-    `schedule`: a schedule, tables, a file or a tables directory; `topology`, `collective` and `root`: as in `load`, for a CSV.
-    `size` and `machine`: for cycles, by default what the schedule was made for. `title`: instead of the usual one.
-    `draw(schedule, "F.html")` writes the same page. Raises InputError for unreadable input. Time and memory as the checker.
+    `draw(schedule, "F.html")` writes the same page. Time and memory are those of the checker.
 
+    Parameters
+    ----------
+    schedule : Schedule, Tables, str or path
+        A schedule, tables, a file or a folder of tables.
+    topology, collective, root
+        As in `load`, for a CSV.
+    size, machine
+        For cycles; by default what the schedule was made for.
+    title : str, optional
+        Instead of the usual one.
+
+    Returns
+    -------
+    Explorer
+        A notebook shows it below the cell; `html` is the page.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be read.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> view = ct.explore(ct.synthesize("ring:4", size="1MiB"))
     >>> view.html.startswith("<!DOCTYPE html>")

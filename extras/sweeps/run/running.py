@@ -78,9 +78,26 @@ class Swept(Shown):
 
 
 def plan_sweep(specification: str | Path | Mapping[str, Any], output: str | Path | None = None) -> PlannedSweep:
-    """The cells of a sweep, and an estimate of the time that those take that `output` does not hold yet. Raises InputError as
-    `sweep` does; nothing is written.
+    """The cells of a sweep, and an estimate of the time that those take that `output` does not hold yet.
 
+    Nothing is written.
+
+    Parameters
+    ----------
+    specification, output
+        As in `sweep`.
+
+    Returns
+    -------
+    PlannedSweep
+
+    Raises
+    ------
+    InputError
+        As `sweep`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.plan_sweep({"networks": ["ring:4", "ring:8"], "sizes": ["1KiB", "1MiB"], "methods": ["ring"]})
     <PlannedSweep Sweep: cells 4, present 0>

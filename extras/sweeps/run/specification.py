@@ -69,8 +69,15 @@ class Specification:
 
 
 def sweep_example() -> str:
-    """A complete specification with comments.
+    """A complete specification of a sweep with comments.
 
+    Returns
+    -------
+    str
+        TOML.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.sweep_example().splitlines()[3]
     'networks = ["ring:8", "torus:4x4", "mesh:4x4"]       # families with modifiers, or files'

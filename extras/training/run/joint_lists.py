@@ -19,10 +19,25 @@ _LETTERS = 40  # of a layer in the name of a collective
 def joint_list(run: TrainingRun) -> list[Entry]:
     """The collectives of one iteration of a training run, for `ct.joint`: of each group all its groups of ranks.
 
-    A collective may start when the accelerators would ask for it if no collective took any time, and is `after` those whose
-    results they need before that. A group has the endpoints that `train` was given, or all. InputError for groups with networks of
-    their own, for an alltoallv, and for more than MOST collectives.
+    A collective may start when the accelerators would ask for it if no collective took any time, and is `after` those whose results
+    they need before that. A group has the endpoints that `train` was given, or all.
 
+    Parameters
+    ----------
+    run : TrainingRun
+        What `train` returned.
+
+    Returns
+    -------
+    list of Entry
+
+    Raises
+    ------
+    InputError
+        For groups with networks of their own, for an alltoallv, and for more than MOST collectives.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> run = ct.train("transformer:layers=1,width=64,heads=4,sequence=64,tensor=2,data=2", "ring:4", method="ring")
     >>> [entry.name for entry in ct.joint_list(run)][:2]

@@ -57,11 +57,27 @@ def compare_collectives(
 ) -> ComparedCollectives:
     """Simulated cycles of several collectives at once, by a joint schedule, one after the other, and independent of each other.
 
-    Arguments as in `joint`. Independent ones use the schedule that is fastest when each is alone, start as soon as they may, and
-    meet in routers; where late rows spoil the data there, a further cell has schedules that are right at any timing. All run flit
-    by flit through the routers of the machine, with real data. Errors as in `joint`; a run that the router model does not cover has
-    `not_simulated` in its cell.
+    Independent ones use the schedule that is fastest when each is alone, start as soon as they may, and meet in routers; where late
+    rows spoil the data there, a further cell has schedules that are right at any timing. All run flit by flit through the routers
+    of the machine, with real data.
 
+    Parameters
+    ----------
+    network, collectives, machine, effort, seed, progress
+        As in `joint`.
+
+    Returns
+    -------
+    ComparedCollectives
+        A cell whose run the router model does not cover has `not_simulated`.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `joint`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> pair = [ct.Entry("a", ct.collective("broadcast", 0), 1024), ct.Entry("b", ct.collective("broadcast", 1), 1024)]
     >>> ct.compare_collectives("ring:3", pair).facts()

@@ -25,11 +25,33 @@ def compare_networks(
     interrupted: Callable[[ComparedNetworks], None] | None = None,
     **options: Any,
 ) -> ComparedNetworks:
-    """Compare methods on several networks: what `compare` finds on each.
+    """Methods compared on several networks: what `compare` finds on each.
 
-    `options`: those of `compare`. On an interrupt `interrupted` receives what there is, before KeyboardInterrupt goes on. Raises
-    InputError, before anything runs, for what `compare` refuses on any network, and for a network that is listed twice.
+    Parameters
+    ----------
+    networks : iterable of str, path, Topology or graph
+        Each as in `synthesize`.
+    collective, root, relay
+        As in `synthesize`.
+    progress : callable, optional
+        Receives a line for each cell.
+    interrupted : callable, optional
+        Receives what there is on an interrupt, before KeyboardInterrupt goes on.
+    **options
+        The other parameters of `compare`.
 
+    Returns
+    -------
+    ComparedNetworks
+        One ComparedMethods for each network, in order.
+
+    Raises
+    ------
+    InputError
+        Before anything runs, for what `compare` refuses on any network, and for a network that is listed twice.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> found = ct.compare_networks(["ring:4", "full:4"], sizes=["1MiB"], methods=["ring"])
     >>> [(one.topology.name, one.cells[0]["time_cycles"]) for one in found]
