@@ -84,7 +84,7 @@ def test_other_commands_end_on_a_route_that_waits_for_itself(command, file, tmp_
     assert command == "report" or "passes a link twice" in told.out
 
 
-def test_what_exceeds_its_budget_is_undecided_and_does_not_hide_the_rest(folder, monkeypatch):
+def test_what_exceeds_its_budget_does_not_hide_the_rest(folder, monkeypatch):
     made = ct.synthesize("ring:4", method="recursive-doubling", size="1KiB")  # no trees: it is executed
     ct.save(made, folder / "doubling.json")
     monkeypatch.setattr(budget, "MOST_STEPS", 40)

@@ -155,7 +155,7 @@ def test_the_commands_of_the_page_make_waves(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("cocotb") is None, reason="there is no cocotb: pip install certree[rtl]")
-def test_cocotb_finds_the_events_of_the_simulator_and_a_fault_in_each_file(tmp_path: Path) -> None:
+def test_cocotb_finds_the_events_of_the_simulator_and_planted_faults(tmp_path: Path) -> None:
     """The command of the page; then another cycle in the golden trace, a wrong row, a wrong arrival."""
     folder = tmp_path / "tables"
     export(CASES[QUICK](), folder)

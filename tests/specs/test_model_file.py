@@ -114,7 +114,7 @@ def test_states_are_counted(entry):
     assert entry.expected.mode == "simulation" or 1 <= entry.expected.distinct_states <= entry.expected.total_states
 
 
-def test_names_are_unique_and_the_networks_of_the_tables_are_small_models():
+def test_models_have_unique_names_and_small_networks():
     names = [entry.name for entry in [*MODELS, *TABLES]]
     assert len(set(names)) == len(names)
     networks = {"ring:4", "mesh:2x2", "mesh:2x3", "mesh:3x3", "torus:3x3", "hypercube:3", "switch:4"}
@@ -143,7 +143,7 @@ def guards():
     return found
 
 
-def test_every_guard_has_a_mutant_without_it_and_every_such_mutant_a_guard():
+def test_guards_and_mutants_without_them_match():
     mutated = {model.mutation.of for model in MUTATED}
     assert guards() - mutated == set(NEEDLESS_GUARDS)
     dropped = {model.mutation.of for model in MUTATED if model.mutation.kind == "guard dropped"}

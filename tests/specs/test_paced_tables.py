@@ -67,7 +67,7 @@ def test_the_bound_on_counters_is_exact(lower_by: int, one_order: bool, kept: st
     assert (run.broken or None) == broken
 
 
-def test_a_node_that_waits_for_nothing_runs_ahead_through_all_iterations() -> None:
+def test_a_node_that_waits_for_nothing_runs_ahead() -> None:
     """A counter that iterations share counts those of the earlier one first (A11): node 0 sends no sum without an operand."""
     members = Collective(CollectiveKind.ALL_REDUCE, members=(0, 1, 2))
     schedule = build("full:4", members, "1+0 2+0; 0>1 0>2", delay=1, period=2, repeats=40)

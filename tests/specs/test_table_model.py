@@ -299,7 +299,7 @@ def test_time_limit_is_unknown():
         pytest.param(1, (0, 3, 2, 1), "NoBusyPort", "the port to node 3 is busy with REDUCE of flow 1", id="port taken"),
     ],
 )
-def test_a_row_goes_by_its_route_and_others_to_the_same_node_by_theirs(flow, around, property_name, place):
+def test_rows_to_one_node_go_by_their_own_routes(flow, around, property_name, place):
     tables = tables_of(ring())
     row, _ = row_of(tables, 0, RowOp.REDUCE, flow)
     links = tuple(

@@ -86,7 +86,7 @@ def test_offering_a_candidate_times_it_at_the_requested_size() -> None:
     assert asked.cycles(schedule) == ser + path + machine.reduce_start_cycles + quanta * machine.reduce_quantum_cycles
 
 
-def test_a_monitor_expires_when_its_limit_has_passed_and_never_without_one() -> None:
+def test_a_monitor_expires_when_its_limit_has_passed() -> None:
     assert not Monitor().expired
     assert Monitor().remaining is None
     assert Monitor(time.monotonic()).expired

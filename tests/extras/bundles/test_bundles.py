@@ -130,7 +130,7 @@ def test_order(folder) -> None:
         assert wrong(json_changed(bundle, "order.json", change)) == ["order"]
 
 
-def test_each_kind_of_evidence_has_its_members_and_a_line_on_the_page(ring) -> None:
+def test_each_kind_of_evidence_is_on_the_page(ring) -> None:
     text = ring.members[PAGE].decode()
     for name in load_evidence("schedule"):
         assert f"| {name} |" in text

@@ -48,7 +48,7 @@ def test_machines_simulated(machines):
     assert 62 * step * flit <= ring <= 62 * (step + 1) * flit
 
 
-def test_a_narrower_link_inside_changes_who_wins_and_what_is_too_large_says_so(tmp_path):
+def test_a_narrower_link_inside_changes_the_winner(tmp_path):
     narrow = ('"15.75e9", "32e9", "64e9", "150e9"', '"20e9"'), ("most_in_ring = 2048", "most_in_ring = 32")
     cells = cells_of(published(tmp_path, "netreduce-fig19", *narrow), "--smoke")
     for simulated in ("", ", simulated"):

@@ -68,7 +68,7 @@ def test_orders_are_counted_apart_from_values():
 
 
 @pytest.mark.parametrize("method", ["multitree", "multitree-msg", "ring", "ring-2d", "double-binary-tree"])
-def test_points_of_the_authors_lines_are_the_cycles_of_their_interfaces(method):
+def test_points_of_the_authors_lines_are_cycles_of_interfaces(method):
     """The smallest point of each line; multitree-authors-sizes has all of them."""
     lines = {line["name"]: line for line in TARGETS.load("multitree-fig11")["lines"]}
     (run,) = [

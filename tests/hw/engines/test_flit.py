@@ -212,7 +212,7 @@ def test_packets_after_the_end_change_nothing():
     assert (result.cycles, result.others.arrived) == (alone.cycles, 0)
 
 
-def test_buffers_shorter_than_the_loop_of_a_credit_slow_a_message_down():
+def test_buffers_shorter_than_the_loop_of_a_credit():
     """16 flits a loop of 303 cycles: a message of 65 flits waits for credits four times, and rows are late."""
     tables = tables_of("ring", "ring:4", 4096, replace(MULTITREE, vc_buffer_flits=16))
     result = on_routers(tables)

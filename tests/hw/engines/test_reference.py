@@ -45,7 +45,7 @@ def test_the_core_agrees_with_the_reference_on_right_tables(schedule: Schedule, 
 
 @given(st.data(), hasty(), st.sampled_from(MODES))
 @examples(75)
-def test_the_core_agrees_with_the_reference_on_hasty_tables_whatever_the_clocks(data: st.DataObject, tables: Tables, run: str):
+def test_core_and_reference_agree_on_hasty_tables_at_any_clocks(data: st.DataObject, tables: Tables, run: str):
     clocks = data.draw(st.none() | some_clocks(len(tables.topology.kind)))
     agree(tables, run, clocks)
 

@@ -67,7 +67,7 @@ def test_channels_of_two_layers_come_again_after_two_messages(channels: int, fli
     assert agreement_of_tables(tables) == effect
 
 
-def test_a_run_passes_with_what_the_closed_form_leaves_out_and_nothing_else() -> None:
+def test_runs_pass_with_no_more_than_the_closed_form_leaves_out() -> None:
     """Contention of messages whose slots are too short is a failure where routers add nothing, as are late rows of clocks."""
     one, two = (behind_each_other(channels, 5) for channels in (1, 2))
     assert [left_out(run(tables)) for tables in (one, two)] == [True, False]

@@ -110,7 +110,7 @@ def test_round_robin_lets_everyone_through_beyond_saturation(allocator: str):
 
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
-def test_neither_a_collective_nor_other_packets_wait_longer_than_their_turns(flow: str):
+def test_collectives_and_other_packets_wait_for_their_turns_only(flow: str):
     tables = tables_of("multitree", "torus:4x4", 1 << 16)
     alone = on_routers(tables, "paced", framing=flow)
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8)

@@ -96,9 +96,7 @@ def test_without_an_exchange_two_renames_do(tmp_path: Path, monkeypatch: pytest.
         export_tables(replace(OLD), tmp_path / "t", "json")
 
 
-def test_killed_between_two_renames_the_next_export_begins_with_the_old_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_after_a_kill_between_two_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("certree.models.common.folders.replacing.exchange", lambda *_: False)
     folder, missing = tmp_path / "t", 0
     for event in range(1000):

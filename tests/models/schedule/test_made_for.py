@@ -57,7 +57,7 @@ def test_symmetric_files_keep_it_and_so_does_what_is_written_out(tmp_path):
 
 
 @pytest.mark.parametrize("made", [pair_all_reduce(period=2, repeats=5, delay=2), ring_all_gather(4)])
-def test_it_is_no_part_of_the_digest_and_files_without_it_stay_as_they_were(made):
+def test_made_for_is_no_part_of_the_digest(made):
     known = dataclasses.replace(made, made_for=MADE_FOR)
     assert known.digest == made.digest
     document = schedule_document(known)

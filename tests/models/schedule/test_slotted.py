@@ -50,6 +50,6 @@ def test_no_other_delay_is_faster(size):
     assert best == min(every)
 
 
-def test_what_has_unit_rounds_or_hides_latency_already_stays_as_it_is():
+def test_schedules_in_unit_rounds_stay_as_they_are():
     assert slotted(rotation(2), 64, MULTITREE)[0].delay == 1  # steps of one round
     assert slotted(rotation(4, delay=2), 64, MULTITREE)[0].delay == 2

@@ -70,7 +70,7 @@ def plain_first_fit(whole: Schedule, rows: NDArray[np.int64]) -> list[int]:
     return taken
 
 
-def test_rows_take_the_first_round_with_room_and_equal_steps_the_same():
+def test_rows_take_the_first_round_with_room():
     """Random routes through a switch, one step of them three times, with other chunks."""
     rng = Random(3)
     one = everybody_to_everybody(7, [12])

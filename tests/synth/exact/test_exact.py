@@ -88,7 +88,7 @@ def test_what_it_makes_runs_from_tables(spec: str) -> None:
 
 
 @pytest.mark.parametrize(("spec", "steps"), [("ring:4", 3), ("mesh:2x3", 5), ("torus:3x3", 4), ("hypercube:3", 5), ("full:7", 2)])
-def test_with_exchanges_one_chunk_an_endpoint_meets_the_bandwidth_bound(spec: str, steps: int) -> None:
+def test_exchanges_of_one_chunk_an_endpoint_meet_the_bound(spec: str, steps: int) -> None:
     nodes, links = len(parse_topology(spec).endpoints), len(parse_topology(spec).src)
     made = exact(ask(spec))
     assert made.steps == steps == ceil(2 * (nodes - 1) * nodes / links)

@@ -174,7 +174,7 @@ def test_known_schedules_are_beaten_or_kept() -> None:
     assert not search.result.undecided
 
 
-def test_a_known_schedule_that_endpoints_would_forward_within_a_step_is_no_start() -> None:
+def test_schedules_with_routes_through_endpoints_are_no_start() -> None:
     topology, collective = parse_topology("ring:6"), parse_collective("all-gather")
     known = known_schedules(topology, collective, Monitor())
     assert {"cps", "multitree"} <= set(known)

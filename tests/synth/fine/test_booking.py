@@ -57,7 +57,7 @@ def test_the_times_are_those_of_the_model(network, scattered, size):
     ("network", "size"),
     [("switch:6", 1 << 10), ("switch:6", 1 << 16), ("ring:3", 1 << 16), ("mesh:1x2", 1 << 10)],
 )
-def test_the_fewest_cycles_of_a_program_are_exact_where_one_queue_or_chain_decides(network, size):
+def test_fewest_cycles_of_a_program_of_one_queue_or_chain(network, size):
     """The links of an endpoint, its reduction unit, or a single exchange."""
     request = ask(network, message_bytes=size)
     _, program = next(iter(flat(request, scattered=False)))
@@ -79,7 +79,7 @@ def test_a_message_that_leaves_a_cycle_earlier_is_wrong():
 
 
 @pytest.mark.parametrize(("patient", "apart"), [(False, False), (True, False), (True, True)])
-def test_times_are_multiplied_where_all_costs_are_and_only_the_order_of_priorities_counts(patient, apart):
+def test_times_scale_with_costs_and_priorities_order(patient, apart):
     """Near events and events that are far away are handled in one order."""
     request, rng = ask("torus:3x4", message_bytes=4096), np.random.default_rng(7)
     _, program = next(iter(by_dimension(request, 1)))

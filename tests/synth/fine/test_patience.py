@@ -160,7 +160,7 @@ def programs_of(request):
 
 @pytest.mark.parametrize("slot", [1, 7])
 @pytest.mark.parametrize("network", ["torus:3x3", "fattree:2x3", "dgx1", "switch:5,capacity=2", "mesh:2x4"])
-def test_patient_transfers_leave_when_those_that_are_looked_at_in_every_cycle_do(network, slot):
+def test_patient_transfers_leave_as_early_as_impatient_ones(network, slot):
     """With turns at random, where messages wait for the same links, some of them for parallel ones."""
     request, rng, compared = ask(network, message_bytes=5000), np.random.default_rng(5), 0
     for _, program in programs_of(request):

@@ -66,7 +66,7 @@ def test_fine_slots_run_as_planned(collective: str) -> None:
     assert ended.cycles > request.cycles(whole)
 
 
-def test_a_program_that_waits_is_left_out_where_there_is_another_schedule() -> None:
+def test_programs_that_wait_are_left_out_where_others_do_not() -> None:
     request = replace(ask(FAR, message_bytes=1 << 20), chunks=8)
     programs = [("trees", program_of(make("multitree", FAR, message_bytes=1 << 20)))]
     assert waits_for_credits(in_fine_slots(request, programs, "retime", {}), request.machine, request.message_bytes)

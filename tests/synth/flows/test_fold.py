@@ -11,7 +11,7 @@ ORDERS = [("h100:4", 32), ("h100:4@leaf2/2", 32), ("hyperx:3x3@2", 9), ("nvl72",
 
 
 @pytest.mark.parametrize(("network", "order"), ORDERS)
-def test_only_the_identity_fixes_an_endpoint_and_links_keep_their_capacity(network, order):
+def test_only_the_identity_fixes_an_endpoint(network, order):
     topology = parse_topology(network)
     fold = fold_of(topology)
     assert fold is not None

@@ -80,7 +80,7 @@ def test_multiplicative_weights_meet_the_dual_of_all_flows() -> None:
         assert Fraction(99, 100) * exact <= found <= exact * Fraction(1001, 1000)
 
 
-def test_multiplicative_weights_beat_equal_lengths_where_all_links_look_the_same() -> None:
+def test_multiplicative_weights_beat_equal_lengths() -> None:
     graph = nx.random_regular_graph(3, 64, seed=1).to_directed()
     of = Instance(topology_from_graph(graph, "random"), Collective(CollectiveKind.ALL_TO_ALL))
     assert check_bound(of, best_lengths(of, weighted_lengths(of))) == Fraction(63, 32)

@@ -155,7 +155,7 @@ def test_near_the_bound_among_many_little_work_counts_too(endpoints: int, cycles
     assert ledger.refusal(FREE, in_slots=True) is None
 
 
-def test_little_work_goes_first_and_then_what_may_be_near_to_the_bound() -> None:
+def test_candidates_in_order_of_work_and_then_of_bounds() -> None:
     """Beyond the budget: what is not known to be near comes after, and what exceeds the budget alone comes last."""
     request = ask("hyperx:8x8@8", "all-reduce", message_bytes=1 << 26)
     labels = [label for label, *_ in auto.priced_candidates(request, quick_time_bound(request))]
@@ -174,7 +174,7 @@ def test_prices_are_lower_bounds_and_exact_in_transfers() -> None:
                 assert (name == "ring") <= built_price(request, made).cycles <= request.cycles(made), (network, name)
 
 
-def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
+def test_large_all_reduces_on_direct_networks() -> None:
     large = make("auto", "torus:3x4", message_bytes=1 << 21).provenance["auto"]["considered"]
     assert set(large) == TIERS[Tier.ALWAYS] | TIERS[Tier.FINE] | {"retime:of=symmetric"}
     middle = make("auto", "torus:3x4", message_bytes=1 << 17).provenance["auto"]["considered"]
@@ -185,7 +185,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
     assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
 
 
-def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symmetric_schedules_are_timed_anew_where_they_reduce(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
     monkeypatch.undo()
     made = make("auto", "torus:4x4", message_bytes=1 << 24)
@@ -350,7 +350,7 @@ def test_a_schedule_close_to_the_time_bound_ends_the_search() -> None:
     assert not auto.is_enough(False, bound * 1002 // 1000 + 1, bound)
 
 
-def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_networks_have_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "PAIRWISE_ENDPOINTS", 8)
     assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["symmetric", "netreduce", auto.PACED]
     with pytest.raises(UnsupportedError, match=r"no method applies: symmetric: .*; netreduce: "):

@@ -74,7 +74,7 @@ def test_trials_in_short_periods_change_no_strength(topology: Topology) -> None:
     assert Network(topology).strength == expected
 
 
-def test_a_short_period_finds_a_narrow_border_before_many_trees_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_period_finds_a_narrow_border_early(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = nx.disjoint_union(nx.complete_graph(12), nx.complete_graph(12))
     nx.add_path(graph, (0, 12, 1, 13))
     network, asked = Network(topology_from_graph(graph, "two cliques")), []
@@ -130,7 +130,7 @@ def test_trees_on_a_mesh_are_as_shallow_as_trees_can_be() -> None:
     assert family.chain == 2 * network.radius == 16
 
 
-def test_many_trees_of_a_torus_less_a_few_nodes_have_roots_all_over_it() -> None:
+def test_trees_of_a_torus_less_a_few_nodes_have_many_roots() -> None:
     network = Network(parse_topology("torus:8x8,without-node=2,without-node=35"))
     family = network.pack(ALL_REDUCE, *network.tight, moves=60_000, seed=0)
     assert family is not None
@@ -149,7 +149,7 @@ def test_absent_nodes_stay_out() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int, tmp_path: Path) -> None:
+def test_a_random_regular_graph_is_packed_at_its_strength(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "graph.graphml"
     nx.write_graphml(nx.random_regular_graph(4, 64, seed=seed), path)
     quality = certified(make("packing", str(path), message_bytes=64 << 20, options={"rate": "optimal"}))
@@ -157,7 +157,7 @@ def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int,
     assert quality.bandwidth_time == Fraction(63, 128)
 
 
-def test_capacities_without_a_common_measure_end_in_a_bound_and_a_schedule() -> None:
+def test_capacities_without_a_common_measure() -> None:
     graph = nx.cycle_graph(5)
     for index, (u, v) in enumerate(sorted(graph.edges)):
         graph.edges[u, v]["capacity"] = 1_000_003 + 2 * index

@@ -73,7 +73,7 @@ def test_single_edits():
     }  # fmt: skip
 
 
-def test_the_same_seed_makes_the_same_edits_and_each_kind_comes_before_the_second_of_any():
+def test_one_seed_makes_one_list_of_edits_with_each_kind_once_first():
     first = edits_of(MODULE, ["Step"], most=4)
     assert first == edits_of(MODULE, ["Step"], most=4)
     assert len({edit.kind for edit in first}) == 4  # of five
@@ -109,7 +109,7 @@ def test_edits_of_schedules_are_found_in_one_run():
         ("TraceSubPacketFlow", "TraceSubPacketFlow", "MCTraceSubPacketFlowFollowing", "IsNext", " TRUE", "LeavesInOrder"),
     ],
 )
-def test_names_of_modules_and_variables_of_their_parts_are_no_obstacle(module, whole, model, definition, after, found):
+def test_names_of_modules_may_be_variables_of_their_parts(module, whole, model, definition, after, found):
     """A module may call its variables and properties as it likes, and definitions of one part may be steps of another."""
     edited, steps = (module_of(name, source_of(name)) for name in (module, whole))
     asked = asked_of(listed().models[model], steps)

@@ -74,7 +74,7 @@ def test_kinds_and_counts(monkeypatch):
     assert sections_of(page) == {"Schedule": section}
 
 
-def test_the_command_writes_the_section_and_fails_for_what_nothing_finds(tmp_path, monkeypatch):
+def test_command_writes_the_section_and_fails_for_survivors(tmp_path, monkeypatch):
     path = tmp_path / "EDITS.md"
     monkeypatch.setattr(pages, "page_path", lambda: path)
     edit = Edit("Schedule", "Move", "conjunct dropped", "a", "b", "")

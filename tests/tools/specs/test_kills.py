@@ -37,7 +37,7 @@ def test_table(monkeypatch):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_kept_table_is_that_of_the_modules_and_mutants_as_they_are(family):
+def test_kept_table_is_that_of_modules_and_mutants(family):
     how = "`python -m tools.specs kills` writes it anew"
     assert f"SHA-256 {digest_of(FAMILIES[family])}." in KEPT.partition(f"## {family}\n")[2], how
 

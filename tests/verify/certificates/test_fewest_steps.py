@@ -80,7 +80,7 @@ def passing_broadcast(*steps: list[tuple[int, ...]]):
     return schedule(line, parse_collective("broadcast", 0), [0], rows, **fields)
 
 
-def test_transfers_that_pass_endpoints_may_need_fewer_steps_than_a_proof_says() -> None:
+def test_proofs_of_steps_do_not_hold_for_routes_through_endpoints() -> None:
     """Three steps are the fewest without forwarding within a step; with it one is enough."""
     farthest = {"kind": "distance", "from": 0, "to": 3, "hops": 3}
     claim = {"point": [1, 2, 2], "machine": RING5.certificate["fewest_steps"]["machine"], "proof": farthest}

@@ -173,7 +173,7 @@ def test_a_schedule_without_routes_is_free_on_any_machine() -> None:
     assert {number for _, number in answer.numbering or ()} == {1}
 
 
-def test_layers_of_routes_are_virtual_channels_that_the_machine_must_have(stuck: Schedule) -> None:
+def test_layers_of_routes_are_virtual_channels_of_the_machine(stuck: Schedule) -> None:
     layers = [int(nodes > 3 or route[0] == 3) for route, nodes in ((route, len(route)) for route in stuck.routes)]
     layered = replace(stuck, virtual_channel=np.array(layers, np.int32))
     verdict = ct.verify(layered, machine=ONE_VC)

@@ -74,7 +74,7 @@ def numbering(walks: Walks) -> dict[tuple[int, int, int], int]:
     return numbers
 
 
-def test_the_small_checker_takes_numberings_and_refuses_every_damaged_one() -> None:
+def test_small_checker_refuses_every_damaged_numbering() -> None:
     damaged = 0
     for seed in range(200):
         walks = random_walks(Random(seed))

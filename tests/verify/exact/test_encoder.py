@@ -102,7 +102,7 @@ def test_endpoints_behind_switches_do_not_forward_within_a_step() -> None:
     assert ask(path, "broadcast", (1, 2, 2), 0)
 
 
-def test_ways_through_several_switches_keep_their_direction_when_turned_round() -> None:
+def test_routes_through_several_switches_keep_their_direction() -> None:
     line = network([(0, 3), (1, 3), (3, 4), (2, 4)], switches=[3, 4])
     for root in (0, 1, 2):
         assert ask(line, "reduce", (1, 2, 2), root)

@@ -241,7 +241,7 @@ def test_time_cuts_are_tight() -> None:
     assert "proof-foreign" in rules(changed(bells(), lambda d: d["refuted"].append(inside)))
 
 
-def test_a_time_cut_counts_what_passes_a_reducing_switch_within_a_step() -> None:
+def test_time_cuts_count_what_passes_reducing_switches() -> None:
     """(1, 1, 2) has a schedule on a star: both transfers go through the switch, though it could have held the chunk as well."""
     star = network([(0, 3), (1, 3), (2, 3)], switches=[3], reducing=[3])
     question = Question(star, parse_collective("all-gather"), 1, 1, 2)
@@ -274,7 +274,7 @@ def test_one_refutation_serves_points_that_are_harder() -> None:
         Question(parse_topology("mesh:1x2"), parse_collective("all-reduce"), 2500, 1, 1, None, 1),
     ],
 )
-def test_what_limits_of_room_take_is_counted_before_a_formula_is_made(asked: Question) -> None:
+def test_limits_of_room_are_counted_before_a_formula_is_made(asked: Question) -> None:
     with pytest.raises(UnsupportedError, match="clauses; at most 4000000 are tried"):
         encode(asked)
 
@@ -286,7 +286,7 @@ def test_what_limits_of_room_take_is_counted_before_a_formula_is_made(asked: Que
         ([1, 1 << 24, 1 << 24], {"kind": "time-cut", "set": [0], "to": 0}),
     ],
 )
-def test_refutations_of_absurd_size_are_refused_before_they_are_tried(point, proof) -> None:
+def test_refutations_of_absurd_size_are_refused(point, proof) -> None:
     assert rules(changed(dgx1(), lambda d: d["refuted"].append({"point": point, "proof": proof}))) == {"proof-foreign"}
 
 

@@ -78,7 +78,7 @@ def landed_anyhow(schedule: Schedule, rng: Random) -> bool:
 
 @given_at_least(60, rngs)
 @examples(300)
-def test_no_result_of_a_valid_schedule_depends_on_when_transfers_land(rng: Random) -> bool:
+def test_results_do_not_depend_on_when_transfers_land(rng: Random) -> bool:
     schedule = drawn(rng) if rng.random() < 0.5 else changed(rng, drawn(rng))
     if not verify_schedule(schedule).valid:
         return False

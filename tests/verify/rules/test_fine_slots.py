@@ -45,7 +45,7 @@ def test_drawn_schedules_that_reduce_in_switches_are_valid_by_both(rng: Random) 
 
 @given_at_least(150, rngs, st.integers(1, 3))
 @examples(400)
-def test_changed_schedules_that_reduce_in_switches_are_invalid_by_both(rng: Random, changes: int) -> bool:
+def test_changed_schedules_with_reducing_switches_are_invalid(rng: Random, changes: int) -> bool:
     return not agree_after(rng, changes, drawn(rng, *REDUCING), shifted, fault)
 
 

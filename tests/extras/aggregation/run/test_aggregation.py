@@ -125,7 +125,7 @@ def test_switches_with_more_children_than_a_word_has_bits(hosts):
     assert min(result.counters["repeated"], result.counters["results_again"]) > 0
 
 
-def test_packets_so_late_that_their_place_works_on_another_do_not_count():
+def test_packets_behind_the_next_sum_do_not_count():
     """Copies that come rounds later, while the contribution of that child to the later packet is still missing."""
     ignored = 0
     for seed in range(10):
@@ -190,7 +190,7 @@ def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(seed, network, payl
         (SMALL, {"ways": 2}, "packets from different lanes meet at a link"),
     ],
 )
-def test_where_fast_is_not_exact_it_is_refused_and_auto_goes_through_routers(machine, more, reason):
+def test_fast_is_refused_where_it_is_not_exact(machine, more, reason):
     network, rules = "leafspine:3x2x2", AggregationRules(window=6)
     with pytest.raises(UnsupportedError, match=f"the fast engine is not exact .*{reason}.*; the flit engine has them"):
         run(network, rules, machine, engine="fast", **more)
@@ -312,7 +312,7 @@ def test_a_network_that_loses_nearly_everything_ends():
     assert not result.data_ok
 
 
-def test_too_short_timeouts_fill_the_network_and_the_message_has_the_round_trip():
+def test_short_timeouts_fill_the_network():
     result = run("switch:4", AggregationRules(timeout=1), MULTITREE, 64 * KIB)
     assert result.stall[0].endswith(
         "1000 times, and no result came; give_up allows no more. timeout is 1 cycles, a round trip without contention takes 415"

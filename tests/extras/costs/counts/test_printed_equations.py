@@ -42,7 +42,7 @@ def test_the_differences_of_equations_4_and_5(gpus: int, machine: int, ratio: in
     assert slower.transfer(Fraction(ratio)) == Fraction((gpus - 2) * machine * ratio - 2 * (machine - 1) * gpus, whole)
 
 
-def test_the_condition_of_equation_4_suffices_for_up_to_16_gpus_in_a_machine() -> None:
+def test_condition_of_equation_4_suffices_for_up_to_16_gpus() -> None:
     """P > 3n is said to make Equation (4) positive; with 32 GPUs in a machine it takes P > 304."""
 
     def holds(machine: int, machines: int) -> bool:

@@ -199,7 +199,7 @@ def test_a_byte_or_a_chunk_too_many_is_seen(system: str, counter: str) -> None:
         assert not result_of(program, Tampered(core, {counter: more}), None).conserved  # type: ignore[arg-type]
 
 
-def test_ports_hold_what_rings_begin_with_and_one_and_all_of_other_phases() -> None:
+def test_ports_hold_what_each_phase_begins_with() -> None:
     rows = ChunkRows(made("ace-torus:4x4x4"), 2, 64 * KIB, 4 * KIB)
     found = flow_columns(rows, [4] * 4, spare=True, apart=True)
     depths = {(phase, depth) for phase, depth in zip(found["flow_phase"].tolist(), found["flow_depth"].tolist(), strict=True)}

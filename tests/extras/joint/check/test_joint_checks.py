@@ -188,7 +188,7 @@ def _copies(topology: Any, steps: list[int], links: list[int], name: str, begin:
     return Part(ct.Entry(name, collective, size), begin, schedule)
 
 
-def test_a_message_without_a_route_between_two_that_name_parallel_links() -> None:
+def test_a_message_without_route_between_two_with_routes() -> None:
     """At any time one of two links is free, but none for all of its time."""
     topology = network("eee", [(0, 1, 1), (1, 0, 1), (0, 1, 1), (1, 2, 1), (2, 1, 1)])
     named = _copies(topology, [0, 12], [0, 2], "named", 0)

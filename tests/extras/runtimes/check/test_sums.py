@@ -111,7 +111,7 @@ def test_a_lock_leaves_the_order_open() -> None:
     assert words(free, "mscclpp")[-1].endswith(last)
 
 
-def test_a_barrier_of_more_blocks_than_it_lets_pass_leaves_the_order_open() -> None:
+def test_barriers_of_too_many_blocks_leave_the_order_open() -> None:
     """A third block copies, then lets one of the two that add go after the other, in any order."""
     document = three(is_chain=True)
     blocks = document["gpus"][0]["threadblocks"]

@@ -30,7 +30,7 @@ def test_report():
     assert "dlrm loop, all-reduce by ring, all-to-all by ring-all-to-all; in closed form, machine multitree, fifo" in words
 
 
-def test_a_collective_takes_what_its_closed_form_and_its_simulation_say():
+def test_collectives_take_as_long_as_closed_form_and_simulation():
     workload = load_workload("astra-resnet50")
     sizes = [layer.weight_gradient.communication.bytes for layer in workload.layers]
     cycles = {size: ct.synthesize("ring:4", method="ring", size=size) for size in set(sizes)}

@@ -74,7 +74,7 @@ def test_cycles_of_scale_sim(line):
     assert (output - draining, weight, inputs) == tuple(theirs)
 
 
-def test_a_batch_is_dealt_to_the_arrays_and_their_gradients_are_added():
+def test_batches_are_dealt_to_the_arrays():
     one, many = SystolicArrays(rows=4, columns=4), SystolicArrays(rows=4, columns=4, arrays=3, batch=3)
     assert many.cycles(CONVOLUTION)[:2] == one.cycles(CONVOLUTION)[:2]
     weights = 45 * 6

@@ -69,7 +69,7 @@ def test_pieces_let_a_later_collective_in():
     assert [one.served for one in found.collectives] == [[(4, 9), (14, 19)], [(12, 14)], [(9, 12)]]
 
 
-def test_what_is_asked_for_at_the_moment_of_choice_is_among_the_choices():
+def test_requests_at_the_moment_of_choice_are_among_the_choices():
     # l2 is served 4-6 and l1 asked for at 6
     found = run(data(3, 2, 2), Order.LIFO, pieces=1)
     assert ends(found) == {"l2 weight-gradient": 6, "l1 weight-gradient": 8, "l0 weight-gradient": 11}
@@ -135,7 +135,7 @@ def test_a_pipeline_idles_for_every_other_stage():
     assert found.seconds == (5 + 3 - 1) * 6 + 4
 
 
-def test_a_simulator_of_all_collectives_together_sees_when_each_is_asked_for():
+def test_joint_simulators_see_when_collectives_are_asked_for():
     seen = []
 
     def timer(asked):

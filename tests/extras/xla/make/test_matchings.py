@@ -29,7 +29,7 @@ def test_steps_with_the_same_permutes_are_one_stretch() -> None:
     assert [(one.first, one.end) for one in outlines([clockwise, clockwise + back])] == [(0, 1), (1, 2)]
 
 
-def test_several_messages_of_a_link_are_stacked_where_no_more_is_sent() -> None:
+def test_messages_of_a_link_are_stacked_where_no_more_is_sent() -> None:
     (even,) = outlines([Counter({(0, 1): 2, (1, 0): 2})])
     assert [permute.rows for permute in even.permutes] == [2]
     (uneven,) = outlines([Counter({(0, 1): 2, (1, 2): 1, (2, 0): 1})])

@@ -23,7 +23,7 @@ def test_hierarchical_moves_blocks_in_l_then_v_then_h() -> None:
         assert set(distance.tolist()) == {{0: 1, 1: 2, 2: 3, 3: 1, 4: 1, 5: 2}[step]}
 
 
-def test_blocks_are_relayed_round_rings_of_packages_whose_nodes_no_route_can_pass() -> None:
+def test_blocks_are_relayed_round_rings_of_packages() -> None:
     """Distances 1 and 2 of 4 rows, both ways: 1 + 2 steps, each row to the one next to it."""
     for method in ("hierarchical-all-to-all", "switch-fc"):
         made = valid(method, "switch-fc:4x1x3x2", "all-to-all")

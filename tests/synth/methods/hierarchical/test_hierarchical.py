@@ -104,7 +104,7 @@ def test_tencent_steps_and_traffic(network: str, options: dict[str, str], size: 
 
 
 @pytest.mark.parametrize("size", [2, 4, 8, 16])
-def test_equation_2_of_netreduce_prints_its_first_bracket_n_times_too_small(size: int) -> None:
+def test_first_bracket_of_netreduce_equation_2_is_too_small(size: int) -> None:
     """Rabenseifner's reduce takes 2(n-1)/n · M/B_intra, as the sum below the brackets says, and not 2(n-1)/n · M/(n·B_intra)."""
     made = make("tencent", f"full:{size}")
     levels = size.bit_length() - 1

@@ -37,14 +37,14 @@ def counted_incast(factors: list[int], threshold: int) -> Fraction:
     return factored_profile(factors).excess(threshold)
 
 
-def test_table_2_prints_the_memory_term_of_hierarchical_servers_wrong_from_three_levels_on() -> None:
+def test_memory_term_of_table_2_is_wrong_from_three_levels_on() -> None:
     for factors in ([6, 2], [2, 6], [5, 3], [3, 3, 3], [2, 2, 2, 2]):
         assert printed_accesses(factors) == factored_profile(factors).accesses
     for factors in ([2, 3, 4], [4, 3, 2], [2, 2, 2, 3]):
         assert printed_accesses(factors) != factored_profile(factors).accesses
 
 
-def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
+def test_incast_term_of_table_2_is_wrong() -> None:
     """The table leaves out the first step, takes the factor of the step before, and forgets the all-gather."""
     assert counted_incast([12, 2], 9) == Fraction(2 * 3 * 11 * 2, 24)
     assert printed_incast([12, 2], 9) == 0
@@ -53,7 +53,7 @@ def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
 
 
 @pytest.mark.parametrize("nodes", [3, 5, 6, 7, 12])
-def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(nodes: int) -> None:
+def test_halving_of_other_sizes_in_tables_1_and_2(nodes: int) -> None:
     """Beyond a power of two as many as the power of two below take part in it: 2(N' - 1)/N' and not 2(N - 1)/N of the vector."""
     members = 1 << (nodes.bit_length() - 1)
     received = count(make("halving-doubling", f"switch:{nodes}", options={"fold": "whole"})).profile().received

@@ -51,7 +51,7 @@ def test_messages_of_subtrees_take_their_rounds() -> None:
 
 
 @pytest.mark.parametrize(("spec", "rounds"), [("torus:4x4", 12), ("torus:8x8", 80), ("mesh:4x4", 21), ("ring:5", 3)])
-def test_greedy_timing_lasts_as_long_as_the_fullest_link_of_these_trees(spec: str, rounds: int) -> None:
+def test_greedy_timing_lasts_as_long_as_the_fullest_link(spec: str, rounds: int) -> None:
     made = valid(NAME, spec, "all-to-all", options={"timing": "greedy"})
     load = np.bincount(made.topology.pair_index(made.src, made.dst))
     assert made.steps == rounds_of(made) == load.max() == rounds
