@@ -7,14 +7,13 @@ looked at.
 import ast
 import io
 import re
-import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tools.checkout import ROOT, tracked
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,11 @@ def _prose(text: str) -> Iterator[tuple[int, str]]:
 
 def main() -> int:
     """Print each place of the checkout; 1 where there is one."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     count = 0
-    for name in listed:
-        if name.endswith(SUFFIXES) and name not in APART and (ROOT / name).is_file():
-            for line, words, instead in places(Path(name), (ROOT / name).read_text(encoding="utf-8")):
-                print(f"{name}:{line}: {words}: {instead}")
+    for path in tracked():
+        if path.suffix in SUFFIXES and str(path) not in APART:
+            for line, words, instead in places(path, (ROOT / path).read_text(encoding="utf-8")):
+                print(f"{path}:{line}: {words}: {instead}")
                 count += 1
     return int(count > 0)
 

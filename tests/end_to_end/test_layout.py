@@ -2,23 +2,15 @@
 
 import ast
 import re
-import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tools.checkout import ROOT, tracked
+
 FOLDERS = ("api", "models", "synth", "verify", "hw", "cli", "extras", "tools", "specs", "tests", "docs")
 MOST_MODULES = 12  # .py files without __init__, x.cpp with its x.hpp as one
-
-
-def tracked() -> list[Path]:
-    """Files of the checkout that git knows, or all of them where there is no git."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
-        return [Path(name) for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
-    return [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
 
 
 def modules_by_folder() -> dict[Path, set[str]]:

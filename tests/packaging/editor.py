@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tools.checkout import ROOT, tracked
+
 GENERATED = ROOT / "build" / "editor" / "imports.py"
 OURS = ("certree", "tests", "tools")
 
@@ -26,8 +27,7 @@ def imports(source: str) -> Iterator[str]:
 
 def main() -> int:
     """The exit code of pyright."""
-    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    found = sorted({line for name in listed if (ROOT / name).is_file() for line in imports((ROOT / name).read_text())})
+    found = sorted({line for name in tracked("*.py") for line in imports((ROOT / name).read_text())})
     GENERATED.parent.mkdir(parents=True, exist_ok=True)
     GENERATED.write_text("\n".join(found) + "\n")
     environment = os.environ | {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}  # without a look at which version is the newest

@@ -15,7 +15,8 @@ import venv
 from pathlib import Path
 from zipfile import ZipFile
 
-ROOT = Path(__file__).parents[2]
+from tools.checkout import ROOT, tracked
+
 PACKAGES = ("models", "synth", "verify", "specs", "hw", "api", "cli", "extras")
 NOT_SHIPPED = (".cpp", ".hpp", "CMakeLists.txt", "hw/core/README.md")
 
@@ -72,7 +73,7 @@ def build() -> Path:
 
 def missing(wheel: Path) -> list[str]:
     """Files of the packages that git knows, modules and data, and the wheel lacks."""
-    listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    listed = map(str, tracked(*PACKAGES))
     with ZipFile(wheel) as file:
         shipped = set(file.namelist())
     return [name for name in listed if not name.endswith(NOT_SHIPPED) and f"certree/{name}" not in shipped]
