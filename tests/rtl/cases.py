@@ -149,7 +149,7 @@ def _in_lockstep(name: str) -> Tables:
 
 LARGE: dict[str, Callable[[], Tables]] = {"torus-8x8": lambda: tables_of("multitree", "torus:8x8", 64 << 10)}
 #: whose interfaces have a timestep counter: one lane to six, iterations, fine slots, switches, copies within a node, demands;
-#: and two cases of their own, `_BUNDLES`
+#: and three cases of their own, `_OWN`
 _LOCKSTEP = (
     "mesh-2x2", "mesh-2x2-repeating", "fattree-2x2-routes", "mesh-2x2-fine", "torus-4x4-fine", "mesh-4x4-all-reduce",
     "torus-4x4-less-a-link-all-reduce", "dgx1-all-reduce", "ring-8-reduce-scatter", "dgx1-short", "ring-4-copies",
@@ -169,8 +169,17 @@ def _slow_sums() -> Tables:
     return replace(lower(schedule, 2048, MULTITREE), control=LOCKSTEP)
 
 
-_BUNDLES = {"mesh-1x2-bundle-lockstep": _bundle, "mesh-1x2-slow-sums-lockstep": _slow_sums}
-LOCKSTEP_CASES = {f"{name}-lockstep": partial(_in_lockstep, name) for name in _LOCKSTEP} | _BUNDLES
+def _many_sums() -> Tables:
+    """Sixteen iterations of an all-reduce whose sums come faster than they are added: a fourth of a lane's wait at most."""
+    return replace(_trees("mesh:2x2", _ALL_REDUCE, 2, 2, 16, 1500)(), control=LOCKSTEP)
+
+
+_OWN = {
+    "mesh-1x2-bundle-lockstep": _bundle,
+    "mesh-1x2-slow-sums-lockstep": _slow_sums,
+    "mesh-2x2-many-sums-lockstep": _many_sums,
+}
+LOCKSTEP_CASES = {f"{name}-lockstep": partial(_in_lockstep, name) for name in _LOCKSTEP} | _OWN
 
 
 def two_rows() -> Tables:

@@ -10,11 +10,12 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from certree.extras.tla.check.paced.apart import most_apart
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES, GRID, LARGE, LOCKSTEP_CASES, LOCKSTEP_SMALL, RANDOM, SMALL, late_clocks, slow_clocks
-from tests.rtl.counters.apart import bound_of, has_bound, reached_in
+from tests.rtl.counters.apart import reached_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "co-simulation.md"
 _LINE = re.compile(r"(pass|FAIL) +([\w-]+): (.*) \((\d+) CPU s\)")
@@ -42,9 +43,10 @@ and no more than that of its next one. After *of* comes the bound of `certree mo
 at any timing while both have rows to fire. There is no number where no two such nodes have rows, for messages of several sizes,
 which have no bound, and for fine slots, since the bound numbers their rows otherwise than counters do.
 
-No size of the interface is taken from that bound. There are cells and counters of arrivals for all iterations of a run. The
-stages and the queue of a lane depend on the machine and on the rows of their own node. Where the reduction unit is slower than a
-lane, the staging area holds all that the lane brings in a run.
+`CONTRACT.md` of the folder states that bound. From the same chains of waits comes the size of the staging area: where the reduction
+unit is slower than a lane, it holds all chunks of the lane that can have been sent and not be added, at any timing. In the case
+`many-sums` these are 8 of the 32 that a lane brings in the run. There are cells and counters of arrivals for all iterations; the
+queue of a lane depends on the machine and on the rows of its own node.
 """
 _BANKS = """## New tables take over
 
@@ -82,10 +84,10 @@ def row(line: str) -> list[str] | None:
 def _with_apart(cells: list[str]) -> list[str]:
     """The row of a case in lockstep with how far counters are apart, which golden traces tell."""
     tables = CASES[cells[0].rstrip("*")]()
-    if not has_bound(tables):
+    if (bound := most_apart(tables)) is None:
         return [*cells[:10], "-", *cells[-3:]]
     reached = max(reached_in(tables, clocks) for clocks in (None, late_clocks(tables), slow_clocks(tables)))
-    return [*cells[:10], f"{reached} of {bound_of(tables)}", *cells[-3:]]
+    return [*cells[:10], f"{reached} of {bound}", *cells[-3:]]
 
 
 def pair_row(line: str) -> list[str] | None:

@@ -10,6 +10,7 @@ from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS
 from certree.hw.formats.systemverilog.sizes import Sizes
 from certree.hw.formats.systemverilog.testbench import is_executable
 from certree.hw.formats.systemverilog.window import MOST_LOCKSTEP_ROWS, MOST_ROWS
+from certree.models.common.extras import provided
 
 _OPS = ("NOP", "REDUCE", "GATHER")
 
@@ -63,6 +64,8 @@ def _slots(sizes: Sizes) -> str:
 
 
 def _lockstep(sizes: Sizes) -> str:
+    apart = provided("steps that counters are apart")(sizes.tables)
+    bound = "not bounded" if apart is None else f"at most {apart}, at any timing, while both have rows to fire"
     return f"""
 ## Lockstep
 
@@ -77,6 +80,7 @@ of a paced run. Wherever names or sentences say slot, its steps are meant; only 
 - Messages queue at a lane, at most `LANE_QUEUE` behind the one that is sent, and chunks wait for the reduction unit, at most
   2^STAGED_CHUNK_BITS of a lane. Rows are read ahead into a window that is large enough for the row after each that fires to be
   there in the next cycle.
+- The steps by which the counters of two nodes differ, of which one sends to the other, are {bound}.
 - There is no boundary, and no `MISSED`. The next image is loaded and armed as below; the interface takes over by itself when it is
   done with its tables, and rests (B8): `OPEN_EPOCH` is the new epoch, `RUNNING` is 0. When all have, put the new message into the
   memories, wait as long as between `ARM` and `START` below, and write `START` at all nodes. The next cycle is time 0 again.

@@ -1,35 +1,13 @@
-"""How far the timestep counters of neighbours are apart: at most, by the chains of waits, and in the runs of a case."""
+"""How far the timestep counters of neighbours are apart in the runs of a case."""
 
 from bisect import bisect_right
 from collections import defaultdict
 
-from certree.extras.tla.check.paced.chains import Program, steps_apart
+from certree.extras.tla.check.paced.apart import pairs_of
 from certree.extras.tla.check.paced.paced_model import in_order
 from certree.hw.golden import golden_trace
 from certree.models.machine.clocks import Clocks
 from certree.models.tables.tables import Tables
-
-
-def has_bound(tables: Tables) -> bool:
-    """Whether `bound_of` is about the steps that counters show, of some two nodes.
-
-    There is no model of messages of several sizes. That of fine slots numbers rows by their order (`in_order`); counters do not.
-    """
-    return not tables.has_sizes and not tables.fine_slots and bound_of(tables) > 0
-
-
-def bound_of(tables: Tables) -> int:
-    """The most steps by which counters of nodes can be apart, of which one sends to the other and both have rows, at any timing."""
-    ordered = in_order(tables)
-    return steps_apart(Program.of(ordered, ordered.period or 1, ordered.repeats), pairs_of(tables))
-
-
-def pairs_of(tables: Tables) -> list[tuple[int, int]]:
-    """The nodes of which one sends to the other."""
-    sent = tables.transfers()
-    return sorted(
-        {(min(pair), max(pair)) for pair in zip(sent["src"].tolist(), sent["dst"].tolist(), strict=True) if pair[0] != pair[1]}
-    )
 
 
 def reached_in(tables: Tables, clocks: Clocks | None = None) -> int:

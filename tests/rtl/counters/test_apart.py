@@ -5,10 +5,12 @@ And cells and counters of arrivals are for all iterations, so that they do not d
 
 import pytest
 
+from certree.extras.tla.check.paced.apart import most_apart
 from certree.hw.formats.bit_layout import Widths
+from certree.hw.formats.systemverilog.contract import contract_text
 from certree.hw.formats.systemverilog.sizes import sizes_of
 from tests.rtl.cases import LOCKSTEP_CASES, late_clocks, slow_clocks
-from tests.rtl.counters.apart import bound_of, has_bound, reached_in
+from tests.rtl.counters.apart import reached_in
 
 EXACT = "mesh-1x2-slow-sums-lockstep"  # nobody waits: the node that starts first ends before the other one begins
 #: messages of several sizes; fine slots; rows of one node only
@@ -18,8 +20,8 @@ WITHOUT = ["mesh-2x2-demand-lockstep", "mesh-2x2-fine-lockstep", "torus-4x4-fine
 @pytest.mark.parametrize("name", sorted(LOCKSTEP_CASES.keys() - set(WITHOUT)))
 def test_no_run_goes_beyond_the_bound(name: str) -> None:
     tables = LOCKSTEP_CASES[name]()
-    bound, reached = bound_of(tables), [reached_in(tables, clocks) for clocks in (None, late_clocks(tables), slow_clocks(tables))]
-    assert has_bound(tables)
+    bound, reached = most_apart(tables), [reached_in(tables, clocks) for clocks in (None, late_clocks(tables), slow_clocks(tables))]
+    assert bound is not None
     assert max(reached) <= bound
     if name == EXACT:
         assert max(reached) == bound > 0  # so that a bound one lower would fail here
@@ -27,7 +29,13 @@ def test_no_run_goes_beyond_the_bound(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITHOUT)
 def test_some_cases_have_no_bound(name: str) -> None:
-    assert not has_bound(LOCKSTEP_CASES[name]())
+    assert most_apart(LOCKSTEP_CASES[name]()) is None
+
+
+@pytest.mark.parametrize(("name", "said"), [(EXACT, "at most 7, at any timing"), ("mesh-1x2-bundle-lockstep", "not bounded")])
+def test_the_contract_of_a_folder_states_the_bound(name: str, said: str) -> None:
+    tables = LOCKSTEP_CASES[name]()
+    assert f"of which one sends to the other, are {said}" in contract_text(sizes_of(tables, Widths.of(tables)))
 
 
 @pytest.mark.parametrize("name", LOCKSTEP_CASES)

@@ -1,1 +1,2 @@
-"""Tables paced at any timing: `paced_model`, as a model for TLC; `chains`, how far the counters of neighbours can be apart."""
+"""Tables paced at any timing: `paced_model`, as a model for TLC; `chains`, how far the counters of neighbours can be apart;
+`waiting`, how many chunks can wait to be added."""

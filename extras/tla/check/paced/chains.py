@@ -13,6 +13,7 @@ from certree.models.tables.tables import Tables
 Entry = tuple[int, int]  # a node, and the place in its program from 0 on
 Cell = tuple[int, int, int, int]  # node, flow, buffer, iteration
 Past = Mapping[Entry, NDArray[np.int64]]
+Awaited = Mapping[Entry, list[Entry]]
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,23 @@ def past_of(program: Program) -> Past:
 
     It is the `Past` of `specs/CheckNIPaced.tla`. O(entries · (nodes + waits)) time and memory.
     """
-    past, is_right = _past(program, partly=True)
-    return past if is_right else _past(program, partly=False)[0]
+    return chains_of(program)[0]
 
 
-def _past(program: Program, *, partly: bool) -> tuple[Past, bool]:
-    into, past = program.senders(), dict[Entry, NDArray[np.int64]]()
+def chains_of(program: Program) -> tuple[Past, Awaited]:
+    """`past_of`, and for each entry those whose messages have counted when it fires. O(entries · (nodes + waits))."""
+    past, awaited, is_right = _chains(program, partly=True)
+    return (past, awaited) if is_right else _chains(program, partly=False)[:2]
+
+
+def _chains(program: Program, *, partly: bool) -> tuple[Past, Awaited, bool]:
+    into, past, known_of = program.senders(), dict[Entry, NDArray[np.int64]](), dict[Entry, list[Entry]]()
     place = {node: index for index, node in enumerate(program.entries)}
     supposed: list[tuple[Entry, list[Entry]]] = []
     for entry in program.in_time():
         node, k = entry
         here = into[program.cell(entry)]
-        awaited = program.awaited(entry, here, partly=partly)
+        awaited = known_of[entry] = program.awaited(entry, here, partly=partly)
         if program.tables.is_counted and awaited:
             supposed.append((entry, [sender for sender, _ in here[len(awaited) :]]))
         known = past[node, k - 1].copy() if k else np.zeros(len(place), np.int64)
@@ -108,7 +114,7 @@ def _past(program: Program, *, partly: bool) -> tuple[Past, bool]:
                 np.maximum(known, past[sender], out=known)
         known[place[node]] = k + 1
         past[entry] = known
-    return past, all(past[later][place[node]] > k for (node, k), others in supposed for later in others)
+    return past, known_of, all(past[later][place[node]] > k for (node, k), others in supposed for later in others)
 
 
 def steps_apart(program: Program, pairs: Sequence[tuple[int, int]]) -> int:
