@@ -3,8 +3,12 @@
 It is compiled once for the interface, not for each node, and shares nothing with the testbench in SystemVerilog but the contract.
 """
 
+import shutil
 import subprocess
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from certree.hw.formats.bit_layout import Widths
 from certree.hw.formats.systemverilog.package import header_fields, offsets
@@ -16,20 +20,38 @@ from tests.rtl.tools import Outcome, verilator
 _DRIVER = Path(__file__).parent / "driver"
 _NUMBERS = "numbers.txt"
 _TOP = "certree_ni"
+_RUNTIME = ("verilated.o", "verilated.d", "verilated_threads.o", "verilated_threads.d")
 
 
 def build_model(tables: Tables | Sizes, folder: Path, optimization: str = "-O0") -> None:
-    """Compile the interface of an exported folder with the driver; RuntimeError with what the compiler says."""
+    """Compile the interface of an exported folder with the driver; RuntimeError with what the compiler says. Verilator's runtime is
+    compiled once."""
     tool = verilator()
     assert tool is not None
     sizes = tables if isinstance(tables, Sizes) else sizes_of(tables, Widths.of(tables))
     (folder / _NUMBERS).write_text(numbers_text(sizes))
     listed = (folder / "certree_ni.f").read_text().split()
     modules = [name for name in listed if name.startswith(_TOP) and not name.endswith("_tb.sv")]
-    options = ["-CFLAGS", f"{optimization} -std=c++20 -I{_DRIVER}", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include", "-j", "2"]
-    command = [tool[0], "--cc", "--exe", "--build", "--assert", "-Wno-fatal", *options, "--Mdir", "model", "+define+CERTREE_CHECK"]
-    command += [*modules, str(_DRIVER / "main.cpp"), "--top-module", _TOP]
-    done = subprocess.run(command, cwd=folder, env=tool[1], capture_output=True, text=True, check=False)
+    options = ["-CFLAGS", f"{optimization} -std=c++20 -I{_DRIVER}", "--Mdir", "model", "+define+CERTREE_CHECK"]
+    command = [tool[0], "--cc", "--exe", "--assert", "-Wno-fatal", *options, *modules, str(_DRIVER / "main.cpp")]
+    _done([*command, "--top-module", _TOP], folder, tool[1])
+    kept = Path(_kept(optimization).name)
+    for made in kept.iterdir():
+        shutil.copy(made, folder / "model")  # newer than the makefile, so that they are not made again
+    _done(["make", "-C", "model", "-f", f"V{_TOP}.mk", "-j", "2", "VM_PARALLEL_BUILDS=0"], folder, tool[1])
+    for name in _RUNTIME:
+        if not (kept / name).exists():
+            shutil.copy(folder / "model" / name, kept)
+
+
+@cache
+def _kept(optimization: str) -> TemporaryDirectory[str]:
+    """A folder for what Verilator's runtime compiles to, the same for all interfaces, as long as this process runs."""
+    return TemporaryDirectory(prefix=f"runtime{optimization}")
+
+
+def _done(command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
 

