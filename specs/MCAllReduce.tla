@@ -38,6 +38,14 @@ AtStart == [due \in Due |-> IF IsAlone(due) THEN Outcome(due) ELSE <<>>]
 Early == INSTANCE AllReduce WITH result <- AtStart
 MayBeginFinished == Early!Init
 
+\* None of it must be: a root may have to bring its own data to where they are due.
+NoneAtStart == [due \in Due |-> <<>>]
+Late == INSTANCE AllReduce WITH result <- NoneAtStart
+MayBeginLate == Late!Init
+
+\* A collective that begins so, and goes on as any other.
+LateSpec == result = NoneAtStart /\ [][Next]_result /\ WF_result(Next)
+
 \* In the end nothing promised is missing.
 AllInTheEnd == <>[](\A r \in Ranks, i \in Items : r \in Promised[i] => result[<<r, i>>] # <<>>)
 
@@ -50,7 +58,7 @@ NotDue == {pair \in Ranks \X Items : pair[1] \notin Promised[pair[2]]}
 \* In place of Init: a rank may have finished anything.
 AllAtStart == result \in {[due \in Due |-> IF due \in early THEN Outcome(due) ELSE <<>>] : early \in SUBSET Due}
 
-\* In place of AtStart: everything is finished.
+\* In place of AtStart, or of NoneAtStart: everything is finished.
 MoreAtStart == [due \in Due |-> Outcome(due)]
 
 \* In place of AllFinished: one result is enough.
@@ -68,6 +76,7 @@ OneMissing(due) == <<OnceEach(Contributors[due[2]] \ {due[2]})>>
 \* In place of Finish: a rank takes back what it has finished.
 FinishOrWithdraw(due) == result' = [result EXCEPT ![due] = IF @ = <<>> THEN <<OnceEach(Contributors[due[2]])>> ELSE <<>>]
 
-\* In place of Spec: nothing has to happen, even when it can.
+\* In place of Spec, and of LateSpec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_result
+UnfairLateSpec == result = NoneAtStart /\ [][Next]_result
 ===============================================================================

@@ -197,6 +197,25 @@ OneOrder ==
   /\ MessagesAlone = {m \in flying : CanCountUntimed(m)}
   /\ NodesAlone = {n \in Nodes : CanFireUntimed(n)}
 
+\* In one order: each step is one that can be taken alone, where there is any.
+SomethingAlone == MessagesAlone # {} \/ NodesAlone # {}
+StepsAlone == [][SomethingAlone =>
+  \/ \E m \in MessagesAlone : flying' = flying \ {m}
+  \/ \E n \in NodesAlone : fired' = [fired EXCEPT ![n] = @ + 1]]_vars
+
+\* Where there is none, each step that is possible can be taken; as far as there are any, one can.
+AllOrders ==
+  /\ ~SomethingAlone => /\ \A m \in flying : CanCountUntimed(m) => ENABLED (NextUntimed /\ flying' = flying \ {m})
+                        /\ \A n \in Nodes : CanFireUntimed(n) => ENABLED (NextUntimed /\ fired' = [fired EXCEPT ![n] = @ + 1])
+  /\ SomethingAlone => ENABLED NextUntimed
+
+\* In place of NextAlone: a message is taken that cannot be taken alone, or a row fires that cannot; only rows fire, or messages count,
+\* where nothing can be taken alone.
+TakesAnyMessage == IF MessagesAlone # {} THEN \E m \in flying : CountUntimed(m) ELSE NextAlone
+FiresAnyRow == IF MessagesAlone = {} /\ NodesAlone # {} THEN \E n \in Nodes : FireUntimed(n) ELSE NextAlone
+RowsOnly == IF SomethingAlone THEN NextAlone ELSE Rest \/ \E n \in Nodes : FireUntimed(n)
+MessagesOnly == IF SomethingAlone THEN NextAlone ELSE Rest \/ \E m \in flying : CountUntimed(m)
+
 \* In place of CountsAlone, FiresAlone and AreFirst: whatever can be taken is taken alone; nothing is known of who comes first.
 TakenAtOnce(m) == CanCountUntimed(m)
 FiredAtOnce(n) == CanFireUntimed(n)

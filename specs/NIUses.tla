@@ -13,7 +13,8 @@
 (* row then reads what it reads in slots (`ReadsAsInSlots`).               *)
 (*                                                                         *)
 (* For rows that wait for numbers of arrivals, whose step is a slot, and   *)
-(* iterations that share no memory.                                        *)
+(* iterations that share no memory. Each message is among the arrivals     *)
+(* that its node expects, as the checker of tables finds.                  *)
 (***************************************************************************)
 EXTENDS NIPaced
 
@@ -48,8 +49,8 @@ HasTaken(m) ==
 
 \* Message m may go into its cell.
 KeepsOrder(m) ==
-  /\ HaveRead::    IsCounted => HasRead(m) >= ReadsBefore(m.src, m.row, m.dst)
-  /\ HaveWritten:: IsCounted /\ CounterOfMessage(m) \in Counters(m.dst) => HasTaken(m) >= WritesBefore(m.src, m.row, m.dst)
+  /\ HaveRead::    HasRead(m) >= ReadsBefore(m.src, m.row, m.dst)
+  /\ HaveWritten:: HasTaken(m) >= WritesBefore(m.src, m.row, m.dst)
 
 \* One row fires, one message counts in its order, or the run is over.
 NextInOrder ==

@@ -27,7 +27,10 @@ _NUMBER = re.compile(r"(?<![\w.])(?!(?<=\[)\d+\])\d+\b")  # none that is an inde
 _EACH_VC = r"[c \in Channels |-> [v \in VCs |->"
 #: what may stand in initial states instead, next to the numbers
 NEIGHBOURS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "AllReduce": {"SUBSET {due \\in Due : IsAlone(due)}": ["SUBSET Due", "{{}}"], "ELSE <<>>": ["ELSE Outcome(due)"]},
+    "AllReduce": {
+        "SUBSET {due \\in Due : IsAlone(due)}": ["SUBSET Due", "{{}}", "{{due \\in Due : IsAlone(due)}}"],
+        "ELSE <<>>": ["ELSE Outcome(due)"],
+    },
     "NILockstep": {
         "THEN {}": ["THEN {n}"], "{n} \\intersect Contributors[place[1]]": ["{n}", "{}"],
         "MaxSkewTicks": ["MaxSkewTicks + 1"], "-MaxDriftTicks": ["-MaxDriftTicks - 1"],

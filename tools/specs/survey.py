@@ -54,6 +54,7 @@ GUARDED: Mapping[str, tuple[str, ...]] = {
     "Schedule": ("MCSchedule",),
     **dict.fromkeys(("NITables", "NILanes", "NISequencer", "NILockstep"), ("MCNIRules", "MCNILockstep")),
     **dict.fromkeys(("NIPaced", "CheckNIPaced"), ("MCNIPaced",)),
+    "NIUses": ("MCNIUses",),
     "NIJoint": ("MCNIJoint",),
     "SubPacketFlow": ("MCFlowRules", "MCSubPacketFlow"),
     "ScheduleBuffers": ("MCScheduleBuffers",),
@@ -81,7 +82,11 @@ _WORD = re.compile(r"\w+")
 #: the parts of the interfaces' module; the last one has the specification
 _PARTS = ("NITables", "NILanes", "NISequencer", "NILockstep")
 #: modules that build on these parts, by the modules of their models: those that come between, the specification among them
-_BEFORE: Mapping[tuple[str, ...], tuple[str, ...]] = {("MCNIPaced",): ("NIPaced",), ("MCNIJoint",): ()}
+_BEFORE: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("MCNIPaced",): ("NIPaced",),
+    ("MCNIUses",): ("NIPaced",),
+    ("MCNIJoint",): (),
+}
 #: modules of which models take the steps in place of those of the specification, which is in the module before them
 _IN_PLACE = {"CheckNIPaced": "NextAlone"}
 
