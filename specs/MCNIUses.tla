@@ -42,9 +42,9 @@ MixedArrivals == FromZero(<<{<<0, 0, 1>>}, {}, {<<0, 0, 1>>, <<0, 1, 3>>}, {<<0,
 MixedByHand ==
   {<<0, 1, 2, 0, 0>>, <<1, 1, 2, 0, 1>>, <<3, 1, 2, 1, 1>>, <<1, 2, 2, 1, 0>>, <<2, 1, 0, 1, 0>>, <<2, 2, 3, 1, 0>>}
 
-\* What the steps take from all rows is what was found by hand.
-ByHand == CASE Table = BackTable -> BackByHand [] Table = MixedTable -> MixedByHand
-CountsByHand == \A m \in flying :
+\* What the steps take from all rows is what was found by hand, of the tables of which it was.
+ByHand == IF Table = BackTable THEN BackByHand ELSE MixedByHand
+CountsByHand == \A m \in flying : Table \in {BackTable, MixedTable} =>
   <<m.src, m.row, m.dst, ReadsBefore(m.src, m.row, m.dst), WritesBefore(m.src, m.row, m.dst)>> \in ByHand
 
 \* The first nodes exchange sums of two chunks, the second in the step after; a row for one chunk is none for the other.

@@ -21,13 +21,13 @@ def test_table(monkeypatch):
     told = []
     (table,) = kills.kill_tables(told.append)
     assert table.splitlines()[5:] == [
-        "1 TypeOK, 2 RightResult, 3 OnlyPromised, 4 MayBeginFinished, 5 Ends, 6 Stays, 7 NotFromTheStart, 8 AllInTheEnd, "
-        "9 no deadlock",
+        "1 TypeOK, 2 RightResult, 3 OnlyPromised, 4 MayBeginFinished, 5 MayBeginLate, 6 Ends, 7 Stays, 8 NotFromTheStart, "
+        "9 AllInTheEnd, 10 no deadlock",
         "",
-        "| mutant | what | of | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-        "| OwnTwice | doubled | AllReduce!Outcome | x | x |  |  |  |  |  |  |  |",
-        "| Withdrawn | lost | AllReduce!Finish |  |  |  |  | x | x |  | x |  |",
+        "| mutant | what | of | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "| OwnTwice | doubled | AllReduce!Outcome | x | x |  |  |  |  |  |  |  |  |",
+        "| Withdrawn | lost | AllReduce!Finish |  |  |  |  |  | x | x |  | x |  |",
     ]
     assert told == ["MCAllReduceOwnTwice: 2 properties detect it", "MCAllReduceWithdrawn: 3 properties detect it"]
     assert [*kills.kill_tables(told.append, kept=f"head\n{table}")] == [table]
