@@ -351,4 +351,9 @@ always @(posedge clk) was_reset <= was_reset | rst;
 `include "certree_ni_top_properties.svh"
 `include "certree_ni_done_properties.svh"
 `endif
+`ifdef CERTREE_TAKEOVER
+`include "certree_ni_property.svh"
+`include "certree_ni_takeover_properties.svh"
+`include "certree_ni_done_properties.svh"
+`endif
 endmodule

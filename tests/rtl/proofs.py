@@ -50,14 +50,20 @@ def _exported(case: str, folder: Path) -> Path:
 
 def prove_top(folder: Path, sources: Path | None = None) -> str:
     """Why the properties of the whole interface in lockstep are not proved, for two rows and two lanes (`two_rows`); nothing where
-    they are. `sources`: an exported folder, by default one that is written to `folder`."""
+    they are. `sources`: an exported folder, by default one that is written to `folder`.
+
+    First those of rows and steps, with one image; then, with any number of images, that tables take over when all of the open ones
+    has been done, provided that no more messages come than these expect."""
     if sources is None:
         sources = folder / TOP
         export(two_rows(), sources)
     listed = (sources / "certree_ni.f").read_text().split()
     modules = " ".join(name for name in listed if name.startswith("certree_ni") and "_tb" not in name)
-    script = f"read_verilog -formal -sv -DCERTREE_TOP -I. {modules}; hierarchy -top certree_ni; prep; flatten; opt; "
-    return _solved(script, sources, folder / f"{TOP}.smt2", _TOP_DEPTH)
+    for part in ("TOP", "TAKEOVER"):
+        script = f"read_verilog -formal -sv -DCERTREE_{part} -I. {modules}; hierarchy -top certree_ni; prep; flatten; opt; "
+        if reason := _solved(script, sources, folder / f"{TOP}.smt2", _TOP_DEPTH):
+            return reason
+    return ""
 
 
 def _prove(module: str, folder: Path, sources: Path, parameters: dict[str, int]) -> str:

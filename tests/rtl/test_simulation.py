@@ -59,6 +59,18 @@ TOP_EDITS = {
         "due[w*SLOT_BITS+:SLOT_BITS] <= slot + 1 &&",
         "top_fires_rows_in_their_step",
     ),
+    "tables take over although messages are to come": (
+        "certree_ni.sv",
+        "rows_fired_next == firings && total_next == counts",
+        "rows_fired_next == firings",
+        "done_before_others_take_over",
+    ),
+    "a take-over does not wait for the node": (
+        "certree_ni_lockstep.sv",
+        "is_open && is_ready && is_done",
+        "is_open && is_ready",
+        "done_before_others_take_over",
+    ),
 }
 PACED = "mesh-2x2-repeating-lockstep"
 COUNTERS, SCOREBOARD = "certree_ni_scoreboard_properties.svh", "certree_ni_scoreboard.sv"

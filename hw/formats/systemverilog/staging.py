@@ -14,4 +14,5 @@ def staged_chunk_bits(tables: Tables, lanes: int, chunk_cycles: int, least_flits
     is_slow = tables.machine.reduce_start_cycles + lanes * chunk_cycles > least_flits
     if tables.control != LOCKSTEP or not is_slow:
         return 1
-    return max(1, (provided("chunks that wait for a sum")(tables) - 1).bit_length())
+    most: int = provided("chunks that wait for a sum")(tables)
+    return max(1, (most - 1).bit_length())

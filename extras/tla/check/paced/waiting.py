@@ -50,14 +50,14 @@ def sums_behind(program: Program) -> Mapping[tuple[int, int], int]:
     past, awaited = chains_of(program)
     place = {node: index for index, node in enumerate(program.entries)}
     needed: dict[tuple[Entry, int], int] = {}  # of a message to a node: the first entry there that waits for it
-    for (node, k), senders in awaited.items():
-        for sender in senders:
+    for (node, k), waited in awaited.items():
+        for sender in waited:
             needed[sender, node] = min(k, needed.get((sender, node), k))
     sent: dict[tuple[int, int], list[Entry]] = defaultdict(list)
     for cell, senders in program.senders().items():
-        for entry, op in senders:
+        for sender, op in senders:
             if op == RowOp.REDUCE:
-                sent[entry[0], cell[0]].append(entry)
+                sent[sender[0], cell[0]].append(sender)
     most = {}
     for (src, dst), entries in sent.items():
         open_until: list[int] = []
