@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.rtl.cases import CASES, QUICK, export, two_rows
@@ -28,6 +29,7 @@ _CASES = {
 #: module -> the case with the constants of which it is proved, where it is not that which is given
 _OTHER_CASE = {"cells": "mesh-1x3-in-flight", "lockstep": "mesh-2x2-lockstep"}
 TOP, _TOP_DEPTH = "top", 2  # the whole interface in lockstep, and the depth of its induction
+STEPS, TAKEOVER = TOP_PARTS = ("TOP", "TAKEOVER")  # what is proved of it: rows and steps, the change to other tables
 #: modules inside others
 _PARTS = {"reducer": ("certree_ni_adder.sv",), "receiver": ("certree_ni_place.sv",)}
 
@@ -48,7 +50,7 @@ def _exported(case: str, folder: Path) -> Path:
     return folder / case
 
 
-def prove_top(folder: Path, sources: Path | None = None) -> str:
+def prove_top(folder: Path, sources: Path | None = None, parts: Sequence[str] = TOP_PARTS) -> str:
     """Why the properties of the whole interface in lockstep are not proved, for two rows and two lanes (`two_rows`); nothing where
     they are. `sources`: an exported folder, by default one that is written to `folder`.
 
@@ -59,7 +61,7 @@ def prove_top(folder: Path, sources: Path | None = None) -> str:
         export(two_rows(), sources)
     listed = (sources / "certree_ni.f").read_text().split()
     modules = " ".join(name for name in listed if name.startswith("certree_ni") and "_tb" not in name)
-    for part in ("TOP", "TAKEOVER"):
+    for part in parts:
         script = f"read_verilog -formal -sv -DCERTREE_{part} -I. {modules}; hierarchy -top certree_ni; prep; flatten; opt; "
         if reason := _solved(script, sources, folder / f"{TOP}.smt2", _TOP_DEPTH):
             return reason
