@@ -1,4 +1,4 @@
-"""By how many steps the counters of neighbours that execute given tables can be apart, which a folder of an interface states."""
+"""The steps by which counters of neighbours that execute given tables can be apart, which a folder of an interface states."""
 
 from certree.extras.tla.check.paced.chains import Program, steps_apart
 from certree.extras.tla.check.paced.paced_model import MOST_ENTRIES
