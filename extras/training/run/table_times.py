@@ -71,9 +71,9 @@ class TableTimes:
         """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.
 
         `together`: all of them are in one run (`run_together`), whether they meet or not, with `lifo` the latest first; otherwise
-        each runs alone, where the workload has no two under way at a time. Chunks begin by another rule in each,
-        so that which one it is must not depend on what a run showed. UnsupportedError where those in one run differ in more than
-        their bytes."""
+        each runs alone, where the workload has no two under way at a time. Of one collective either is the same time; of several
+        those that do not meet differ by padding alone: in one run all have chunks of the same bytes. UnsupportedError where those
+        in one run differ in more than their bytes."""
         clock, every = self.endpoint.interface.clock_hertz, [one for _, one in asked]
         starts = [ceil(begin * clock) for begin, _ in asked]
         if together:

@@ -5,6 +5,7 @@
 
 #include "common/program.hpp"
 #include "interface/message.hpp"
+#include "interface/sequencers/iteration_order.hpp"
 #include "interface/sequencers/sequencer.hpp"
 
 namespace certree {
@@ -40,8 +41,6 @@ class Endpoint {
   virtual Done advance() = 0;
   // How often results will be brought back to memory in the whole run.
   virtual std::uint64_t returns() const = 0;
-  // Where endpoints say when iterations begin, in place of the steps of the tables: the next one that may begin by now, each once.
-  virtual std::optional<std::uint32_t> take_begun() { return std::nullopt; }
 };
 
 // The endpoints of all nodes; they outlive the run.
@@ -50,8 +49,8 @@ class Endpoints {
   virtual ~Endpoints() = default;
   // Those of a program, one for each node. Throws std::invalid_argument where they do not fit it, or have run.
   virtual std::vector<Endpoint*> start(const Program& program) = 0;
-  // Whether they say when iterations begin (`Endpoint::take_begun`).
-  virtual bool begin_iterations() const = 0;
+  // The order in which they begin iterations; null where the steps of the tables say it.
+  virtual IterationOrder* iteration_order() = 0;
 };
 
 }  // namespace certree

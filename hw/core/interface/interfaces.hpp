@@ -14,7 +14,8 @@ namespace certree {
 inline std::vector<NetworkInterface> make_interfaces(const Program& program, Ledger& ledger, Transport& transport, RunMode mode,
                                                      Endpoints* endpoints) {
   std::vector<Endpoint*> started(program.nodes);
-  if (endpoints != nullptr && endpoints->begin_iterations() && mode != RunMode::kPaced) {
+  IterationOrder* order = endpoints == nullptr ? nullptr : endpoints->iteration_order();
+  if (order != nullptr && mode != RunMode::kPaced) {
     throw std::invalid_argument("endpoints that begin iterations are for paced runs");
   }
   if (endpoints != nullptr) started = endpoints->start(program);
@@ -22,9 +23,8 @@ inline std::vector<NetworkInterface> make_interfaces(const Program& program, Led
   interfaces.reserve(program.nodes);
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     if (started[node] != nullptr) ledger.returns_left += started[node]->returns();
-    std::unique_ptr<Sequencer> sequencer = endpoints != nullptr && endpoints->begin_iterations()
-                                               ? std::make_unique<IterationSequencer>(program, NodeId{node})
-                                               : make_sequencer(program, mode, {node});
+    std::unique_ptr<Sequencer> sequencer = order == nullptr ? make_sequencer(program, mode, {node})
+                                                            : std::make_unique<MergingSequencer>(program, NodeId{node}, *order);
     interfaces.emplace_back(program, ledger, transport, NodeId{node}, std::move(sequencer), started[node]);
   }
   return interfaces;

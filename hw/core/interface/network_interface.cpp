@@ -31,21 +31,10 @@ void NetworkInterface::evaluate(Cycle now) {
 }
 
 void NetworkInterface::fire_rows(Cycle now) {
-  begin_iterations(now);
-  for (auto firing = sequencer_->head(now); firing; firing = sequencer_->head(now)) {
-    if (is_ready(*firing)) {
-      fire(*firing, now);
-      ledger_.statistics.late += sequencer_->pop(now);
-      begin_iterations(now);  // the last row of one may make room for another
-    } else if (!sequencer_->pass_over()) {
-      return;
-    }
+  for (auto firing = sequencer_->head(now); firing && is_ready(*firing); firing = sequencer_->head(now)) {
+    fire(*firing, now);
+    ledger_.statistics.late += sequencer_->pop(now);
   }
-}
-
-void NetworkInterface::begin_iterations(Cycle now) {
-  if (endpoint_ == nullptr) return;
-  while (const auto iteration = endpoint_->take_begun()) sequencer_->begin(*iteration, now);
 }
 
 void NetworkInterface::drain(Cycle until) {

@@ -46,7 +46,6 @@ class NetworkInterface {
   // What the endpoint has done up to a time: messages that go out, and that count.
   void drain(Cycle until);
   void fire_rows(Cycle now);
-  void begin_iterations(Cycle now);
   // A message that is complete is written, or handed to the reduction unit.
   void land(MessageId message, Cycle complete);
   bool is_ready(const Firing& firing) const {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/choices.hpp"
-#include "interface/sequencers/iteration_sequencer.hpp"
+#include "interface/sequencers/merging_sequencer.hpp"
 #include "interface/sequencers/pace_sequencer.hpp"
 #include "interface/sequencers/slot_sequencer.hpp"
 

@@ -83,8 +83,8 @@ class TableEndpoints(EndpointModel):
     bound_cycles: int = 0
     keeps_cells: bool = False
     asked: Asked | None = None
-    begins: NDArray[np.uint32] | None = None
-    began: NDArray[np.uint32] | None = None
+    begins: NDArray[np.uint64] | None = None
+    began: NDArray[np.uint64] | None = None
     ends: tuple[int, ...] = ()
 
     @property
@@ -138,7 +138,7 @@ class TableEndpoints(EndpointModel):
             "ends": last_pieces(rows.sent, payload, self.system.message_bytes),
             "asked_begin": np.array([0] if self.asked is None else self.asked.begin, np.uint32),
             "asked_start": np.array([] if self.asked is None else self.asked.start, np.uint64),
-            "begin_order": np.zeros(0, np.uint32) if self.begins is None else self.begins,
+            "begin_order": np.zeros(0, np.uint64) if self.begins is None else self.begins,
         }
         return _core.NodeEndpoints(scalars, columns)
 

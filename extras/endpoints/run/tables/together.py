@@ -39,15 +39,16 @@ def run_together(
 ) -> Together:
     """Run a collective of each payload on `joint_machine`, all by one schedule, each asked for in the cycle of its payload.
 
-    Chunks have the bytes of the system, or those of the largest payload if that is less; the last one of each payload is padded to
-    that size. Nodes begin chunks in one order: that of asking, or with `lifo` the latest collective first, as many at a time as
-    there are state machines. Each chunk fires its rows in their own order. A system that bounds another one tries the chunks of
-    all, and its last end is never later than theirs; ends of single collectives may be.
+    Chunks have at most the bytes of the system, and the fewest with which each payload has as many as with these, to which its
+    chunks are padded: those of one payload have equal parts. Nodes begin chunks in one order: that of asking, or with `lifo` the
+    latest collective first; each chunk the steps of a period after the one before it, as in `run_joint`, which this is for one
+    payload, to the cycle. A system that bounds another one tries the chunks of all, and its last end is never later than theirs;
+    ends of single collectives may be.
 
     Errors as `simulate` and `joint_tables`. Cost as of a run of tables of as many iterations.
     """
-    largest, runs = max(payload.size for payload in payloads), []
-    for chunk in sorted({min(largest, one) for one in chunks_of(endpoint, system)}):
+    runs = []
+    for chunk in sorted({max(_part(payload.size, one) for payload in payloads) for one in chunks_of(endpoint, system)}):
         bounds = (0, *accumulate(ceil_div(payload.size, chunk) for payload in payloads))
         tables = joint_tables(schedule, endpoint, bounds[-1] * chunk)
         asked = Asked(bounds, tuple(payload.start for payload in payloads), lifo)
@@ -55,3 +56,8 @@ def run_together(
         run, used = fastest_run(tables, Options("paced", without_routers=without_routers, endpoint=model, progress=progress))
         runs.append(Together(run, tables, used.ends))
     return min(runs, key=lambda one: one.run.cycles)
+
+
+def _part(size: int, most: int) -> int:
+    """Bytes of equal parts of at most that many."""
+    return ceil_div(size, ceil_div(size, most))

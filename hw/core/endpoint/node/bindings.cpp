@@ -24,6 +24,11 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
   for (std::size_t number = 0; number < starts.size(); ++number) {
     asked.push_back({bounds[number], bounds[number + 1], {starts[number]}});
   }
+  const auto begun = column<std::uint64_t>(columns, "begin_order");
+  if (begun.size() % 3 != 0) throw std::invalid_argument("endpoints: order of iterations");
+  std::vector<Begun> order;
+  for (std::size_t i = 0; i < begun.size(); i += 3)
+    order.push_back({static_cast<std::uint32_t>(begun[i]), begun[i + 1], begun[i + 2] != 0});
   return {column<std::uint32_t>(columns, "message_bytes"),
           column<std::uint64_t>(columns, "load_bytes"),
           column<std::uint64_t>(columns, "result_bytes"),
@@ -37,7 +42,7 @@ endpoint::RunColumns read_run_columns(const nb::mapping& scalars, const nb::mapp
           column<std::uint32_t>(columns, "ends"),
           std::move(asked),
           flag(scalars, "lifo"),
-          column<std::uint32_t>(columns, "begin_order")};
+          std::move(order)};
 }
 
 nb::typed<nb::dict, nb::str, nb::any> node_counters(endpoint::NodeEndpoints& endpoints, std::uint64_t cycle) {
@@ -103,7 +108,8 @@ void bind_node_endpoints(nb::module_& module) {
       .def("ends", &endpoint::NodeEndpoints::ends, "By collective of the run the cycle in which it was over at the last node.")
       .def(
           "begin_order", [](const endpoint::NodeEndpoints& self) { return as_array(self.begin_order()); },
-          "The iterations of all collectives of a run that has ended, in the order in which they began.")
+          "(iteration, its first step, whether nothing was left to begin before) of a run that has ended, flat, in the order of "
+          "beginning.")
       .def(
           "handed_over", [](const endpoint::NodeEndpoints& self) { return as_array(self.handed_over()); },
           "(cycle at the interface, place among those of its node) of each message of each iteration, flat, in a run that noted "

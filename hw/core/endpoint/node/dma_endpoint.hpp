@@ -27,7 +27,7 @@ struct RunColumns {
   std::vector<std::uint32_t> ends;                      // of each message: whether it is the last piece of a transfer of the DMAs
   std::vector<Command> asked;                           // collectives of the run; empty where steps say when iterations begin
   bool lifo = false;                                    // the latest collective first
-  std::vector<std::uint32_t> begin_order;               // in which iterations begin, that of another run; empty without one
+  std::vector<Begun> begin_order;                       // in which iterations begin, that of another run; empty without one
 };
 
 // What messages and iterations waited for, next to buses.

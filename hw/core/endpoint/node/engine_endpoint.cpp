@@ -117,7 +117,7 @@ certree::Endpoint::Done EngineEndpoint::end(const Trip& trip, Cycle now) {
       return {};
     case Purpose::kReturn:
       sram_.leave(now, kResults);
-      iterations_.note_end(trip.subject, now);
+      iterations_.note_end(iterations_.at(trip.subject), now);
       note(now, trip.subject, IterationStep::kReturned);
       go_on(now);
       return {Step::kReturned, {}};

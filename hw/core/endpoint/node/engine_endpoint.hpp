@@ -32,7 +32,6 @@ class EngineEndpoint final : public DmaEndpoint {
 
   bool lets_fire(const Firing& firing) const override { return is_at_work(firing.iteration); }
   std::uint64_t returns() const override { return program_.repeats; }
-  std::optional<std::uint32_t> take_begun() override { return iterations_.take_begun(gone_on_ + machines_); }
 
   const std::vector<IterationRecord>& steps() const { return steps_; }
   const Crossbar& crossbar() const { return crossbar_; }

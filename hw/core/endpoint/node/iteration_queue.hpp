@@ -1,7 +1,6 @@
 // The iterations of a node in the order in which it begins them.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "endpoint/node/collectives.hpp"
@@ -30,20 +29,15 @@ class IterationQueue {
     return iteration < begun_ ? iteration : kNone;
   }
   Cycle asked_for(std::uint32_t iteration) const { return collectives_ == nullptr ? Cycle{} : collectives_->asked_for(iteration); }
-  void note_end(std::uint64_t place, Cycle now) {
-    if (collectives_ != nullptr) collectives_->note_end(at(place), now);
-  }
-  // The next that has begun and is before place `limit`, each once; with collectives only.
-  std::optional<std::uint32_t> take_begun(std::uint64_t limit) {
-    if (collectives_ == nullptr || taken_ == std::min(begun_, limit)) return std::nullopt;
-    return at(taken_++);
+  void note_end(std::uint32_t iteration, Cycle now) {
+    if (collectives_ != nullptr) collectives_->note_end(iteration, now);
   }
 
  private:
   Collectives* collectives_;
   std::uint64_t repeats_;
   std::vector<std::uint64_t> place_;  // of each iteration
-  std::uint64_t begun_ = 0, taken_ = 0;
+  std::uint64_t begun_ = 0;
 };
 
 }  // namespace certree::endpoint

@@ -13,7 +13,8 @@ NodeEndpoints::NodeEndpoints(const Parameters& parameters, RunColumns columns)
     if (command.first != iterations || command.last <= command.first) throw std::invalid_argument("endpoints: collectives");
     iterations = command.last;
   }
-  std::vector<std::uint32_t> each = columns_.begin_order;
+  std::vector<std::uint32_t> each;
+  for (const Begun& one : columns_.begin_order) each.push_back(one.iteration);
   std::ranges::sort(each);
   for (std::uint32_t place = 0; place < each.size(); ++place) {
     if (each[place] != place || each.size() != iterations) throw std::invalid_argument("endpoints: order of iterations");
@@ -42,6 +43,7 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
   }
   std::vector<Endpoint*> started(program.nodes);
   Collectives* collectives = collectives_ ? &*collectives_ : nullptr;
+  if (collectives != nullptr) collectives->set_period(program.period);
   for (std::uint32_t node = 0; node < program.nodes; ++node) {
     const bool is_empty =
         program.row_begin[node] == program.row_begin[node + 1] && program.arrival_begin[node] == program.arrival_begin[node + 1];
@@ -112,10 +114,10 @@ std::vector<std::uint64_t> NodeEndpoints::ends() const {
   return found;
 }
 
-std::vector<std::uint32_t> NodeEndpoints::begin_order() const {
-  std::vector<std::uint32_t> found;
+std::vector<std::uint64_t> NodeEndpoints::begin_order() const {
+  std::vector<std::uint64_t> found;
   if (!collectives_) return found;
-  for (std::uint64_t place = 0; place < columns_.asked.back().last; ++place) found.push_back((*collectives_)[place]);
+  for (const Begun& one : collectives_->begun()) found.insert(found.end(), {one.iteration, one.first_step, one.is_fresh});
   return found;
 }
 

@@ -28,7 +28,7 @@ class NodeEndpoints final : public Endpoints {
   NodeEndpoints& operator=(const NodeEndpoints&) = delete;
 
   std::vector<Endpoint*> start(const Program& program) override;
-  bool begin_iterations() const override { return collectives_.has_value(); }
+  IterationOrder* iteration_order() override { return collectives_ ? &*collectives_ : nullptr; }
   // In a run that has come to cycle `now`.
   NodeCounters counters(Cycle now);
   // What iterations did at engines, node by node, where that was noted.
@@ -39,8 +39,9 @@ class NodeEndpoints final : public Endpoints {
   std::size_t count() const { return buses_.size(); }
   // Of each collective: when it was over at the last node.
   std::vector<std::uint64_t> ends() const;
-  // In which order iterations began, in a run of collectives that has ended.
-  std::vector<std::uint32_t> begin_order() const;
+  // (iteration, first step, whether it is fresh) in the order in which iterations began, flat, in a run of collectives that has
+  // ended.
+  std::vector<std::uint64_t> begin_order() const;
 
  private:
   Parameters parameters_;

@@ -38,6 +38,14 @@ class LoadOrder {
     return true;
   }
 
+  // Whether there would be another one by now.
+  bool has_more(Cycle now) const {
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      if (next_[i] < commands_[i].last && commands_[i].start <= now) return true;
+    }
+    return false;
+  }
+
   ChunkId operator[](std::uint64_t place) const { return order_[place]; }
   const std::vector<Command>& commands() const { return commands_; }
 

@@ -27,10 +27,6 @@ class Sequencer {
   virtual void begin_cycle(Cycle now, UnitState units) = 0;
   // The row that may fire now if its dependencies hold.
   virtual std::optional<Firing> head(Cycle now) = 0;
-  // Those of the head do not hold: returns whether there may be another head, of an iteration that does not wait for it.
-  virtual bool pass_over() { return false; }
-  // The endpoint of the node begins an iteration.
-  virtual void begin(std::uint32_t, Cycle) {}
   // The head fired; returns whether that was after the opening of its slot.
   virtual bool pop(Cycle now) = 0;
   // The next time at which this changes by itself; kNever when only events from outside can change it.

@@ -12,6 +12,7 @@ from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_
 from certree.extras.endpoints.run.tables.together import Together, run_together
 from certree.hw.engines.runs import Run
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
 from tests.extras.endpoints.run.tables_drawn import ACE
 
 SYSTEMS = ("baseline", "baseline++", "ace", "ideal")
@@ -32,13 +33,37 @@ def together(schedule: Schedule, system: str, *payloads: Payload, lifo: bool = F
 
 @pytest.mark.parametrize("network", ["ace-torus:4x2x1", "ace-alltoall:2x2"])
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_one_collective_of_one_chunk_is_the_run_of_its_tables(network: str, system: str) -> None:
-    """To the cycle, on lanes and through routers."""
+def test_one_collective_is_the_run_of_its_tables(network: str, system: str) -> None:
+    """To the cycle, on lanes and through routers, of one chunk and of several, whenever it begins."""
     schedule = schedule_of(network)
-    for without_routers in (True, False):
-        alone = run_joint(joint_tables(schedule, ACE, CHUNK), ACE, ACE.system(system), without_routers=without_routers)
-        found = together(schedule, system, Payload(CHUNK), without_routers=without_routers)
+    for without_routers, size, start in ((True, CHUNK, 0), (False, CHUNK, 0), (True, 5 * CHUNK - 777, 5), (False, 2 * CHUNK, 777)):
+        alone = run_joint(joint_tables(schedule, ACE, size), ACE, ACE.system(system), without_routers=without_routers, start=start)
+        found = together(schedule, system, Payload(size, start), without_routers=without_routers)
         assert (found.ends, found.run.messages) == ((alone.cycles,), alone.messages)
+
+
+def one_drawn(number: int) -> int:
+    """One collective of a drawn network, size and start: its runs together and alone, to the cycle. Returns the chunks of ACE."""
+    random = Random(number)
+    kind, networks = random.choice([("all-reduce", ("ace-torus:4x2x1", "ace-torus:2x2x2", "ring:4", "mesh:2x3", "torus:3x3")),
+                                    ("all-to-all", ("ace-torus:2x2x1", "ace-alltoall:2x2")),
+                                    ("all-gather", ("ring:4", "mesh:2x3"))])  # fmt: skip
+    network = random.choice(networks)
+    schedule = schedule_of(network, kind, None if network.startswith("ace") else random.choice(["multitree", "ring"]))
+    size, start = random.randrange(1, 16 * CHUNK), random.choice([0, 777])
+    lanes, system = random.random() < 0.7, random.choice(SYSTEMS)
+    alone = run_joint(joint_tables(schedule, ACE, size), ACE, ACE.system(system), without_routers=lanes, start=start)
+    found = together(schedule, system, Payload(size, start), without_routers=lanes)
+    assert (found.ends, found.run.messages) == ((alone.cycles,), alone.messages), number
+    return ceil_div(size, CHUNK)
+
+
+def test_drawn_collectives_alone() -> None:
+    assert sum(one_drawn(number) > 1 for number in range(4)) >= 3
+
+
+def test_three_hundred_drawn_collectives_alone() -> None:
+    assert sum(one_drawn(number) > 1 for number in range(300)) >= 250
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -97,7 +122,7 @@ def test_endpoints_run_several_collectives_by_tables() -> None:
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_one_collective_runs_alone_whenever_it_begins(joint: bool) -> None:
-    """Several chunks begin by another rule where there are several collectives."""
+    """In the machine of several collectives, too."""
     first, late = (
         ct.endpoints("ace-torus:2x2x1", payloads=[size], systems=["ace"], joint=joint) for size in ("512KiB", "512KiB@777")
     )
@@ -112,7 +137,7 @@ def test_one_collective_runs_alone_whenever_it_begins(joint: bool) -> None:
     if not joint:
         assert late.results[0].ends == (late.results[0].cycles,) == (runs[1].cycles,)
     schedule = made_schedule(ct.topology("ace-torus:2x2x1"), ct.collective("all-reduce"), None, {}, 8 * CHUNK).schedule
-    assert together(schedule, "ace", Payload(8 * CHUNK), without_routers=False).run.cycles != runs[0].cycles
+    assert together(schedule, "ace", Payload(8 * CHUNK), without_routers=False).run.cycles == runs[0].cycles
 
 
 @pytest.mark.parametrize("start", [-1, 1 << 64])

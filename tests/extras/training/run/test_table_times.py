@@ -76,23 +76,23 @@ def apart(cycles: int, *systems: str, **more: Any) -> dict[str, int]:
     }
 
 
-def test_the_rule_of_chunks_does_not_depend_on_what_a_run_showed() -> None:
-    """The collectives of `ace` meet up to 9,800 cycles by one rule, and by the other they do not."""
-    found = {cycles: apart(cycles, "ace", "ideal") for cycles in (9000, 9500, 9800, 10000)}
+def test_collectives_that_come_later_meet_less() -> None:
+    """Those of `ace` meet up to some 8,000 cycles. `ideal` is not slower, whether they do or not."""
+    found = {cycles: apart(cycles, "ace", "ideal") for cycles in (6000, 9000, 10000)}
     for cycles, each in found.items():
         assert each["ideal"] <= each["ace"], cycles
-        assert each["ace"] - cycles == found[9000]["ace"] - 9000, cycles
+    assert found[6000]["ace"] < found[9000]["ace"] < found[10000]["ace"] <= found[9000]["ace"] + 1000
 
 
-def test_what_is_compared_has_one_rule() -> None:
-    """One collective runs alone, unless the run that it is compared with has several."""
+def test_one_collective_takes_as_long_alone_as_in_a_run_of_several() -> None:
+    """It runs alone, unless the run that it is compared with has several."""
     alone, several = apart(9000, "ace", overlap=False)["ace"], apart(9000, "ace", what_if=["overlap=none"])["overlap=none"]
     payload = Payload(2 << 20)
     machine = load_endpoint("ace"), load_endpoint("ace").system("ace")
     schedule = made_schedule(ct.topology(NETWORK), ct.collective("all-reduce"), None, {}, payload.size).schedule
     assert several == 9100 + run_together(schedule, *machine, [payload], without_routers=True).ends[0]
     assert alone == 9100 + run_joint(joint_tables(schedule, machine[0], payload.size), *machine, without_routers=True).cycles
-    assert alone != several
+    assert alone == several
 
 
 def test_a_run_and_its_changes_have_one_program() -> None:
