@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,26 @@ class Forwarded:
 
 
 @dataclass(frozen=True, eq=False)
+class Ragged(Sequence[list[int]]):
+    """Lists of numbers, one after the other in `values`: list i is values[begin[i]:begin[i + 1]]. Read as lists they are copied
+    once. O(numbers)."""
+
+    begin: Int32
+    values: Int32
+
+    def __len__(self) -> int:
+        return len(self.begin) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._lists[index]
+
+    @cached_property
+    def _lists(self) -> list[list[int]]:
+        values, begin = self.values.tolist(), self.begin.tolist()
+        return [values[low:high] for low, high in pairwise(begin)]
+
+
+@dataclass(frozen=True, eq=False)
 class Order:
     """`needs`: by gate, how many events open it; `when_sent`, `when_landed`: by row, the gates that this helps to open; `opens`: by
     gate, the rows that wait for it; `original_of`: by row, the local copy instead of which it may read the original, or NONE;
@@ -183,9 +204,9 @@ class Order:
     row one that comes to the same reduction unit before it, or NONE; None: operands are added in any order."""
 
     needs: list[int]
-    when_sent: list[list[int]]
-    when_landed: list[list[int]]
-    opens: list[list[int]]
+    when_sent: Sequence[list[int]]
+    when_landed: Sequence[list[int]]
+    opens: Sequence[list[int]]
     original_of: list[int]
     groups: list[list[int]]
     group: list[int]

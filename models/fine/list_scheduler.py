@@ -29,6 +29,7 @@ from certree.models.fine.list_jobs import (
     Int64,
     Order,
     Places,
+    Ragged,
     Reserved,
     Rows,
     Sharing,
@@ -163,5 +164,7 @@ def _column(values: Sequence[int]) -> Int32:
 
 def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
     """Offsets and values of rows of any lengths."""
+    if isinstance(rows, Ragged):
+        return rows.begin, rows.values
     values, begin = flat(rows)
     return begin.astype(np.int32), values.astype(np.int32)

@@ -12,6 +12,7 @@
 
 #include "columns.hpp"
 #include "fine_circles.hpp"
+#include "fine_gates.hpp"
 #include "fine_search.hpp"
 #include "fine_ways.hpp"
 
@@ -59,6 +60,31 @@ auto parts_of(int32_t nodes, Column<int32_t> tail, Column<int32_t> head) {
   return to_numpy(parts, {parts.size()});
 }
 
+// (needs, original_of, group, follows, (offsets, values) of when_sent, when_landed, opens and groups): see fine_gates.hpp.
+auto gates(Column<int32_t> begin, Column<int32_t> row, Column<uint8_t> writes, Column<uint8_t> copies, Column<uint8_t> local,
+           bool in_order) {
+  const CellUses uses{copy(begin), copy(row), copy(writes), copy(copies), copy(local), in_order};
+  const bool has_ends =
+      !uses.begin.empty() && uses.begin.front() == 0 && uses.begin.back() == static_cast<int32_t>(uses.row.size());
+  if (!has_ends || !std::is_sorted(uses.begin.begin(), uses.begin.end()) || uses.writes.size() != uses.row.size() ||
+      uses.local.size() != uses.copies.size()) {
+    throw std::invalid_argument("columns of different lengths");
+  }
+  const auto rows = static_cast<int32_t>(uses.copies.size());
+  if (!std::all_of(uses.row.begin(), uses.row.end(), [rows](int32_t one) { return one >= 0 && one < rows; })) {
+    throw std::invalid_argument("a use by no row");
+  }
+  Gates found;
+  {
+    nb::gil_scoped_release release;
+    found = gates_of(uses);
+  }
+  const auto column = [](const auto& values) { return to_numpy(values, {values.size()}); };
+  const auto ragged = [&column](const Ragged& rows) { return std::make_pair(column(rows.offset), column(rows.value)); };
+  return std::make_tuple(column(found.needs), column(found.original_of), column(found.group), column(found.follows),
+                         ragged(found.when_sent), ragged(found.when_landed), ragged(found.opens), ragged(found.groups));
+}
+
 }  // namespace
 
 void bind_fine(nb::module_& module) {
@@ -66,6 +92,10 @@ void bind_fine(nb::module_& module) {
              "part"_a, "tries"_a, "bound"_a, "seed"_a, "Local search: (end, priority, release) of the best turns found.");
   module.def("strong_parts", &parts_of, "nodes"_a, "tail"_a, "head"_a,
              "By node of a directed graph the number of its strongly connected component.");
+  module.def(
+      "gates_of", &gates, "begin"_a, "row"_a, "writes"_a, "copies"_a, "local"_a, "in_order"_a,
+      "What waits for what in cells with reads and writes: (needs, originals, group, follows, and offsets and values of sent, "
+      "landed, opens, groups).");
   module.def("even_ways", &ways_of, "link_src"_a, "link_dst"_a, "capacity"_a, "forwards"_a, "src"_a, "dst"_a, "sweeps"_a,
              "Shortest routes that load links evenly: (offsets, links, the first pair without a route or -1).");
 }
