@@ -190,6 +190,9 @@ class Ragged(Sequence[list[int]]):
     def __getitem__(self, index: Any) -> Any:
         return self._lists[index]
 
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self._lists)
+
     @cached_property
     def _lists(self) -> list[list[int]]:
         values, begin = self.values.tolist(), self.begin.tolist()

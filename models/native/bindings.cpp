@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "columns.hpp"
 #include "fine/fine_forwarding.hpp"
 #include "fine/fine_in_order.hpp"
+#include "fine/first_fit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -115,6 +117,30 @@ auto book_stated(const std::pair<Column<int32_t>, Column<int32_t>>& groups, cons
   return std::make_tuple(to_numpy(times.fire, {times.fire.size()}), times.met);
 }
 
+// By transfer its round: see first_fit.hpp. `claims`, `members`, `later`: offsets and values.
+auto fit_step(const std::pair<Column<int32_t>, Column<int32_t>>& claims, Column<int32_t> capacity,
+              const std::pair<Column<int32_t>, Column<int32_t>>& members, const std::pair<Column<int32_t>, Column<int32_t>>& later,
+              Column<int64_t> key) {
+  const auto ragged = [](const auto& columns) { return Ragged{copy(columns.first), copy(columns.second)}; };
+  const StepJobs jobs{ragged(claims), copy(capacity), ragged(members), ragged(later), copy(key)};
+  const auto is_whole = [](const Ragged& rows, size_t length, size_t below) {
+    return rows.offset.size() == length + 1 && rows.offset.back() == static_cast<int32_t>(rows.value.size()) &&
+           std::all_of(rows.value.begin(), rows.value.end(),
+                       [below](int32_t one) { return one >= 0 && static_cast<size_t>(one) < below; });
+  };
+  const size_t rows = jobs.key.size(), groups = jobs.later.offset.size() - 1;
+  if (!is_whole(jobs.claims, rows, jobs.capacity.size()) || !is_whole(jobs.members, groups, rows) ||
+      !is_whole(jobs.later, groups, groups)) {
+    throw std::invalid_argument("columns that do not fit each other");
+  }
+  std::vector<int32_t> round;
+  {
+    nb::gil_scoped_release release;
+    round = first_fit(jobs);
+  }
+  return to_numpy(round, {round.size()});
+}
+
 }  // namespace
 }  // namespace certree
 
@@ -140,6 +166,8 @@ NB_MODULE(_lists, module) {
            "room"_a, "rounds"_a,
            "A paced run: (outcome as that of book, fire, landed, whether the original is read, cycles of waiting by place in the "
            "ways, virtual channel, transfers without a buffer to wait in).");
+  module.def("first_fit", &fit_step, "claims"_a, "capacity"_a, "members"_a, "later"_a, "key"_a,
+             "By transfer of a step the first round in which all that it claims has room, group by group in the order of keys.");
   module.def(
       "book_in_order", &book_stated, "groups"_a, "places"_a, "reads"_a, "writes"_a, "copies"_a, "lands"_a, "release"_a, "lanes"_a,
       "taken"_a, "slot"_a, "guard"_a, "sharing"_a,

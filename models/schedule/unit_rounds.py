@@ -1,21 +1,23 @@
 """Conversion of steps of several rounds into steps of one round each: the round of each transfer within its step."""
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
+from collections import defaultdict
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models._lists import first_fit
 from certree.models.common.budget import PYTHON, hold, spend
-from certree.models.common.columns import have_common, numbered
+from certree.models.common.columns import flat, have_common, numbered, ranges
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import MAX_CHUNKS
 
 Int64 = NDArray[np.int64]
+#: offsets and values of lists of numbers
+_Lists = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 #: of schedules that are still in use: `spread`, which is the same for every delay
 _SPREADS: WeakKeyDictionary[Schedule, tuple[Int64, Int64]] = WeakKeyDictionary()
@@ -136,123 +138,77 @@ def _meets_itself(schedule: Schedule) -> NDArray[np.bool_]:
 
 
 class _Claims:
-    """The links of a row as resources with capacities: joined pairs, and single links where several run in parallel."""
+    """The links of a row as resources with capacities: joined pairs, and single links where several run in parallel. A row between
+    neighbours claims their pair, and nothing where no link joins its ends."""
 
     def __init__(self, schedule: Schedule) -> None:
         topology = schedule.topology
-        self.pairs = schedule.pair.tolist()
-        self.route = schedule.route.tolist()
         joined = len(topology.pair_capacity)
-        self.capacity = topology.pair_capacity.tolist() + topology.capacity.tolist()
-        parallel = (np.bincount(topology.pair_of_link, minlength=joined)[topology.pair_of_link] > 1).tolist()
-        pair_of_link = topology.pair_of_link.tolist()
-        self.routes = [
-            [pair_of_link[link] for link in route] + [joined + link for link in route if parallel[link]]
-            for route in schedule.routes
-        ]
+        self.capacity = np.concatenate((topology.pair_capacity, topology.capacity)).astype(np.int32)
+        links, begin = flat(schedule.routes)
+        parallel = np.bincount(topology.pair_of_link, minlength=joined)[topology.pair_of_link] > 1
+        route = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+        lists = np.concatenate((route, route[parallel[links]], len(schedule.routes) + np.arange(joined)))
+        order = np.argsort(lists, kind="stable")
+        values = np.concatenate((topology.pair_of_link[links], joined + links[parallel[links]], np.arange(joined)))
+        self._values, self._count = (
+            values[order].astype(np.int32),
+            np.append(np.bincount(lists, minlength=len(begin) - 1 + joined), 0),
+        )
+        self._begin = np.cumsum(self._count) - self._count
+        self._list = np.where(schedule.route != DIRECT, schedule.route, len(schedule.routes) + schedule.pair)
+        self._list[(schedule.route == DIRECT) & (schedule.pair < 0)] = len(self._count) - 1
 
-    def of(self, row: int) -> list[int]:
-        """The resources of a row; none where no link joins its ends."""
-        if self.route[row] != DIRECT:
-            return self.routes[self.route[row]]
-        return [self.pairs[row]] if self.pairs[row] >= 0 else []
+    def of(self, rows: Int64) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The resources of some rows, and where those of each begin, with the end of the last."""
+        found = self._list[rows]
+        begin = np.concatenate(([0], np.cumsum(self._count[found])))
+        return begin.astype(np.int32), self._values[ranges(self._begin[found], self._count[found])[1]]
 
 
 def _fit_step(schedule: Schedule, claims: _Claims, rows: Int64, rounds: int) -> tuple[Int64, int]:
     """Rounds of the rows of one step, and how many the step takes."""
-    numbers = rows.tolist()
-    load = Counter(resource for row in numbers for resource in claims.of(row))
-    over = any(count > claims.capacity[resource] * rounds for resource, count in load.items())
+    claimed = claims.of(rows)
+    over = bool((np.bincount(claimed[1], minlength=len(claims.capacity)) > claims.capacity.astype(np.int64) * rounds).any())
     groups = _groups(schedule, rows)
-    best: dict[int, int] = {}
-    best_length = 0
+    best: Int64 | None = None
     nodes = len(schedule.topology.kind)
-    distance = ((schedule.dst[rows] - schedule.src[rows]) % nodes).tolist()
-    for key in (numbers, distance):
-        placed = _first_fit(claims, groups, dict(zip(numbers, key, strict=True)))
-        length = max(placed.values()) + 1
-        if not best or length < best_length:
-            best, best_length = placed, length
-        if best_length <= rounds:
+    for key in (rows, (schedule.dst[rows] - schedule.src[rows]) % nodes):
+        placed = first_fit(claimed, claims.capacity, *groups, key.astype(np.int64)).astype(np.int64)
+        if best is None or placed.max() < best.max():
+            best = placed
+        if best.max() < rounds:
             break
-    offset = np.array([best[row] for row in numbers], np.int64)
-    return (np.minimum(offset, rounds - 1), rounds) if over else (offset, max(rounds, best_length))
+    if best is None:
+        raise AssertionError("the first key places all rows")
+    return (np.minimum(best, rounds - 1), rounds) if over else (best, max(rounds, int(best.max()) + 1))
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Rows that must share a round, and for each group those that must not come before it."""
-
-    members: list[list[int]]
-    later: list[list[int]]
-
-
-def _groups(schedule: Schedule, rows: Int64) -> _Groups:
-    """Groups in which a row that sends data comes before, or with, any row of the step that changes these data."""
+def _groups(schedule: Schedule, rows: Int64) -> tuple[_Lists, _Lists]:
+    """Rows, numbered among those of the step, that must share a round, and for each of these groups those that must not come before
+    it: a row that sends data comes before, or with, any row of the step that changes these data. As offsets and values."""
     sends, arrives = defaultdict(list), defaultdict(list)
     ends = (schedule.chunk[rows].tolist(), schedule.src[rows].tolist(), schedule.dst[rows].tolist())
-    for row, chunk, src, dst in zip(rows.tolist(), *ends, strict=True):
+    for row, (chunk, src, dst) in enumerate(zip(*ends, strict=True)):
         sends[src, chunk].append(row)
         arrives[dst, chunk].append(row)
     both = [cell for cell in sends if cell in arrives]
     if not both:
-        return _Groups([[row] for row in rows.tolist()], [[] for _ in rows])
+        every = np.arange(len(rows) + 1, dtype=np.int32)
+        return (every, every[:-1]), (0 * every, every[:0])
     edges = sum(len(sends[cell]) * len(arrives[cell]) for cell in both)
     spend(20 * PYTHON * edges, f"the order of {len(rows):,} transfers of a step: {edges:,} pairs")
     hold(400 * edges, f"the order of {len(rows):,} transfers of a step: {edges:,} pairs")
     import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
 
     graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(rows.tolist())
+    graph.add_nodes_from(range(len(rows)))
     graph.add_edges_from((first, second) for cell in both for first in sends[cell] for second in arrives[cell])
     merged = nx.condensation(graph)
     members = [sorted(merged.nodes[group]["members"]) for group in merged.nodes]
-    return _Groups(members, [sorted(merged.successors(group)) for group in merged.nodes])
+    return _lists(members), _lists([sorted(merged.successors(group)) for group in merged.nodes])
 
 
-def _first_fit(claims: _Claims, groups: _Groups, key: dict[int, int]) -> dict[int, int]:
-    """Round of each row: groups in order of `key`, as early as links and the groups before them allow."""
-    room, placed, earliest = _Room(claims), dict[int, int](), [0] * len(groups.members)
-    waiting = [0] * len(groups.members)
-    for later in groups.later:
-        for group in later:
-            waiting[group] += 1
-    ready = [(key[rows[0]], rows[0], group) for group, rows in enumerate(groups.members) if not waiting[group]]
-    heapify(ready)
-    while ready:
-        group = heappop(ready)[2]
-        rows = groups.members[group]
-        taken = room.take(rows, earliest[group])
-        placed.update(zip(rows, taken, strict=True))
-        for after in groups.later[group]:
-            earliest[after] = max(earliest[after], *taken)
-            waiting[after] -= 1
-            if not waiting[after]:
-                heappush(ready, (key[groups.members[after][0]], groups.members[after][0], after))
-    return placed
-
-
-class _Room:
-    """The free capacity of every resource in every round: `full` has a bit for each round in which nothing more fits."""
-
-    def __init__(self, claims: _Claims) -> None:
-        self._claims = claims
-        self._used: Counter[tuple[int, int]] = Counter()
-        self._full: defaultdict[int, int] = defaultdict(int)
-
-    def take(self, rows: list[int], earliest: int) -> list[int]:
-        """One round for all rows, the first from `earliest` on that fits; a round each where they can never share one."""
-        need = Counter(resource for row in rows for resource in self._claims.of(row))
-        if len(rows) > 1 and any(count > self._claims.capacity[resource] for resource, count in need.items()):
-            return [self.take([row], earliest)[0] for row in rows]
-        full = (1 << earliest) - 1
-        for resource in need:
-            full |= self._full[resource]
-        at = (~full & (full + 1)).bit_length() - 1
-        while any(self._used[resource, at] + count > self._claims.capacity[resource] for resource, count in need.items()):
-            at += 1
-        for resource, count in need.items():
-            self._used[resource, at] += count
-            if self._used[resource, at] == self._claims.capacity[resource]:
-                self._full[resource] |= 1 << at
-        return [at] * len(rows)
+def _lists(lists: list[list[int]]) -> _Lists:
+    values, begin = flat(lists)
+    return begin.astype(np.int32), values.astype(np.int32)

@@ -104,9 +104,9 @@ def _earliest(program: Program, flight: Int64) -> Int64:
 def rests(program: Program, order: Order, booked: Booked) -> Int64:
     """The cycles from the firing of each row to the end of all that needs it, if nothing else were under way."""
     rest = (booked.landed - booked.fire).tolist()
-    waiting, opens = order.waits, [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
+    waiting, landed, opens = order.waits, list(order.when_landed), [0] * len(order.needs)  # opens: by gate, the longest rest
     for row in np.argsort(-booked.fire, kind="stable").tolist():
-        own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
+        own = rest[row] + max((opens[gate] for gate in landed[row]), default=0)
         rest[row] = own
         for gate in waiting[row]:
             opens[gate] = max(opens[gate], own)

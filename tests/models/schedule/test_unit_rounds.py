@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from certree.models._lists import first_fit
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
@@ -83,3 +84,15 @@ def test_rows_take_the_first_round_with_room():
         offset, length = spread(whole)
         assert offset.reshape(3, 25).tolist() == [plain_first_fit(whole, np.arange(25))] * 3
         assert length.tolist() == [25] * 3
+
+
+def test_rows_that_share_no_round_take_one_each_and_what_overfills_a_link_is_alone():
+    """Rows 0 and 1 are a group that link 0 cannot carry at once; row 2, after them, passes link 1 twice, as row 3 does."""
+    ends = np.array([0, 1, 2, 4, 6], np.int32)
+    claims = ends, np.array([0, 0, 1, 1, 1, 1], np.int32)
+    groups = np.array([0, 2, 3, 4], np.int32), np.arange(4, dtype=np.int32)
+    later = np.array([0, 1, 1, 1], np.int32), np.array([1], np.int32)
+    key, one = np.zeros(4, np.int64), np.ones(2, np.int32)
+    assert first_fit(claims, one, groups, later, key).tolist() == [0, 1, 1, 0]
+    with pytest.raises(ValueError, match="do not fit each other"):
+        first_fit(claims, one[:1], groups, later, key)
