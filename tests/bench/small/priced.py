@@ -43,27 +43,29 @@ COLUMNS = (
 _Named = tuple[str, dict[str, str]]
 
 
-def _spent() -> float:
+def spent() -> float:
+    """User seconds of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
-def _out_of_time(*_: object) -> None:
+def out_of_time(*_: object) -> None:
+    """Raise UnsupportedError: what a timer calls."""
     raise UnsupportedError("no time left")
 
 
-def _timed(request: Request, named: _Named) -> tuple[int | None, float]:
+def timed(request: Request, named: _Named) -> tuple[int | None, float]:
     """Cycles of a method by name, None without a schedule, and user seconds."""
-    start = _spent()
+    start = spent()
     try:
         made = METHODS[named[0]](replace(request, options=named[1]))
         auto.require_valid(made)
         request.require_runnable(made)
-        return request.cycles(made), _spent() - start
+        return request.cycles(made), spent() - start
     except (UnsupportedError, UndecidedError, RejectedError):
-        return None, _spent() - start
+        return None, spent() - start
 
 
-def _label(label: str) -> _Named:
+def label_parts(label: str) -> _Named:
     """Method and options of a label of `auto`."""
     name, *options = label.split(":", maxsplit=3) if label.startswith(auto.PACED) else label.split(":")
     return name, dict(option.split("=", 1) for option in options)
@@ -73,20 +75,20 @@ def cell(network: str, collective: str, size: int, rivals: bool) -> dict[str, An
     """One row."""
     load_methods()
     request = ask(network, collective, size, root=0 if collective in WITH_ONE_ROOT else None)
-    start = _spent()
+    start = spent()
     made = METHODS["auto"](request)
-    row: dict[str, Any] = {"seconds": _spent() - start, "endpoints": len(request.members)}
+    row: dict[str, Any] = {"seconds": spent() - start, "endpoints": len(request.members)}
     row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     told, cycles, bound = made.provenance["auto"], request.cycles(made), quick_time_bound(request)
     picked = told["why"].split(": fewest cycles")[0]
     row |= {"picked": picked, "cycles": cycles, "ratio": cycles / bound, "left_out": len(told.get("beyond_budget", {}))}
-    row["alone"] = _timed(ask(network, collective, size, root=request.collective.root), _label(picked))[1]
+    row["alone"] = timed(ask(network, collective, size, root=request.collective.root), label_parts(picked))[1]
     row["best"] = None
     if rivals:
-        signal.signal(signal.SIGVTALRM, _out_of_time)
+        signal.signal(signal.SIGVTALRM, out_of_time)
         for label in told.get("beyond_budget", {}):
             signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
-            found, _ = _timed(ask(network, collective, size, root=request.collective.root), _label(label))
+            found, _ = timed(ask(network, collective, size, root=request.collective.root), label_parts(label))
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if found is not None and (row["best"] is None or found < row["best"][0]):
                 row["best"] = found, label
@@ -190,16 +192,16 @@ def _networks(parser: ArgumentParser, words: list[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-class _Parser(ArgumentParser):
+class OneLineParser(ArgumentParser):
     """A parser that says in one line what is wrong, without the usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"priced: {message}\n")
+        self.exit(2, f"{self.prog}: {message}\n")
 
 
 def main(arguments: list[str]) -> None:
     """Print what the arguments ask for; SystemExit 2, and a line on stderr, where they are not known or do not go together."""
-    parser = _Parser("priced", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
+    parser = OneLineParser("priced", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
     form = parser.add_mutually_exclusive_group()
     for name in ("--smoke", "--growth", "--rivals"):
         form.add_argument(name, action="store_true")

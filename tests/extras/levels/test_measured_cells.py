@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.bench.race import rivals
 from tests.bench.small import priced
 from tests.bench.small.priced import in_own_process
 
@@ -54,3 +55,35 @@ def test_arguments_of_growth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(priced, "growth", lambda *given: asked.extend(given))
     priced.main(["--growth", "--sizes=4KiB", "ring:4", "--collectives", "all-gather", "ring:8"])
     assert asked == [("ring:4", "ring:8"), "all-gather", 1 << 12]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"), [("--count 61", "--count 61; allowed: 1 to 60"), ("--size 1", "unrecognized arguments")]
+)
+def test_draws_that_are_not_known(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        rivals.main(arguments.split())
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert said.err.startswith(f"rivals: {told}")
+    assert said.err.count("\n") == 1
+
+
+def test_cells_whose_rivals_were_not_all_run_are_listed_and_not_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"picked": "ring", "ratio": 1.5, "seconds": 4.0, "alone": 1.0, "best": "", "run": 3}
+    done = [row | {"not_run": 0, "aims": (True, True)}, row | {"not_run": 1, "aims": (False, True)}, {"error": "no answer"}]
+    monkeypatch.setattr(rivals, "in_own_process", lambda _function, network, *_: done[int(network)])
+    rivals.rows([(str(number), "all-gather", 1024) for number in range(3)])
+    said = capsys.readouterr().out.splitlines()
+    assert said[2] == "| `0` | all-gather | 1 KiB | ring | 1.500 | 4.0 | 1.0 | 3.0 |  | 3 | 0 |"
+    assert said[6] == "Time: 1 of 3 cells. Rivals: 1 of 1 cells."
+    assert said[7].endswith("in time: `1`, all-gather, 1 KiB; `2`, all-gather, 1 KiB")
+
+
+def test_a_cell_runs_what_auto_did_not_time() -> None:
+    row = rivals.cell("ring:3", "all-gather", 1 << 12)
+    assert row["not_run"] == 0
+    assert row["run"] > 0
+    assert row["aims"][1]
