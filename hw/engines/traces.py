@@ -15,8 +15,10 @@ from certree.models.schedule.paths import far_hops
 from certree.models.schedule.schedule import Schedule
 
 CHROME_SUFFIX = ".json"
-#: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages
+#: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages; and
+#: how many more with endpoints, of which the picture has what is fetched and taken in
 _LINE, _CHROME_MESSAGE, _CHROME_LINK = 140, 135, 100
+_LINE_AT_ENDPOINTS, _CHROME_AT_ENDPOINTS = 30, 400
 _NODES, _LINKS, _ENDPOINTS = 0, 1, 2  # processes of the picture: a track for each network interface, lane and endpoint
 
 #: row, iteration, destination, fired, first, complete, usable, number
@@ -51,16 +53,16 @@ def write_trace(
     write_atomically(path, data, force=force)
 
 
-def expected_size(schedule: Schedule, path: Path) -> tuple[int, int]:
-    """Messages of a run of the schedule, and the approximate size of their trace in bytes, before compression.
+def expected_size(schedule: Schedule, path: Path, *, has_endpoints: bool) -> tuple[int, int]:
+    """Messages of a run of the schedule, and the approximate size of its trace in bytes, before compression.
 
     Packets of a chunk and turns on a shared link make it longer. O(transfers).
     """
     messages = schedule.transfers * schedule.repeats
     links = len(far_hops(schedule)[0]) * schedule.repeats
     if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
-        return messages, _CHROME_MESSAGE * messages + _CHROME_LINK * links
-    return messages, _LINE * messages
+        return messages, (_CHROME_MESSAGE + has_endpoints * _CHROME_AT_ENDPOINTS) * messages + _CHROME_LINK * links
+    return messages, (_LINE + has_endpoints * _LINE_AT_ENDPOINTS) * messages
 
 
 def _entries(rows: Rows, records: Iterable[Record], endpoints: EndpointEvents | None) -> list[dict[str, Any]]:

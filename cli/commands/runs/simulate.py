@@ -146,7 +146,7 @@ def simulate_command(
     source = source_to_run(opened, size, machine, note)
     expected = _expected_cycles(source) if run == "slotted" else None
     if trace is not None:
-        messages, length = expected_size(source.schedule, trace)
+        messages, length = expected_size(source.schedule, trace, has_endpoints=_has_endpoints(context))
         note(f"a trace of {messages:,} messages, about {length / 10**6:,.1f} MB" + " before compression" * (trace.suffix == ".gz"))
     with working("simulating") as tell:
         result = simulate(
@@ -207,8 +207,12 @@ def _require_endpoint(context: click.Context) -> None:
     """InputError for an option that a run without endpoints would ignore."""
     for name in ("endpoint_params", "computing"):
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and context.params["endpoint"] in (None, NO_ENDPOINT):
+        if given and not _has_endpoints(context):
             raise InputError(f"--{name.replace('_', '-')} needs --endpoint SYSTEM")
+
+
+def _has_endpoints(context: click.Context) -> bool:
+    return context.params["endpoint"] not in (None, NO_ENDPOINT)
 
 
 def _then(path: Path, source: Tables | SimulatedSchedule) -> tuple[object, ...]:

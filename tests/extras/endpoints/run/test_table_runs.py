@@ -20,10 +20,12 @@ from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, in_
 from certree.extras.tla.check.traces.interfaces import check_trace
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import SimulatedSchedule
+from certree.hw.engines.traces import expected_size
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.models.tables.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.extras.endpoints.run.tables_drawn import ACE, Alike, Asked, alike, asked, or_refused
@@ -304,6 +306,16 @@ def test_one_trace_of_interfaces_and_endpoints(tmp_path: Path, system: str) -> N
             assert of[1][1] <= min(one["fired"] for one in own)
             assert max(one["fired"] for one in own) <= of[2][1] < of[3][1]
     assert max(entry.get("usable", entry.get("cycle")) for entry in entries) == done.cycles
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_the_size_of_a_trace_with_endpoints_is_estimated(tmp_path: Path, suffix: str) -> None:
+    """The estimate is within a third of what is written."""
+    schedule, path = ct.synthesize("torus:4x4", method="multitree", size="64KiB"), tmp_path / f"t{suffix}"
+    assert isinstance(schedule, Schedule)
+    on(lower(schedule, 65536, MULTITREE), "ace", without_routers=True, trace=path)
+    _, length = expected_size(schedule, path, has_endpoints=True)
+    assert 2 / 3 < path.stat().st_size / length < 4 / 3
 
 
 def test_a_picture_of_endpoints(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def apart(cycles: int, *systems: str, **more: Any) -> dict[str, int]:
 
 
 def test_collectives_that_come_later_meet_less() -> None:
-    """Those of `ace` meet up to some 8,000 cycles. `ideal` is not slower, whether they do or not."""
+    """Collectives of `ace` meet up to some 8,000 cycles. `ideal` is not slower, whether they do or not."""
     found = {cycles: apart(cycles, "ace", "ideal") for cycles in (6000, 9000, 10000)}
     for cycles, each in found.items():
         assert each["ideal"] <= each["ace"], cycles
@@ -85,7 +85,7 @@ def test_collectives_that_come_later_meet_less() -> None:
 
 
 def test_one_collective_takes_as_long_alone_as_in_a_run_of_several() -> None:
-    """It runs alone, unless the run that it is compared with has several."""
+    """A collective without overlap runs alone, unless the run that it is compared with has several."""
     alone, several = apart(9000, "ace", overlap=False)["ace"], apart(9000, "ace", what_if=["overlap=none"])["overlap=none"]
     payload = Payload(2 << 20)
     machine = load_endpoint("ace"), load_endpoint("ace").system("ace")
