@@ -49,25 +49,62 @@ def synthesize(
 ) -> AnySchedule:
     """A schedule for a network, verified, with a certificate that states its bounds.
 
-    `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options, which stand
-    in `options` or in `method`, as in "ring:bidirectional=true". `chunks`: of one iteration, by default the method's choice;
-    `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by default) and `machine` (by default multitree,
-    with the speeds of links that the network states) are what candidates are compared for; `run` is how: "slotted", "paced" or
-    "fastest", for method auto (demands are not paced). `goal`, one of `certree list`: only what reaches it is taken, and the
-    provenance has what the method makes without one as `fastest_cycles`. `skew`: the cycles by which the counters of nodes may
-    start apart; what is made then gets fine slots with guards, for that size and machine; with goal "hardware" also `drift`, such
-    as "50ppm". `order`: in which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as
-    "((0,1),(2,3))" or a file with one (docs/explanation/additions.md); None: any. `relay`: the endpoints through which members of
-    a collective may pass data, as in `relayed`. `effort` is a deterministic search budget, 1 by default: the same arguments give
-    the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the computer. `seeds`: take the best
-    of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default, which is this process) share
-    candidates of method auto and seeds: the schedule is the same, however many there are. `progress` receives a line now and
-    then.
+    The same arguments give the same schedule, however many workers there are, unless there is a `time_limit`.
 
-    Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
-    the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
-    then has no certificate, and `verify` reports the violations.
+    Parameters
+    ----------
+    network, collective, root
+        As in `topology` and `collective`.
+    method : str
+        One of `certree list`; `options` may stand in it, as in "ring:bidirectional=true".
+    options : mapping, optional
+        The options of the method by name.
+    chunks, steps : int, optional
+        The chunks of one iteration, by default the method's choice, and the most steps of one.
+    size : int or str, optional
+        Bytes of the message for which candidates are compared; 64 MiB by default.
+    machine : str, path or Machine, optional
+        By default multitree, with the speeds of links that the network states.
+    run : {"slotted", "paced", "fastest"}
+        How candidates of method auto run where they are compared; demands are not paced.
+    goal : str, optional
+        One of `certree list`: only what reaches it is taken, and `fastest_cycles` in the provenance is that of a call without.
+    skew, drift : int and str, optional
+        The cycles by which the counters of nodes may start apart: fine slots then get guards, for that size and machine. With goal
+        "hardware" also a drift, such as "50ppm".
+    order : str, optional
+        In which all chunks are added: "one", "nested", "balanced", "chain", "rank", an expression such as "((0,1),(2,3))" or a file
+        with one (docs/explanation/additions.md).
+    relay : str or iterable of int
+        The endpoints through which members of a collective may pass data, as in `relayed`.
+    effort : int, optional
+        A deterministic search budget, 1 by default.
+    time_limit : str, float or Fraction, optional
+        Seconds, in place of an effort.
+    seed, seeds : int
+        The best of `seeds` searches is taken, with the seeds from `seed` on.
+    workers : int or Workers, optional
+        Processes that share candidates of method auto and seeds, as in `sweep`; one by default, which is this process.
+    progress : callable, optional
+        Receives a line now and then.
 
+    Returns
+    -------
+    Schedule or SymmetricSchedule
+        An algorithm requested as published (`rounds=published`) may be invalid; it then has no certificate, and `verify` reports
+        the violations.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the method does not cover the request.
+    InputError
+        For anything malformed.
+    SearchInterrupted
+        On Ctrl-C, with the best schedule so far, or None.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.synthesize("ring:4", size="1MiB")
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>

@@ -65,17 +65,39 @@ def verify(
 ) -> Any:
     """The verdict on a schedule, on tables, or on what a path holds: anything that `certree verify` takes.
 
-    Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what the schedule must be for;
-    a CSV, which does not state these, is read with them. `route`: routes of CSV rows between nodes that are not neighbours,
-    "shortest" or "dimension-order". `size` and `machine`: for which routes must be free of deadlock, by default what the schedule
-    was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a FrontierVerdict, a bundle a BundleVerdict,
-    whose `items` say what was done about each item, and a program of a runtime a CheckedProgram; each has `valid`. `trust`, for
-    bundles: "hashes" (the default) takes the results of TLC on trust once the hashes of tool and modules are right, "none" runs TLC
-    again. `executor`, for programs: one whose limits it must keep (msccl-0.7.4, rccl, mscclpp-0.9). An
-    invalid schedule does not raise: its verdict has `valid` False and lists the violations. Raises InputError, or a
-    subclass, for unreadable input, and ToolMissingError where TLC is to run and is missing.
-    Time: `certree.verify.checker.verify_schedule`.
+    Everything is recomputed, certificates and proofs included. Time: `certree.verify.checker.verify_schedule`.
 
+    Parameters
+    ----------
+    source : Schedule, Tables, str or path
+        What is verified.
+    topology, collective, root
+        What the schedule must be for; a CSV, which does not state these, is read with them.
+    route : {"shortest", "dimension-order"}, optional
+        Routes of CSV rows between nodes that are not neighbours.
+    size, machine
+        For which routes must be free of deadlock; by default what the schedule was made for, or 64 MiB and multitree.
+    trust : {"hashes", "none"}, optional
+        For bundles: "hashes", the default, takes the results of TLC on trust once the hashes of tool and modules are right, "none"
+        runs TLC again.
+    executor : {"msccl-0.7.4", "rccl", "mscclpp-0.9"}, optional
+        For programs: whose limits they must keep.
+
+    Returns
+    -------
+    Verdict, FrontierVerdict, BundleVerdict or CheckedProgram
+        `valid`; an invalid schedule does not raise, its verdict lists the violations. `items` of a bundle's verdict say what was
+        done about each item.
+
+    Raises
+    ------
+    InputError
+        Or a subclass, for input that cannot be read.
+    ToolMissingError
+        Where TLC is to run and is missing.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.verify(ct.synthesize("ring:4", size="1MiB"))
     <Verdict valid: bandwidth time 3/4 M/B (bound 3/4), steps 18 (bound 3)>

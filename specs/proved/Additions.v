@@ -48,18 +48,18 @@ Definition spell (t : tables) (m : terms) (e : event) : option terms :=
       end
   end.
 
-(** By cell until when nothing was sent into it. *)
-Definition meet (m : timing) (d : N) (until : table N) (e : event) : option (table N) :=
+(** By cell the step from which on something may be sent into it. *)
+Definition meet (d : N) (until : table N) (e : event) : option (table N) :=
   match e with
   | Send _ => Some until
   | Land u =>
       if number_at until (cell_key (target u)) <=? step u
-      then Some (PositiveMap.add (cell_key (target u)) (step u + match m with Held => 1 | Early => d end) until) else None
+      then Some (PositiveMap.add (cell_key (target u)) (step u + d) until) else None
   end.
 
-(** No two messages that land in one cell may come in either order. *)
-Definition nothing_meets (m : timing) (s : schedule) : bool :=
-  is_some (walk (table N) (meet m (delay s)) (delay s) (transfers s) (transfers s) (PositiveMap.empty N)).
+(** Messages land in a cell at least [delay] steps apart. *)
+Definition nothing_meets (s : schedule) : bool :=
+  is_some (walk (table N) (meet (delay s)) (delay s) (transfers s) (transfers s) (PositiveMap.empty N)).
 
 (** The same sum with the sides of its additions in the order of their least nodes, and the least node. *)
 Fixpoint sorted (e : expression) : expression * N :=
@@ -109,7 +109,7 @@ Fixpoint sums (s : schedule) (t : tables) (m : table expression) (c : N) (l : li
 
 Definition orders (s : schedule) : option (list (option expression)) :=
   let t := tables_of s in
-  if nothing_meets (timing_of s) s then
+  if nothing_meets s then
     match walk terms (spell t) (delay s) (transfers s) (transfers s)
             (Terms (PositiveMap.empty expression) (PositiveMap.empty expression)) with
     | Some m => sums s t (written m) 0 (chunks s)
@@ -141,26 +141,26 @@ Qed.
 (** * What lands in one cell *)
 
 Section Meeting.
-  Variables (m : timing) (s : schedule).
+  Variable s : schedule.
 
-  Lemma meet_grows : forall l k k', follow (table N) (meet m (delay s)) l k = Some k' -> forall c, number_at k c <= number_at k' c.
+  Lemma meet_grows : forall l k k', follow (table N) (meet (delay s)) l k = Some k' -> forall c, number_at k c <= number_at k' c.
   Proof using.
     induction l as [|e l IH]; intros k k' H c; simpl in H.
     - injection H as <-. lia.
-    - destruct (meet m (delay s) k e) as [n|] eqn:E; [|discriminate]. specialize (IH n k' H c).
+    - destruct (meet (delay s) k e) as [n|] eqn:E; [|discriminate]. specialize (IH n k' H c).
       destruct e as [u|u]; simpl in E; [injection E as <-; auto|].
       destruct (N.leb_spec (number_at k (cell_key (target u))) (step u)); [|discriminate]. injection E as <-.
       rewrite number_at_add in IH. destruct (Pos.eqb_spec (cell_key (target u)) c) as [<-|]; lia.
   Qed.
 
-  Lemma landings_apart : nothing_meets m s = true -> forall u v, before (canonical s) (Land u) (Land v) -> target u = target v ->
-    step u + match m with Held => 1 | Early => delay s end <= step v.
+  Lemma landings_apart : nothing_meets s = true -> forall u v, before (canonical s) (Land u) (Land v) -> target u = target v ->
+    step u + delay s <= step v.
   Proof using.
     intros H u v (a & b & c & E) T. unfold nothing_meets in H. rewrite walk_follow in H. fold (canonical s) in H.
     rewrite E, follow_app in H. destruct (follow _ _ a _) as [k|]; [|discriminate]. cbn [follow] in H.
-    destruct (meet m (delay s) k (Land u)) as [n|] eqn:F; [|discriminate]. rewrite follow_app in H.
+    destruct (meet (delay s) k (Land u)) as [n|] eqn:F; [|discriminate]. rewrite follow_app in H.
     destruct (follow _ _ b n) as [k'|] eqn:G; [|discriminate]. cbn [follow] in H.
-    destruct (meet m (delay s) k' (Land v)) as [n'|] eqn:F'; [|discriminate]. simpl in F, F'.
+    destruct (meet (delay s) k' (Land v)) as [n'|] eqn:F'; [|discriminate]. simpl in F, F'.
     destruct (_ <=? step u) in F; [|discriminate]. injection F as <-.
     destruct (N.leb_spec (number_at k' (cell_key (target v))) (step v)); [|discriminate].
     pose proof (meet_grows _ _ _ G (cell_key (target v))) as Q. rewrite T, number_at_add, Pos.eqb_refl in Q. lia.
@@ -272,7 +272,7 @@ Theorem order_sound : forall s es, check s = true -> orders s = Some es -> foral
 Proof.
   intros s es C Q V add A own r start W S i c k n I K O D. rewrite one_iteration.
   assert (F := form s C). assert (G := C). unfold check, check_at in G. rewrite !andb_true_iff in G. destruct G as [[_ G] _].
-  unfold orders in Q. destruct (nothing_meets (timing_of s) s) eqn:M; [|discriminate]. rewrite walk_follow in Q.
+  unfold orders in Q. destruct (nothing_meets s) eqn:M; [|discriminate]. rewrite walk_follow in Q.
   fold (canonical s) in Q. destruct (follow terms _ _ _) as [b|] eqn:L in Q; [|discriminate].
   pose proof (W i I) as R. specialize (S i I).
   assert (E : alike (fold_left (happen V add) (of_iteration i r) (start i)) (fold_left (happen V add) (canonical s) (start i))).
@@ -290,7 +290,8 @@ Proof.
       + apply sends_commute. auto.
       + apply send_land_commute; tauto.
       + destruct H. apply send_land_commute; auto.
-      + apply lands_apart_commute. intros T. eapply (landings_in_turn _ s F G _ u v); eauto. eapply landings_apart; eauto. }
+      + apply lands_apart_commute. intros T. eapply (landings_in_turn _ s F G _ u v); eauto.
+        destruct (check_form s C) as (P & _). pose proof (landings_apart s M _ _ B' (eq_sym T)). destruct (timing_of s); lia. }
   destruct (sums_spec _ _ _ _ _ _ (N.to_nat c) k Q K O) as (e & X & Y). exists e. split; [exact X|].
   destruct E as [E _]. rewrite E.
   assert (Z : spelled V add s (own i) (fold_left (happen V add) (canonical s) (start i)) b).

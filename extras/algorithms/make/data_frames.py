@@ -37,6 +37,8 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
 
     Raises
     ------
+    InputError
+        For another library, and for what is no schedule.
     ToolMissingError
         Without the library, or without narwhals.
 

@@ -11,7 +11,7 @@ from certree.extras.costs.model.fitting.fit import fit as fitted
 from certree.extras.costs.model.fitting.measurements import Measurement, measurements_csv, read_measurements
 from certree.extras.costs.model.fitting.parameter_file import parameters_toml
 from certree.models.common.errors import InputError, unknown_name
-from certree.models.common.files import write_atomically
+from certree.models.common.files import check_writable, write_atomically
 
 DEVICES = ("auto", "cpu", "gpu")  # that may add
 
@@ -74,7 +74,7 @@ def save_parameters(
     Raises
     ------
     InputError
-        For a file that exists.
+        For a file that exists; and for a bandwidth that is missing, not needed, not above 0, or contradicts the fit.
     """
     write_atomically(Path(path), parameters_toml(found, name, bandwidth), force=force)
 
@@ -106,7 +106,7 @@ def measure(
     repetitions : int
         Of each measurement.
     threads : int
-        That add, where `device` is "cpu".
+        That add on the CPU; 1 with a GPU.
     device : {"auto", "cpu", "gpu"}
         What adds; a GPU through CuPy or PyTorch; "auto" takes one where there is one.
     output : str or path, optional
@@ -123,7 +123,8 @@ def measure(
     Raises
     ------
     InputError
-        For numbers out of range, and without a GPU that was asked for.
+        Before anything is measured, for numbers out of range, without a GPU that was asked for, for an `output` that exists, and
+        for one whose folder does not.
 
     Examples
     --------
@@ -134,6 +135,8 @@ def measure(
     from certree.extras.costs.run.host.gpu import find_gpu, require_gpu
     from certree.extras.costs.run.host.measuring import Benchmarks
 
+    if output is not None:
+        check_writable(Path(output), force=force)
     if device not in DEVICES:
         raise InputError(unknown_name("device", device, DEVICES))
     gpu = None if device == "cpu" else require_gpu() if device == "gpu" else find_gpu()

@@ -76,6 +76,8 @@ def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
     words = ["certree", "synthesize", name, *wanted.arguments, "--method", asked.method]
     words += [] if wanted.demand else ["--size", str(max(asked.sizes))]
     words += [] if asked.machine == DEFAULT_MACHINE else ["--params", asked.machine]
+    words += [] if asked.effort == 1 else ["--effort", str(asked.effort)]
+    words += [] if asked.seed == 0 else ["--seed", str(asked.seed)]
     page = asked.view_path(name)
     view = page.as_posix() if (found.folder / page).is_file() else None
     return {

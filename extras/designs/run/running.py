@@ -21,7 +21,7 @@ from certree.extras.designs.run.training_cell import from_grid
 from certree.extras.designs.run.viewing import VIEW
 from certree.extras.reports.make.plotting import can_plot
 from certree.extras.sweeps.run.cells import Seldom, run_cells
-from certree.extras.sweeps.run.measure import FAILED, MISSING
+from certree.extras.sweeps.run.measure import FAILED, MISSING, VALID
 from certree.extras.workers.store import Store, claim
 from certree.extras.workers.task import TIMED_OUT, Outcome, Task
 from certree.models.common.errors import InputError
@@ -93,7 +93,13 @@ def designs(
             write_atomically(path, page.encode(), force=True)
         return found
 
-    left = [key for key in plan.keys if _is_due(store.load(key), retry=retry)]
+    def is_due(key: str) -> bool:
+        """Whether a cell is to run: one whose page is missing runs again."""
+        known = store.load(key)
+        lacks_page = key in plan.viewed and not (folder / asked.view_path(plan.viewed[key])).is_file()
+        return _is_due(known, retry=retry) or (lacks_page and known is not None and known["status"] == VALID)
+
+    left = [key for key in plan.keys if is_due(key)]
     try:
         seldom = Seldom(lambda: write_tables(now()))
         run_cells(map(plan.task, left), len(left), kept, Workers.of(workers), store, tell, len(plan.keys) - len(left), seldom)

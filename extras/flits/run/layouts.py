@@ -13,6 +13,7 @@ from certree.api.synthesis import synthesize
 from certree.api.table_export import row_bits
 from certree.extras.flits.model.flit_format import DATA, FlitFormat, FlitType
 from certree.hw.tables.lowering import lower
+from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -91,7 +92,7 @@ def flit_layout(
     source : Schedule, Tables, Topology, str or path
         What is laid out.
     size, machine
-        By default what the schedule was made for.
+        By default what the schedule was made for; tables have their own.
     tell : callable
         Receives a line for each that differs from what the schedule records.
 
@@ -102,7 +103,7 @@ def flit_layout(
     Raises
     ------
     InputError
-        Where a head does not fit into a flit of the machine.
+        Where a head does not fit into a flit of the machine, and for a size or a machine with tables.
     UnsupportedError
         For a schedule that has no tables.
 
@@ -133,4 +134,7 @@ def _source(
     if isinstance(source, Topology) or (isinstance(source, str | Path) and not holds_schedule(source)):
         network = parsing.topology(source)
         return synthesize(network, size=size, machine=machine_for(network, machine, tell), method="multitree")
-    return given(source)
+    found = given(source)
+    if isinstance(found, Tables) and (size is not None or machine is not None):
+        raise InputError("size and machine are those of the tables; they are for schedules and networks")
+    return found

@@ -21,7 +21,8 @@ Launches = Mapping[int, Sequence[str]]
 @dataclass(frozen=True)
 class LaunchVerdict:
     """Whether all launches end. `order`: the certificate, an order in which collectives end; every rank launches at most `contexts`
-    − 1 collectives ahead of it. `circle`: else what waits for what, in words. `enough`: the fewest contexts with which all end."""
+    − 1 collectives ahead of it. `circle`: else what waits for what, in words. `enough`: `contexts` where all end with
+    them, else the fewest with which all do."""
 
     contexts: int
     order: tuple[str, ...] | None
@@ -58,7 +59,7 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     Raises
     ------
     InputError
-        For ranks that are no endpoints, and orders that are not of the collectives of their rank.
+        For ranks that are no endpoints, orders that are not of the collectives of their rank, and fewer contexts than 1.
 
     Examples
     --------

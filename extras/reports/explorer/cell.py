@@ -8,6 +8,7 @@ from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
 from certree.extras.reports.explorer.page import explorer_page
+from certree.models.common.errors import InputError
 from certree.models.common.files import Opened
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
@@ -62,7 +63,7 @@ def explore(
     Raises
     ------
     InputError
-        For input that cannot be read.
+        For input that cannot be read, and for `topology`, `collective` and `root` with a schedule that is no file.
 
     Examples
     --------
@@ -71,5 +72,7 @@ def explore(
     >>> view.html.startswith("<!DOCTYPE html>")
     True
     """
+    if not isinstance(schedule, str | Path | Opened) and (topology, collective, root) != (None, None, None):
+        raise InputError("topology, collective and root are for a CSV; this schedule states its own")
     found = schedule_of(schedule, topology, collective, root)
     return Explorer(explorer_page(found, setting(found, size, machine), title or found.title()))

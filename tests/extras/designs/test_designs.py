@@ -84,6 +84,18 @@ def test_views_of_the_page(folder):
     assert not any("view" in json.loads(path.read_text()) for path in (folder / "cells").iterdir())
 
 
+def test_a_page_that_is_missing_is_made_again(tmp_path):
+    """A folder of before, or one that lost its pages, gets them by the same call; commands state what the schedule depends on."""
+    fields = {"networks": ["ring:4"], "sizes": ["1KiB"], "method": "ring", "seed": 7, "effort": 2}
+    ct.designs(fields, tmp_path / "out", workers=1)
+    view = tmp_path / "out" / "views" / "1.html"
+    first = view.read_bytes()
+    view.unlink()
+    ct.designs(fields, tmp_path / "out", workers=1)
+    assert view.read_bytes() == first
+    assert "--effort 2 --seed 7" in html.unescape((tmp_path / "out" / "index.html").read_text())
+
+
 def test_tables_and_page_while_cells_run(tmp_path, monkeypatch):
     """They have what is done so far; pictures come at the end."""
     monkeypatch.setattr(cells.Seldom, "SECONDS_BETWEEN_CALLS", 0)

@@ -76,7 +76,7 @@ def test_chunks_of_a_trace_are_checked(tmp_path: Path) -> None:
         load_flit_trace(tmp_path / "wrong")
 
 
-def test_sizes() -> None:
+def test_sizes(tmp_path: Path) -> None:
     """Fig. 5 has a row for each tree and phase, more where children are told in different steps."""
     layout = ct.flit_layout("mesh:2x2")
     assert (layout.rows, layout.paper_rows, layout.paper_table_bytes) == (5, 8, 200)
@@ -85,4 +85,6 @@ def test_sizes() -> None:
     assert ct.flit_layout("ring:64").paper_table_bytes == 3200  # Section V-A
     with pytest.raises(InputError, match="3 one-hot fields of 64 ports"):
         ct.flit_layout("switch:64")
+    with pytest.raises(InputError, match="size and machine are those of the tables"):
+        ct.flit_layout(ct.export(ct.synthesize("ring:4", size="1KiB"), "readmemh", tmp_path / "t"), size="64B")
     assert load_machine("multitree").flit_bytes * 8 == layout.format.data

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
 
+import numpy as np
+
 from certree.extras.proved.run.proved_answer import ProvedAnswer, prove_all
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_columns import Op
 from certree.verify.checker import verify_schedule
 from certree.verify.order.additions import additions_of
 from certree.verify.order.races import race_of
@@ -75,15 +78,22 @@ def timing_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
 
 def order_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
     """What the two say of additions where only one says that they are the same. The Python checker lets the first two operands of
-    an empty switch come in either order, and the proved one operands that are fewer than `delay` steps apart."""
+    an empty switch come in either order."""
     found = additions_of(schedule) if answer.right else None
     if found is None:
         return None if answer.additions is None else "sums where nothing is added"
-    same = "none" if found.differs is not None else "each" if found.orders > 1 else "one"
-    is_certain = found.is_fixed and not schedule.topology.reducing.any()
-    if answer.additions == same or (answer.additions == "none" and not is_certain):
+    same = "none" if found.differs is not None or not found.is_fixed else "each" if found.orders > 1 else "one"
+    if answer.additions == same or (answer.additions == "none" and operands_meet_in_switches(schedule)):
         return None
     return f"additions {answer.additions}; the checker: {found.document()}"
+
+
+def operands_meet_in_switches(schedule: Schedule) -> bool:
+    """Whether operands land in one cell of a switch fewer than `delay` steps apart."""
+    rows = np.flatnonzero((schedule.op == Op.REDUCE) & schedule.topology.reducing[schedule.dst])
+    rows = rows[np.lexsort((schedule.step[rows], schedule.chunk[rows], schedule.dst[rows]))]
+    same_cell = (np.diff(schedule.dst[rows]) == 0) & (np.diff(schedule.chunk[rows]) == 0)
+    return bool((same_cell & (np.diff(schedule.step[rows]) < schedule.delay)).any())
 
 
 def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:

@@ -286,8 +286,8 @@ PLANTED = (
     _bounds(
         "messages that may land together",
         "Additions",
-        "(step u + match m with Held => 1 | Early => d end) until)",
-        "(step u + match m with Held => 0 | Early => d end) until)",
+        "(step u + d) until)",
+        "(step u) until)",
         "Additions.landings_apart",
     ),
     _bounds("sums without what came", "Additions", "Some y => put (Sum y x)", "Some y => put (Sum y y)", "Additions.spelled_next"),

@@ -196,3 +196,11 @@ def test_refusals(tmp_path):
     ct.report(schedule, tmp_path / "report.html", **QUICK)
     with pytest.raises(InputError, match="exists"):
         ct.report(schedule, tmp_path / "report.html", **QUICK)
+
+
+def test_a_view_of_a_schedule_takes_no_other_network():
+    """A schedule states its own network and collective; a CSV does not."""
+    schedule = ct.synthesize("ring:4", size="1KiB")
+    with pytest.raises(InputError, match="topology, collective and root are for a CSV"):
+        ct.explore(schedule, topology="ring:5")
+    assert "ring:4" in ct.explore(schedule).html

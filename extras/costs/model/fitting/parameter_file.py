@@ -15,8 +15,11 @@ def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) ->
 
     All start-up is attributed to links of servers; or where other links were measured half of it to each of the two servers, and to
     those links what an exchange over them takes longer to start. InputError where it starts sooner. Where only 2 beta + gamma is
-    known, the bandwidth of a link splits it; InputError where it is missing, not needed, or contradicts the fit.
+    known, the bandwidth of a link splits it; InputError where it is missing, not needed, not above 0, or contradicts
+    the fit.
     """
+    if bytes_per_second is not None and bytes_per_second <= 0:
+        raise InputError(f"the bandwidth of a link is {bytes_per_second} bytes per second; allowed: more than 0")
     values = {parameter: estimate.value for parameter, estimate in found.estimates.items()}
     if found.separate and bytes_per_second is not None:
         raise InputError("the bandwidth of a link splits 2 beta + gamma; these measurements already determine both")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import certree.api as ct
 from certree.extras.costs.model.fitting.measurements import Measurement, read_measurements
 from certree.extras.costs.run.host.measuring import Benchmarks
 from tests.cli.running import assert_bad_input, certree, json_of
@@ -78,3 +79,11 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.Monk
     outcome = certree("measure", "-o", tmp_path / "times.csv")
     assert outcome.code == 130
     assert read_measurements(tmp_path / "times.csv") == [Measurement("addition", 2, 10, 1.0)]
+
+
+def test_an_output_that_exists_is_refused_before_anything_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Benchmarks, "run", lambda self: pytest.fail("measured"))
+    (tmp_path / "there.csv").write_text("mine")
+    for name, said in (("there.csv", "exists"), ("no/folder.csv", "the folder .*no does not exist")):
+        with pytest.raises(ct.InputError, match=said):
+            ct.measure([2], [1000], [2], output=tmp_path / name)

@@ -138,6 +138,9 @@ def test_the_bandwidth_splits_2_beta_and_gamma() -> None:
     assert 'gamma_seconds_per_float = "6e-10"' in text
     with pytest.raises(InputError, match=re.escape("at that bandwidth 2 beta is 3.2e-08 s per float, more than 2 beta + gamma")):
         parameters_toml(found, "mine", Fraction(10**9, 4))
+    for wrong in (0, -5):
+        with pytest.raises(InputError, match="allowed: more than 0"):
+            parameters_toml(found, "mine", Fraction(wrong))
     with pytest.raises(InputError, match="these measurements already determine both"):
         parameters_toml(fit(timings(5, **ALL)), "mine", Fraction(10**9))
 
