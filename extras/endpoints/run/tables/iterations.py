@@ -7,6 +7,7 @@ from certree.extras.endpoints.run.tables.table_endpoints import TableEndpoints
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.forms.lowering_chain import takes
+from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
@@ -15,6 +16,11 @@ from certree.verify.checker import verify_schedule
 MAX_CELLS = 1 << 27  # integers of data: 1 GiB
 #: a demand fixes the bytes of each block; fine slots, made for one size, become the fewest steps that keep who reads what
 TAKES = takes("chunks of endpoints", "buffers", "virtual_channel", "members", rounds=False)
+
+
+def least_bytes(schedule: Schedule, machine: Machine) -> int:
+    """The fewest bytes of an iteration: a flit for each chunk of the schedule."""
+    return TAKES.lowered(schedule).message_chunks * machine.flit_bytes
 
 
 def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
@@ -30,8 +36,7 @@ def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
         return tables
     if tables.fine_slots and mode == "slotted":
         raise UnsupportedError(f"system {model.name}: fine slots are for one size of the message: cut it in a paced run")
-    one = TAKES.lowered(tables.schedule)
-    least = one.message_chunks * tables.machine.flit_bytes
+    one, least = TAKES.lowered(tables.schedule), least_bytes(tables.schedule, tables.machine)
     if model.cut.chunk_bytes < least:
         raise UnsupportedError(
             f"system {model.name}: an iteration of {one.message_chunks} chunks of the schedule has {least} bytes or more, not "

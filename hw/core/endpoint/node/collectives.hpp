@@ -12,7 +12,8 @@ namespace certree::endpoint {
 
 // Iterations of all collectives execute the same tables. The order is that of LoadOrder, the same at every node, or a stated one,
 // that of another run. An iteration begins a period of the tables after the one before it, as those of one collective do; after a
-// time in which nothing was left to begin, no earlier than the step that the first node has come to.
+// time in which nothing was left to begin, behind the step that the first node has come to: no row of a step of it has fired, so that
+// a run in this order, which knows it from the start, keeps no row waiting that did not wait here.
 class Collectives final : public IterationOrder {
  public:
   Collectives(std::vector<Command> commands, bool lifo, std::vector<Begun> stated)
@@ -51,7 +52,8 @@ class Collectives final : public IterationOrder {
     const std::uint64_t place = begun_.size();
     if (!order_.knows(place, now)) return false;
     const std::uint64_t after = begun_.empty() ? 0 : begun_.back().first_step + period_;
-    begun_.push_back({order_[place].value, is_fresh_ ? std::max(after, furthest_) : after, is_fresh_});
+    const std::uint64_t first = is_fresh_ && place > 0 ? std::max(after, furthest_ + 1) : after;
+    begun_.push_back({order_[place].value, first, is_fresh_});
     is_fresh_ = !order_.has_more(now);
     return true;
   }

@@ -9,13 +9,6 @@ PaceSequencer::PaceSequencer(const Program& program, NodeId node)
   load_down_counter(start_);
 }
 
-PaceSequencer::PaceSequencer(const Program& program, NodeId node, std::uint32_t iteration, Cycle start)
-    : rows_(program, node, iteration),
-      start_(std::max(start, program.local_time(node.value, 0))),
-      step_cycles_(program.local_cycles(node.value, program.step_cycles)) {
-  load_down_counter(start_);
-}
-
 void PaceSequencer::load_down_counter(Cycle now) {
   if (step_is_issued()) lockstep_end_ = now + step_cycles_;  // a step without rows at this node: NOP
 }

@@ -9,8 +9,6 @@ namespace certree {
 class PaceSequencer final : public Sequencer {
  public:
   PaceSequencer(const Program& program, NodeId node);
-  // Of one iteration alone, from cycle `start` on.
-  PaceSequencer(const Program& program, NodeId node, std::uint32_t iteration, Cycle start);
   void begin_cycle(Cycle now, UnitState units) override;
   std::optional<Firing> head(Cycle now) override;
   bool pop(Cycle now) override;

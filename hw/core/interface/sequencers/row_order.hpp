@@ -13,33 +13,29 @@ namespace certree {
 // and is switched off outside 0 .. repeats - 1. Memory O(rows of the node).
 class RowOrder {
  public:
-  RowOrder(const Program& program, NodeId node) : RowOrder(program, node, program.period, program.repeats, 0) {}
-  // Of one iteration alone, whose period is longer than any step.
-  RowOrder(const Program& program, NodeId node, std::uint32_t iteration)
-      : RowOrder(program, node, std::uint64_t{1} << 32, 1, iteration) {}
+  RowOrder(const Program& program, NodeId node)
+      : program_(program),
+        period_(program.period),
+        repeats_(program.repeats),
+        order_(program.row_begin[node.value + 1] - program.row_begin[node.value]) {
+    std::iota(order_.begin(), order_.end(), program.row_begin[node.value]);
+    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return program.row_step[a] % period_ < program.row_step[b] % period_;
+    });
+    for (const std::uint32_t row : order_) turns_ = std::max(turns_, program.row_step[row] / period_ + repeats_);
+    skip_switched_off();
+  }
 
   bool is_over() const { return turn_ == turns_; }
   // Of the next row, unless all have fired: its step, and the row with its iteration.
   std::uint64_t step() const { return turn_ * period_ + program_.row_step[order_[position_]] % period_; }
-  Firing firing() const { return {{order_[position_]}, static_cast<std::uint32_t>(first_ + turn_ - stage())}; }
+  Firing firing() const { return {{order_[position_]}, static_cast<std::uint32_t>(turn_ - stage())}; }
   void advance() {
     ++position_;
     skip_switched_off();
   }
 
  private:
-  RowOrder(const Program& program, NodeId node, std::uint64_t period, std::uint64_t repeats, std::uint32_t first)
-      : program_(program),
-        period_(period),
-        repeats_(repeats),
-        first_(first),
-        order_(program.row_begin[node.value + 1] - program.row_begin[node.value]) {
-    std::iota(order_.begin(), order_.end(), program.row_begin[node.value]);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return program.row_step[a] % period < program.row_step[b] % period; });
-    for (const std::uint32_t row : order_) turns_ = std::max(turns_, program.row_step[row] / period + repeats);
-    skip_switched_off();
-  }
   std::uint64_t stage() const { return program_.row_step[order_[position_]] / period_; }
   void skip_switched_off() {
     for (; turn_ < turns_; ++position_) {
@@ -53,7 +49,6 @@ class RowOrder {
 
   const Program& program_;
   std::uint64_t period_, repeats_;
-  std::uint32_t first_;  // iteration
   std::vector<std::uint32_t> order_;
   std::size_t position_ = 0;
   std::uint64_t turn_ = 0;  // q, the number of the period

@@ -1,18 +1,24 @@
 """Several collectives in one run of tables: the limits in which they are runs of one, orders, `ideal`, right data, and refusals."""
 
+from fractions import Fraction
+from itertools import accumulate
 from random import Random
 from typing import Any
 
 import pytest
 
 import certree.api as ct
+from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.endpoint_program import Payload
 from certree.extras.endpoints.run.endpoint_runs import made_schedule
 from certree.extras.endpoints.run.tables.joint_machine import joint_tables, run_joint
+from certree.extras.endpoints.run.tables.table_endpoints import Asked, TableEndpoints
+from certree.extras.endpoints.run.tables.table_runs import in_other_orders, run_with_endpoints
 from certree.extras.endpoints.run.tables.together import Together, run_together
-from certree.hw.engines.runs import Run
+from certree.hw.engines.runs import Options, Run
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import ceil_div
+from tests.cli.running import json_of
 from tests.extras.endpoints.run.tables_drawn import ACE
 
 SYSTEMS = ("baseline", "baseline++", "ace", "ideal")
@@ -111,6 +117,67 @@ def test_drawn_collectives() -> None:
 
 def test_two_hundred_drawn_collectives() -> None:
     assert sum(map(drawn, range(200))) >= 100
+
+
+def kept(number: int) -> None:
+    """The runs of `ideal` that keep the order of another system's: none ends later than that one."""
+    random = Random(number)
+    kind, networks = random.choice([("all-to-all", ("ace-torus:2x2x1", "ring:4", "ring:5")), ("all-gather", ("ring:4", "mesh:2x3")),
+                                    ("all-reduce", ("ring:4", "ace-torus:2x2x1"))])  # fmt: skip
+    network = random.choice(networks)
+    method = None if network.startswith("ace") or kind == "all-to-all" else random.choice(["multitree", "ring"])
+    schedule, count = schedule_of(network, kind, method), random.randrange(2, 5)
+    payloads = [Payload(random.randrange(1000, 100000), random.choice([0, random.randrange(12000)])) for _ in range(count)]
+    bounds = (0, *accumulate(ceil_div(payload.size, CHUNK) for payload in payloads))
+    asked = Asked(bounds, tuple(payload.start for payload in payloads), random.random() < 0.5)
+    tables, cut, lanes = joint_tables(schedule, ACE, bounds[-1] * CHUNK), Cut(CHUNK, pads=True), random.random() < 0.7
+
+    def options(system: str) -> Options:
+        model = TableEndpoints(ACE, ACE.system(system), Fraction(0), cut=cut, asked=asked)
+        return Options("paced", without_routers=lanes, endpoint=model)
+
+    others = {one.name: run_with_endpoints(tables, options(one.name)).cycles for one in ACE.systems if one.name != "ideal"}
+    ideal = options("ideal")
+    assert isinstance(ideal.endpoint, TableEndpoints)
+    for found, again in in_other_orders(tables, ideal, ideal.endpoint, lambda _: True):
+        assert isinstance(again.endpoint, TableEndpoints)
+        assert found.cycles <= others[str(again.endpoint.of)], (number, again.endpoint.of)
+
+
+def test_kept_orders_end_no_later() -> None:
+    for number in range(6):
+        kept(number)
+
+
+def test_two_hundred_kept_orders_end_no_later() -> None:
+    for number in range(200):
+        kept(number)
+
+
+def test_a_collective_that_meets_others_through_routers() -> None:
+    """The rows of a collective that is asked for late never come before those that have fired, in runs that keep their order."""
+    payloads = Payload(3000, 1), Payload(65536), Payload(304794, 8548)
+    ends = {one: together(schedule_of("ring:4", "all-to-all"), one, *payloads, without_routers=False).run.cycles for one in SYSTEMS}
+    assert ends["ideal"] == min(ends.values())
+
+
+def test_parts_that_are_shorter_than_the_chunks_of_a_schedule() -> None:
+    """Chunks are as long as the schedule needs, where equal parts would be shorter."""
+    found = json_of(
+        "endpoints",
+        "ace-torus:4x2x1",
+        "--chunk",
+        500,
+        "--size",
+        501,
+        "--size",
+        "501@1000000",
+        "--program",
+        "tables",
+        "--system",
+        "ace",
+    )
+    assert [(one["chunks"], one["chunk_bytes"]) for one in found["systems"]] == [(4, 384)]
 
 
 def test_endpoints_run_several_collectives_by_tables() -> None:
