@@ -39,9 +39,10 @@ Interfaces with a timestep counter in place of slots (`certree export --control 
 Each case is run three times: with equal clocks, with every second interface 7 cycles late, and with some 40 cycles late and every
 second clock slower by an eighth (*slow*). *Steps apart* says how far the counters of two nodes, of which one sends to the other,
 were apart in these runs at most, as far as the rows that had fired tell: a counter shows no less than the step of its last row,
-and no more than that of its next one. After *of* comes the bound of `certree model-check schedule FILE --run paced`, which holds
-at any timing while both have rows to fire. There is no number where no two such nodes have rows, for messages of several sizes,
-which have no bound, and for fine slots, since the bound numbers their rows otherwise than counters do.
+and no more than that of its next one. After *of* comes the bound, which holds at any timing while both have rows to fire; `certree
+model-check schedule FILE --run paced` prints it for all pairs between which a message can travel, which may be more. No number is
+stated where no two such nodes have rows, for messages of several sizes, and for fine slots, since the bound numbers their rows
+otherwise than counters do.
 
 `CONTRACT.md` of the folder states that bound. From the same chains of waits comes the size of the staging area: where the reduction
 unit is slower than a lane, it holds all chunks of the lane that can have been sent and not be added, at any timing. In the case

@@ -65,7 +65,9 @@ def _slots(sizes: Sizes) -> str:
 
 def _lockstep(sizes: Sizes) -> str:
     apart = provided("steps that counters are apart")(sizes.tables)
-    bound = "not bounded" if apart is None else f"at most {apart}, at any timing, while both have rows to fire"
+    bound = "not stated (messages of several sizes, fine slots, too many rows, or no two such nodes with rows)"
+    if apart is not None:
+        bound = f"at most {apart}, at any timing, while both have rows to fire"
     return f"""
 ## Lockstep
 

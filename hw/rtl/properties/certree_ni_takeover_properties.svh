@@ -8,3 +8,12 @@ always @(posedge clk) begin
   assume (total_next <= counts && !counts[TOTAL_BITS-1]);  // `TOTAL_BITS` leaves one for the sum
 end
 `CERTREE_PROPERTY(takeover_is_from_tables, load_bank != open_bank || !(is_armed || is_ahead))
+// What `is_done` compares is the number of rows of the open tables that have fired, counted here anew.
+logic [LATE_BITS-1:0] rows_seen_now;
+always_comb begin
+  rows_seen_now = '0;
+  for (int unsigned w = 0; w < ROWS; w++) if (fire[w]) rows_seen_now = rows_seen_now + LATE_BITS'(1);
+end
+logic [FIRED_BITS-1:0] rows_seen;
+always @(posedge clk) rows_seen <= restart || takes_over ? '0 : rows_seen + FIRED_BITS'(rows_seen_now);
+`CERTREE_PROPERTY(takeover_counts_rows_as_they_fire, rows_fired == rows_seen)

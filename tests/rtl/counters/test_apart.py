@@ -28,11 +28,13 @@ def test_no_run_goes_beyond_the_bound(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_some_cases_have_no_bound(name: str) -> None:
+def test_some_cases_state_no_bound(name: str) -> None:
     assert most_apart(LOCKSTEP_CASES[name]()) is None
 
 
-@pytest.mark.parametrize(("name", "said"), [(EXACT, "at most 7, at any timing"), ("mesh-1x2-bundle-lockstep", "not bounded")])
+@pytest.mark.parametrize(
+    ("name", "said"), [(EXACT, "at most 7, at any timing"), ("mesh-1x2-bundle-lockstep", "not stated (messages")]
+)
 def test_the_contract_of_a_folder_states_the_bound(name: str, said: str) -> None:
     tables = LOCKSTEP_CASES[name]()
     assert f"of which one sends to the other, are {said}" in contract_text(sizes_of(tables, Widths.of(tables)))

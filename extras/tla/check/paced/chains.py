@@ -15,6 +15,14 @@ Cell = tuple[int, int, int, int]  # node, flow, buffer, iteration
 Past = Mapping[Entry, NDArray[np.int64]]
 Awaited = Mapping[Entry, list[Entry]]
 
+#: entries times nodes up to which chains of waits are followed: 128 MiB
+MOST_KNOWN = 1 << 24
+
+
+def are_few(tables: Tables) -> bool:
+    """Whether chains of waits of these tables are followed: a vector of all nodes is kept for each firing."""
+    return tables.repeats * len(tables.node) * len(tables.topology.kind) <= MOST_KNOWN
+
 
 @dataclass(frozen=True)
 class Program:
