@@ -124,11 +124,13 @@ auto fit_step(const std::pair<Column<int32_t>, Column<int32_t>>& claims, Column<
   const auto ragged = [](const auto& columns) { return Ragged{copy(columns.first), copy(columns.second)}; };
   const StepJobs jobs{ragged(claims), copy(capacity), ragged(members), ragged(later), copy(key)};
   const auto is_whole = [](const Ragged& rows, size_t length, size_t below) {
-    return rows.offset.size() == length + 1 && rows.offset.back() == static_cast<int32_t>(rows.value.size()) &&
+    return rows.offset.size() == length + 1 && rows.offset.front() == 0 &&
+           std::is_sorted(rows.offset.begin(), rows.offset.end()) &&
+           rows.offset.back() == static_cast<int32_t>(rows.value.size()) &&
            std::all_of(rows.value.begin(), rows.value.end(),
                        [below](int32_t one) { return one >= 0 && static_cast<size_t>(one) < below; });
   };
-  const size_t rows = jobs.key.size(), groups = jobs.later.offset.size() - 1;
+  const size_t rows = jobs.key.size(), groups = std::max<size_t>(jobs.later.offset.size(), 1) - 1;
   if (!is_whole(jobs.claims, rows, jobs.capacity.size()) || !is_whole(jobs.members, groups, rows) ||
       !is_whole(jobs.later, groups, groups)) {
     throw std::invalid_argument("columns that do not fit each other");

@@ -20,7 +20,7 @@ def order_of(program: Program) -> Order:
     """The gates of a program, in C++ (`synth/native/fine/fine_gates.hpp`). O(rows log rows)."""
     cell = np.concatenate(program.cells())
     order = np.lexsort((np.concatenate((program.reads, program.writes)), cell))  # of equal stages reads go first, in their order
-    starts = np.flatnonzero(np.diff(cell[order], prepend=-1, append=-1))
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1, append=-1)) if len(cell) else np.zeros(1, np.int64)
     needs, original_of, group, follows, *lists = gates_of(
         starts.astype(np.int32),
         (order % program.rows).astype(np.int32),

@@ -5,6 +5,7 @@
 #include <functional>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 
 namespace certree {
 namespace {
@@ -27,9 +28,8 @@ class Room {
     const auto at = static_cast<size_t>(first_round(static_cast<size_t>(earliest)));
     for (const int32_t one : needed_) {
       auto& used = used_[one];
-      if (used.size() <= at) used.resize(at + 1, 0);
-      used[at] += count_[one];
-      if (used[at] < jobs_.capacity[one]) continue;
+      if ((used[at] += count_[one]) < jobs_.capacity[one]) continue;
+      used.erase(at);
       if (full_[one].size() <= at / 64) full_[one].resize(at / 64 + 1, 0);
       full_[one][at / 64] |= uint64_t{1} << (at % 64);
     }
@@ -59,7 +59,8 @@ class Room {
       }
       at = word * 64 + static_cast<size_t>(std::countr_one(full));
       const bool has_room = std::all_of(needed_.begin(), needed_.end(), [&](int32_t one) {
-        return (at < used_[one].size() ? used_[one][at] : 0) + count_[one] <= jobs_.capacity[one];
+        const auto found = used_[one].find(at);
+        return (found == used_[one].end() ? 0 : found->second) + count_[one] <= jobs_.capacity[one];
       });
       if (has_room) return at;
       ++at;
@@ -67,8 +68,8 @@ class Room {
   }
 
   const StepJobs& jobs_;
-  std::vector<std::vector<int32_t>> used_;   // by resource and round
-  std::vector<std::vector<uint64_t>> full_;  // by resource, a bit for each round in which nothing more fits
+  std::vector<std::unordered_map<size_t, int32_t>> used_;  // by resource, of the rounds in which something more fits
+  std::vector<std::vector<uint64_t>> full_;                // by resource, a bit for each round in which nothing more fits
   std::vector<int32_t> count_, needed_;
 };
 

@@ -60,7 +60,7 @@ def tacos(folder: Path, sides: Sequence[int]) -> tuple[float, float]:
     """
     said, seconds = _run([str(Path(_compiled(folder).name) / "tacos"), *map(str, sides)])
     unit = (1 << 20) / (50 * (1 << 30)) * 1e6  # µs of a chunk on a link
-    return float(said) / unit, seconds
+    return _number(said) / unit, seconds
 
 
 @cache
@@ -81,7 +81,7 @@ def forestcoll(folder: Path, sides: Sequence[int]) -> tuple[float, float]:
     if not (folder / "pipeline_allgather.py").exists():
         raise PeerError(f"{folder} has no pipeline_allgather.py of ForestColl")
     said, seconds = _run([sys.executable, "-c", _FORESTCOLL_MAIN, str(folder), *map(str, sides)])
-    return float(said), seconds
+    return _number(said), seconds
 
 
 def booksim(program: Path, network: str, side: int, *, flits: int, load: float, cycles: int) -> tuple[float, float]:
@@ -92,18 +92,26 @@ def booksim(program: Path, network: str, side: int, *, flits: int, load: float, 
     with tempfile.TemporaryDirectory() as there:
         config = Path(there) / "config"
         config.write_text("".join(f"{name} = {value};\n" for name, value in words.items()))
-        said, seconds = _run([str(program), str(config)], (0, 255))  # 255: it has results
-    found = re.findall(r"^Packet latency average = ([0-9.]+)", said, re.MULTILINE)
+        said, seconds = _run([str(program), str(config)], (255,))  # its main returns -1 with results, 0 without
+    found = re.findall(r"^Packet latency average = (\S+)", said, re.MULTILINE)
     if not found:
         raise PeerError(f"{program} said no latency")
-    return float(found[-1]), seconds
+    return _number(found[-1]), seconds
+
+
+def _number(said: str) -> float:
+    """The number that a program said; PeerError for anything else."""
+    try:
+        return float(said)
+    except ValueError:
+        raise PeerError(f"no number: {said.strip()[:60]!r}") from None
 
 
 def _run(command: Sequence[str], codes: Sequence[int] = (0,)) -> tuple[str, float]:
     """What a program says that ends with one of some exit codes, and its user seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     limited = ["bash", "-c", f'ulimit -t {MOST_SECONDS}; exec "$@"', "-", *command]
-    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    done = subprocess.run(limited, capture_output=True, text=True, errors="replace", check=False)
     if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
         raise PeerError(f"no answer within {MOST_SECONDS} s")
     if done.returncode not in codes:

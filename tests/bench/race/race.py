@@ -20,6 +20,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from certree.api.reports.text import size_words
 from certree.hw.routers.packet_injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.common.errors import InputError
@@ -106,7 +107,7 @@ def gathers(numbers: list[int], size: int, tacos_at: Path | None, forestcoll_at:
             (FORESTCOLL, forestcoll_at, forestcoll, float(bound)),
         ):
             its = figures(peer, network, "{:.3f}") if at is None else run_now(_over(run, at, sides, least), "{:.3f}")
-            row("all-gather, time / bound", network, own, "{ratio:.3f}", peer, its)
+            row(f"all-gather of {size_words(size)}, time / bound", network, own, "{ratio:.3f}", peer, its)
 
 
 def _over(
@@ -128,7 +129,7 @@ def routers(traffic: tuple[tuple[str, int, int, int], ...], cycles: int, program
         if program is not None:
             its = run_now(lambda: booksim(program, kind, side, flits=flits, load=tenths / 10, cycles=cycles), "{:.2f}")  # noqa: B023 - at once
         elif cycles != CYCLES:
-            its[1] = ""
+            its = ["", "", f"{CYCLES} cycles measured"]
         row(f"latency, {flits} flits, load 0.{tenths}, {cycles} cycles", network, own, "{latency:.2f}", BOOKSIM, its)
 
 

@@ -50,7 +50,6 @@ FIGURES = (
     Figure(BOOKSIM, "mesh:8x8", 38.10, 8.0, (1, 3)),
     Figure(BOOKSIM, "mesh:8x8", 102.56, 4.8, (17, 3)),
     Figure(BOOKSIM, "torus:8x8", 55.83, 2.3, (17, 2)),
-    Figure(BOOKSIM, "torus:16x16", None, CYCLES / 1_050, (17, 2), _BEFORE),
     # all-reduce of 64 MiB at 50 GiB/s and 500 ns: ns of the ring in one direction, 64 chunks in flight, analytical
     Figure(ASTRA, "ring:16", 2_342_902.0, 0.13, None, _BEFORE),
 )

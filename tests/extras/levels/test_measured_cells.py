@@ -8,7 +8,8 @@ import pytest
 
 from tests.bench.race import rivals
 from tests.bench.small import priced
-from tests.bench.small.priced import in_own_process
+from tests.bench.small.priced import in_own_process, timed_within
+from tests.synth.execution import ask
 
 
 def _killed(code: int) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def test_cells_whose_rivals_were_not_all_run_are_listed_and_not_counted(
     rivals.rows([(str(number), "all-gather", 1024) for number in range(3)])
     said = capsys.readouterr().out.splitlines()
     assert said[2] == "| `0` | all-gather | 1 KiB | ring | 1.500 | 4.0 | 1.0 | 3.0 |  | 3 | 0 |"
-    assert said[6] == "Time: 1 of 3 cells. Rivals: 1 of 1 cells."
+    assert said[6] == "Time: 1 of 2 cells. Rivals: 1 of 1 cells."
     assert said[7].endswith("in time: `1`, all-gather, 1 KiB; `2`, all-gather, 1 KiB")
 
 
@@ -87,3 +88,12 @@ def test_a_cell_runs_what_auto_did_not_time() -> None:
     assert row["not_run"] == 0
     assert row["run"] > 0
     assert row["aims"][1]
+
+
+def test_what_comes_behind_its_time_does_not_count() -> None:
+    """A method that catches errors of its candidates does not catch the end of its time, and no worse schedule comes of it."""
+    request = ask("torus:4x4", "broadcast", 1 << 16, root=0)
+    assert timed_within(0.001, request, ("chain", {})) == (None, False)
+    cycles, ended = timed_within(60, request, ("ring", {}))
+    assert ended
+    assert cycles is None or cycles > 0
