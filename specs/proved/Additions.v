@@ -48,16 +48,20 @@ Definition spell (t : tables) (m : terms) (e : event) : option terms :=
       end
   end.
 
-(** By cell the step from which on something may be sent into it. *)
+(** By cell the step from which on an operand may be sent into it. *)
 Definition meet (d : N) (until : table N) (e : event) : option (table N) :=
   match e with
   | Send _ => Some until
   | Land u =>
-      if number_at until (cell_key (target u)) <=? step u
-      then Some (PositiveMap.add (cell_key (target u)) (step u + d) until) else None
+      match op u with
+      | Copy => Some until
+      | Reduce =>
+          if number_at until (cell_key (target u)) <=? step u
+          then Some (PositiveMap.add (cell_key (target u)) (step u + d) until) else None
+      end
   end.
 
-(** Messages land in a cell at least [delay] steps apart. *)
+(** Operands land in a cell at least [delay] steps apart. *)
 Definition nothing_meets (s : schedule) : bool :=
   is_some (walk (table N) (meet (delay s)) (delay s) (transfers s) (transfers s) (PositiveMap.empty N)).
 
@@ -148,19 +152,19 @@ Section Meeting.
     induction l as [|e l IH]; intros k k' H c; simpl in H.
     - injection H as <-. lia.
     - destruct (meet (delay s) k e) as [n|] eqn:E; [|discriminate]. specialize (IH n k' H c).
-      destruct e as [u|u]; simpl in E; [injection E as <-; auto|].
+      destruct e as [u|u]; simpl in E; [injection E as <-; auto|]. destruct (op u); [|injection E as <-; auto].
       destruct (N.leb_spec (number_at k (cell_key (target u))) (step u)); [|discriminate]. injection E as <-.
       rewrite number_at_add in IH. destruct (Pos.eqb_spec (cell_key (target u)) c) as [<-|]; lia.
   Qed.
 
   Lemma landings_apart : nothing_meets s = true -> forall u v, before (canonical s) (Land u) (Land v) -> target u = target v ->
-    step u + delay s <= step v.
+    op u = Reduce -> op v = Reduce -> step u + delay s <= step v.
   Proof using.
-    intros H u v (a & b & c & E) T. unfold nothing_meets in H. rewrite walk_follow in H. fold (canonical s) in H.
+    intros H u v (a & b & c & E) T U V. unfold nothing_meets in H. rewrite walk_follow in H. fold (canonical s) in H.
     rewrite E, follow_app in H. destruct (follow _ _ a _) as [k|]; [|discriminate]. cbn [follow] in H.
     destruct (meet (delay s) k (Land u)) as [n|] eqn:F; [|discriminate]. rewrite follow_app in H.
     destruct (follow _ _ b n) as [k'|] eqn:G; [|discriminate]. cbn [follow] in H.
-    destruct (meet (delay s) k' (Land v)) as [n'|] eqn:F'; [|discriminate]. simpl in F, F'.
+    destruct (meet (delay s) k' (Land v)) as [n'|] eqn:F'; [|discriminate]. simpl in F, F'. rewrite U in F. rewrite V in F'.
     destruct (_ <=? step u) in F; [|discriminate]. injection F as <-.
     destruct (N.leb_spec (number_at k' (cell_key (target v))) (step v)); [|discriminate].
     pose proof (meet_grows _ _ _ G (cell_key (target v))) as Q. rewrite T, number_at_add, Pos.eqb_refl in Q. lia.
@@ -290,8 +294,9 @@ Proof.
       + apply sends_commute. auto.
       + apply send_land_commute; tauto.
       + destruct H. apply send_land_commute; auto.
-      + apply lands_apart_commute. intros T. eapply (landings_in_turn _ s F G _ u v); eauto.
-        destruct (check_form s C) as (P & _). pose proof (landings_apart s M _ _ B' (eq_sym T)). destruct (timing_of s); lia. }
+      + apply lands_apart_commute. intros T. destruct H as [H|[O1 O2]]; [contradiction|].
+        apply (landings_in_turn _ s F G _ u v R B J J'). destruct (check_form s C) as (P & _).
+        pose proof (landings_apart s M _ _ B' (eq_sym T) O2 O1). destruct (timing_of s); lia. }
   destruct (sums_spec _ _ _ _ _ _ (N.to_nat c) k Q K O) as (e & X & Y). exists e. split; [exact X|].
   destruct E as [E _]. rewrite E.
   assert (Z : spelled V add s (own i) (fold_left (happen V add) (canonical s) (start i)) b).
