@@ -238,6 +238,61 @@ Section Interfaces.
     Proof using safe.
       intros h i t u R U F I. apply always_kept; auto; [constructor; auto|]. apply in_iteration. auto.
     Qed.
+
+    (** * Tables of trees *)
+
+    (** In tables of trees a copy that has copies to wait for waits for these alone (A4); all other rows count. *)
+    Definition follows_copies (t : transfer) : Prop := op t = Copy /\ exists c, In c (transfers s) /\ feeds t c = true /\ op c = Copy.
+
+    Inductive may_in_trees (h : history) : N * event -> Prop :=
+    | fire_counting : forall i t, ~ follows_copies t -> may h (i, Send t) -> may_in_trees h (i, Send t)
+    | fire_copy : forall i t, follows_copies t -> is_row i t -> ~ In (i, Send t) h ->
+        (forall j u, is_row j u -> node (source u) = node (source t) -> slot j u < slot i t -> In (j, Send u) h) ->
+        (forall c, In c (transfers s) -> feeds t c = true -> op c = Copy -> In (i, Land c) h) -> may_in_trees h (i, Send t)
+    | land_in_trees : forall i t, may h (i, Land t) -> may_in_trees h (i, Land t).
+
+    Inductive reached_in_trees : history -> Prop :=
+    | nothing_in_trees : reached_in_trees []
+    | next_in_trees : forall h e, reached_in_trees h -> may_in_trees h e -> reached_in_trees (h ++ [e]).
+
+    (** Sums are complete before they are copied: what a copy sends was copied into its cell after all that was added there. *)
+    Definition copied_last : Prop := forall t c u, In t (transfers s) -> In c (transfers s) -> In u (transfers s) -> op t = Copy ->
+      feeds t c = true -> op c = Copy -> feeds t u = true -> op u = Reduce -> step u < step c.
+
+    Lemma follows_copies_dec : forall t, follows_copies t \/ ~ follows_copies t.
+    Proof using.
+      intros t. destruct (op t) eqn:P; [right; intros [Q _]; congruence|].
+      destruct (existsb (fun c => feeds t c && match op c with Copy => true | Reduce => false end) (transfers s)) eqn:E.
+      - apply existsb_exists in E as (c & I & E). apply andb_true_iff in E as [F E]. left. split; auto. exists c.
+        destruct (op c) eqn:Q; [discriminate|auto].
+      - right. intros [_ (c & I & F & Q)]. apply not_true_iff_false in E. apply E. apply existsb_exists. exists c.
+        rewrite F, Q. auto.
+    Qed.
+
+    (** To wait for the copies is to wait for all that a row counts: chains of waits lead from what was added to them. *)
+    Theorem trees_wait_for_enough : NoDup (transfers s) -> copied_last -> forall h e, reached h -> (may_in_trees h e <-> may h e).
+    Proof using safe.
+      intros D last h [i e] R. pose proof (always_kept h R) as K. split.
+      - intros M. inversion M as [j t F M' E|j t [P (c & C & FC & PC)] B N O L E|j t M' E]; subst; auto. constructor; auto.
+        unfold wait, counted. rewrite <- (map_length Land). destruct B as [B T]. apply NoDup_incl_length.
+        + apply FinFun.Injective_map_NoDup; [congruence|]. apply NoDup_filter. auto.
+        + intros e I. apply in_map_iff in I as (u & <- & I). apply filter_In in I as [U F]. apply filter_In.
+          split; [|apply lands_spec; exists u; split; auto; apply feeds_spec in F; apply F].
+          destruct (op u) eqn:Q; [|apply in_iteration; auto].
+          apply (kept_chain h K i _ (Land c)); [|apply in_iteration; auto].
+          apply feeds_spec in F as F'. apply feeds_spec in FC as FC'. apply safe; auto.
+          * destruct F', FC'. congruence.
+          * apply (last t); auto.
+      - intros M. inversion M as [j t B N O W E|j t S N E]; subst.
+        + destruct (follows_copies_dec t) as [F|F]; [|apply fire_counting; auto]. apply fire_copy; auto.
+          intros c C FC _. apply in_iteration. destruct B as [B T]. apply (count_is_right h i t); auto.
+        + apply land_in_trees. auto.
+    Qed.
+
+    Theorem trees_reach_alike : NoDup (transfers s) -> copied_last -> forall h, reached_in_trees h <-> reached h.
+    Proof using safe.
+      intros D last h. split; intros R; induction R as [|h e R IH M]; constructor; auto; apply trees_wait_for_enough; auto.
+    Qed.
   End Safe.
 
   (** * There is always a next event, and an end *)
@@ -528,6 +583,16 @@ Proof.
     apply complete_ordered; auto.
 Qed.
 
+(** The same of tables of trees, in which copies wait for less: their interfaces do what those do that count, event by event. *)
+Theorem trees_sound : forall s, check s = true -> waits_are_right s = true -> copied_last s ->
+  (forall h, reached_in_trees s h <-> reached s h) /\ forall h e, reached s h -> (may_in_trees s h e <-> may s h e).
+Proof.
+  intros s H A L. destruct (check_form s H) as (_ & _ & _ & _ & D & _). apply NoDup_map_inv in D.
+  apply waits_sound in A; [|intros t u; apply distinct; unfold check, check_at in H; rewrite !andb_true_iff in H; apply H].
+  split; [apply trees_reach_alike|apply trees_wait_for_enough]; auto.
+Qed.
+
 Print Assumptions lockstep_sound.
+Print Assumptions trees_sound.
 Print Assumptions can_end.
 Print Assumptions operands_come_first.

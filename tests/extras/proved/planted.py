@@ -284,6 +284,20 @@ PLANTED = (
         "Lockstep.learn_known",
     ),
     _bounds(
+        "copies that wait until their parent has sent",
+        "Lockstep",
+        "op c = Copy -> In (i, Land c) h) -> may_in_trees",
+        "op c = Copy -> In (i, Send c) h) -> may_in_trees",
+        "Lockstep.trees_wait_for_enough",
+    ),
+    _bounds(
+        "sums that come with the copy",
+        "Lockstep",
+        "op u = Reduce -> step u < step c.",
+        "op u = Reduce -> step u <= step c.",
+        "Lockstep.trees_wait_for_enough",
+    ),
+    _bounds(
         "messages that may land together",
         "Additions",
         "(step u + d) until)",

@@ -28,7 +28,8 @@ def test_program_of_proofs_that_rest_on_an_axiom_is_refused(tmp_path: Path, monk
     """The program is there, so no theorem rests on an axiom; where one did there would be none."""
     assert proved_program.proved_program().is_file()
     assert proved_program.theorems(proved_program.MODULES) == [
-        "lockstep_sound", "can_end", "operands_come_first", "order_sound", "check_sound", "check_has_runs", "check_has_starts",
+        "lockstep_sound", "trees_sound", "can_end", "operands_come_first", "order_sound",
+        "check_sound", "check_has_runs", "check_has_starts",
     ]  # fmt: skip
     monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
     monkeypatch.setattr(proved_program, "compile_proofs", lambda folder: ["Axioms:", "easy : False"])
