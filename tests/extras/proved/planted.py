@@ -265,7 +265,13 @@ PLANTED = (
         "slot j u < slot i t -> is_row j u) ->\n      (wait",
         "Lockstep.kept_next",
     ),
-    _bounds("rows that fire twice", "Lockstep", "is_row i t -> ~ In (i, Send t) h ->", "is_row i t ->", "Lockstep.once"),
+    _bounds(
+        "rows that fire twice",
+        "Lockstep",
+        "| fire : forall i t, is_row i t -> ~ In (i, Send t) h ->",
+        "| fire : forall i t, is_row i t ->",
+        "Lockstep.once",
+    ),
     _bounds(
         "chains that nothing that is read needs",
         "Lockstep",
