@@ -102,29 +102,49 @@ Section Hops.
   Qed.
 End Hops.
 
+(** In the order of the checker memories that mark contributors end with the marks of all. *)
+Lemma marked_result : forall s c k n f, check s = true -> at_place (chunks s) c = Some k -> is_one_of s (due k) n = true ->
+  held bool (fold_left (happen bool orb) (canonical s) (marked s f)) (Cell n 0 c) = result bool orb s (fun x _ => f x) c k.
+Proof.
+  intros s c k n f C K U. assert (F := C). unfold check, check_at in F. rewrite !andb_true_iff in F. destruct F as [[[[F _] _] _] _].
+  apply (commuting_ends_right (timing_of s) s C bool orb orb_comm orb_assoc (fun x _ => f x) (marked s f)); auto.
+  - apply (marked_starts (timing_of s) s (check_sound s C)).
+  - apply canonical_permutation.
+  - intros e g B B'. exfalso. revert B B'. apply before_asymmetric. apply (canonical_distinct s F).
+Qed.
+
+Lemma marks_differ : forall s c k a, In a (contributors s k) ->
+  result bool orb s (fun x _ => x =? a) c k <> result bool orb s (fun _ _ => false) c k.
+Proof.
+  intros s c k a I. unfold result. fold (contributors s k). rewrite (sum_true (fun x => x =? a) c _ a (N.eqb_refl _) I).
+  destruct (sum_false c (contributors s k)) as [E|E]; rewrite E; discriminate.
+Qed.
+
 (** What is due at a node of label h has come by h transfers, one after the other: the last is sent in step (h - 1) · delay or later. *)
 Theorem distance_sound : forall s label c k a n, check s = true -> counts_hops s label -> passes_no_endpoint s ->
   at_place (chunks s) c = Some k -> In a (contributors s k) -> is_one_of s (due k) n = true ->
   label a = 0 -> 1 <= label n -> exists u, In u (transfers s) /\ (label n - 1) * delay s <= step u.
 Proof.
-  intros s label c k a n C L W K I U Z P. pose proof (check_sound s C) as R.
-  assert (C' := C). unfold check, check_at in C'. rewrite !andb_true_iff in C'. destruct C' as [[[[F _] _] O] _].
-  assert (G : forall f, held bool (fold_left (happen bool orb) (canonical s) (marked s f)) (Cell n 0 c) =
-    result bool orb s (fun x _ => f x) c k).
-  { intros f. apply (commuting_ends_right (timing_of s) s C bool orb orb_comm orb_assoc (fun x _ => f x) (marked s f)); auto.
-    - apply (marked_starts (timing_of s) s R).
-    - apply canonical_permutation.
-    - intros e g B B'. exfalso. revert B B'. apply before_asymmetric. apply (canonical_distinct s F). }
+  intros s label c k a n C L W K I U Z P.
+  assert (O := C). unfold check, check_at in O. rewrite !andb_true_iff in O. destruct O as [[_ O] _].
   destruct (differ_in_reach s label C L W a Z (canonical s) (add_up (moment (delay s)) (canonical s))) as [D _].
   - intros e f. apply (in_time (timing_of s) s O).
   - intros e J. apply (Permutation_in _ (Permutation_sym (canonical_permutation s))). auto.
   - intros e. apply add_up_one.
   - destruct (D (Cell n 0 c)) as [_ [E|(u & J & E)]].
-    + unfold with_it, without. rewrite !G. unfold result. fold (contributors s k).
-      rewrite (sum_true (fun x => x =? a) c _ a (N.eqb_refl _) I).
-      destruct (sum_false c (contributors s k)) as [E|E]; rewrite E; discriminate.
+    + unfold with_it, without. rewrite !(marked_result s c k) by auto. apply marks_differ. auto.
     + cbn [node] in E. lia.
     + exists u. split; auto. cbn [node] in E. nia.
 Qed.
 
+(** What is due at another node than one where it comes from takes a transfer, whatever routes pass. *)
+Theorem hop_sound : forall s c k a n, check s = true -> at_place (chunks s) c = Some k -> In a (contributors s k) ->
+  is_one_of s (due k) n = true -> a <> n -> transfers s <> [].
+Proof.
+  intros s c k a n C K I U D E. apply (marks_differ s c k a I). rewrite <- !(marked_result s c k n) by auto.
+  assert (N : canonical s = []) by (unfold canonical; rewrite E; auto). rewrite N. cbn.
+  destruct (at_place (nodes (net s)) n) as [[]|]; auto; f_equal; apply N.eqb_neq; auto.
+Qed.
+
 Print Assumptions distance_sound.
+Print Assumptions hop_sound.
