@@ -124,8 +124,7 @@ auto fit_step(const std::pair<Column<int32_t>, Column<int32_t>>& claims, Column<
   const auto ragged = [](const auto& columns) { return Ragged{copy(columns.first), copy(columns.second)}; };
   const StepJobs jobs{ragged(claims), copy(capacity), ragged(members), ragged(later), copy(key)};
   const auto is_whole = [](const Ragged& rows, size_t length, size_t below) {
-    return rows.offset.size() == length + 1 && rows.offset.front() == 0 &&
-           std::is_sorted(rows.offset.begin(), rows.offset.end()) &&
+    return rows.offset.size() == length + 1 && rows.offset.front() == 0 && std::is_sorted(rows.offset.begin(), rows.offset.end()) &&
            rows.offset.back() == static_cast<int32_t>(rows.value.size()) &&
            std::all_of(rows.value.begin(), rows.value.end(),
                        [below](int32_t one) { return one >= 0 && static_cast<size_t>(one) < below; });

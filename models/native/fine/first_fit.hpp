@@ -19,8 +19,8 @@ struct StepJobs {
 
 // By transfer its round. Groups go in the order of the keys of their first members, of equal ones the first transfer first, when
 // those before them have a round; each takes the first round that has room for all its members, not before those of the groups
-// before it; one that never fits takes a round for each member. O((claims + transfers log transfers) + claims · rounds / 64) time, and
-// O(claims) memory with a bit for each resource and round.
+// before it; one that never fits takes a round for each member. O((claims + transfers log transfers) + claims · rounds / 64) time,
+// and O(claims) memory with a bit for each resource and round.
 std::vector<int32_t> first_fit(const StepJobs& jobs);
 
 }  // namespace certree

@@ -12,8 +12,8 @@ namespace certree::endpoint {
 
 // Iterations of all collectives execute the same tables. The order is that of LoadOrder, the same at every node, or a stated one,
 // that of another run. An iteration begins a period of the tables after the one before it, as those of one collective do; after a
-// time in which nothing was left to begin, behind the step that the first node has come to: no row of a step of it has fired, so that
-// a run in this order, which knows it from the start, keeps no row waiting that did not wait here.
+// time in which nothing was left to begin, behind the step that the first node has come to: no row of a step of it has fired, so
+// that a run in this order, which knows it from the start, keeps no row waiting that did not wait here.
 class Collectives final : public IterationOrder {
  public:
   Collectives(std::vector<Command> commands, bool lifo, std::vector<Begun> stated)
