@@ -329,28 +329,34 @@ Section Interfaces.
     filter (fun x => if in_dec row_dec (fst x, Send (snd x)) h
                      then if in_dec row_dec (fst x, Land (snd x)) h then false else true else false) rows.
 
+  (** Counters that iterations share count one after the other (A11): a row waits for what fed it in all iterations before, too. *)
+  Definition may_in_turn (h : history) (x : N * event) : Prop :=
+    may h x /\ match snd x with Send t => forall j, j < fst x -> (wait t <= counted h j (source t))%nat | Land _ => True end.
+
   (** Nothing deadlocks, whatever order an interface gives to the rows of one slot: when nothing is in flight, every row that has not
       fired may fire, of those in the least slot in which there is one. *)
   Definition is_due (h : history) (x : N * transfer) : Prop := is_row (fst x) (snd x) /\ ~ In (fst x, Send (snd x)) h /\
     forall j u, is_row j u -> ~ In (j, Send u) h -> slot (fst x) (snd x) <= slot j u.
 
   Theorem due_rows_fire : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h ->
-    (forall i t, In (i, Send t) h -> In (i, Land t) h) -> forall x, is_due h x -> may h (fst x, Send (snd x)).
+    (forall i t, In (i, Send t) h -> In (i, Land t) h) -> forall x, is_due h x -> may_in_turn h (fst x, Send (snd x)).
   Proof using.
     intros D U h R F [i t] (I & A & L). cbn [fst snd] in *.
     assert (sent : forall j u, is_row j u -> slot j u < slot i t -> In (j, Send u) h).
     { intros j u J B. destruct (in_dec row_dec (j, Send u) h) as [|N]; auto. exfalso. specialize (L j u J N). lia. }
-    constructor; auto. unfold wait, counted. rewrite <- (map_length Land). apply NoDup_incl_length.
-    - apply FinFun.Injective_map_NoDup; [congruence|]. apply NoDup_filter. apply NoDup_map_inv in U. auto.
-    - intros e J. apply in_map_iff in J as (u & <- & J). apply filter_In in J as [J K]. apply feeds_spec in K as [K B].
-      apply filter_In. split; [|apply lands_spec; eauto]. destruct I as [I T]. apply in_iteration. apply F. apply sent; [split; auto|].
-      unfold slot. lia.
+    assert (enough : forall j, j <= i -> (wait t <= counted h j (source t))%nat).
+    { intros k E. unfold wait, counted. rewrite <- (map_length Land). apply NoDup_incl_length.
+      - apply FinFun.Injective_map_NoDup; [congruence|]. apply NoDup_filter. apply NoDup_map_inv in U. auto.
+      - intros e J. apply in_map_iff in J as (u & <- & J). apply filter_In in J as [J K]. apply feeds_spec in K as [K B].
+        apply filter_In. split; [|apply lands_spec; eauto]. destruct I as [I T]. apply in_iteration. apply F.
+        apply sent; [split; auto; lia|]. unfold slot. nia. }
+    split; [constructor; auto; apply enough; lia|]. intros j B. cbn [fst] in B. apply enough. lia.
   Qed.
 
   (** As long as something has not landed, a message is in flight, which may land, or there are rows that are due. *)
   Theorem goes_on : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h ->
     complete h \/ (exists i t, In (i, Send t) h /\ may h (i, Land t)) \/
-    (exists x, is_due h x) /\ forall x, is_due h x -> may h (fst x, Send (snd x)).
+    (exists x, is_due h x) /\ forall x, is_due h x -> may_in_turn h (fst x, Send (snd x)).
   Proof using.
     intros D U h R. destruct (flying h) as [|[i t] l] eqn:F.
     - assert (landed : forall i t, In (i, Send t) h -> In (i, Land t) h).
@@ -391,7 +397,7 @@ Section Interfaces.
   Proof using.
     intros D U. assert (A : forall n h, reached h -> (2 * length rows - length h <= n)%nat -> exists g, reached (h ++ g) /\ complete (h ++ g)).
     { assert (on : forall h, reached h -> complete h \/ exists e, may h e).
-    { intros h R. destruct (goes_on D U h R) as [C|[(i & t & _ & M)|[[x X] M]]]; eauto. }
+    { intros h R. destruct (goes_on D U h R) as [C|[(i & t & _ & M)|[[x X] M]]]; eauto. right. destruct (M x X). eauto. }
     induction n as [|n IH]; intros h R L; destruct (on h R) as [C|[e M]].
       - exists []. rewrite app_nil_r. auto.
       - pose proof (comes_to_an_end _ (next h e R M)) as X. rewrite app_length in X. simpl in X. lia.
@@ -568,7 +574,7 @@ End Interfaces.
     the result of the collective, in every iteration and for every commutative and associative operation. *)
 Theorem lockstep_sound : forall s, check s = true -> waits_are_right s = true -> forall h, reached s h ->
   (complete s h \/ (exists i t, In (i, Send t) h /\ may s h (i, Land t)) \/
-   (exists x, is_due s h x) /\ forall x, is_due s h x -> may s h (fst x, Send (snd x))) /\ (length h <= 2 * length (rows s))%nat /\
+   (exists x, is_due s h x) /\ forall x, is_due s h x -> may_in_turn s h (fst x, Send (snd x))) /\ (length h <= 2 * length (rows s))%nat /\
   (complete s h -> forall (V : Type) (add : V -> V -> V),
     (forall a b, add a b = add b a) -> (forall a b c, add a (add b c) = add (add a b) c) ->
     forall (own : N -> N -> N -> V) start, (forall i, i < repeats s -> starts V s (own i) (start i)) ->

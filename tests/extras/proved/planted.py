@@ -290,6 +290,13 @@ PLANTED = (
         "Lockstep.learn_known",
     ),
     _bounds(
+        "counters that want one message more of iterations before",
+        "Lockstep",
+        "j < fst x -> (wait t <= counted h j (source t))%nat",
+        "j < fst x -> (wait t < counted h j (source t))%nat",
+        "Lockstep.due_rows_fire",
+    ),
+    _bounds(
         "copies that wait until their parent has sent",
         "Lockstep",
         "op c = Copy -> In (i, Land c) h) -> may_in_trees",
