@@ -66,7 +66,7 @@ def _facts(found: ComparedDesigns) -> list[tuple[str, list[str]]]:
 
 def _drawing(found: ComparedDesigns, name: str) -> dict[str, str | None]:
     """A picture of a network as a data URL, None where it is too large; the page with the interactive view of a schedule, None
-    where there is none yet, and the commands that make it."""
+    before it is made, and the commands that make it."""
     asked = found.asked
     topology = asked.networks[name]
     picture = None

@@ -51,8 +51,8 @@ def designs(
         `training`.
     output : str or path
         A folder for index.html, pictures (.svg, .png), cells.csv, networks.csv, a page in views for each network, with the
-        interactive view of a schedule, and a file for each cell. Tables and page are
-        rewritten from time to time while cells run. The same call resumes after an interruption.
+        interactive view of a schedule, and a file for each cell. Tables and page are rewritten from time to time while cells run.
+        The same call resumes after an interruption.
     workers, retry, progress
         As in `sweep`.
     interrupted : callable, optional
@@ -96,8 +96,11 @@ def designs(
     def is_due(key: str) -> bool:
         """Whether a cell is to run: one whose page is missing runs again."""
         known = store.load(key)
-        lacks_page = key in plan.viewed and not (folder / asked.view_path(plan.viewed[key])).is_file()
-        return _is_due(known, retry=retry) or (lacks_page and known is not None and known["status"] == VALID)
+        if known is None or "status" not in known:
+            return True
+        if key in plan.viewed and known["status"] == VALID:
+            return not (folder / asked.view_path(plan.viewed[key])).is_file()
+        return retry and known["status"] in (FAILED, CUT)
 
     left = [key for key in plan.keys if is_due(key)]
     try:
@@ -137,10 +140,6 @@ def _nothing(plan: DesignsPlan, folder: Path, tell: Callable[[str], None]) -> Co
     return ComparedDesigns(
         asked, folder, (), {name: structure_of(one, plan.machines[name]) for name, one in asked.networks.items()}, bills
     )
-
-
-def _is_due(known: Mapping[str, Any] | None, *, retry: bool) -> bool:
-    return known is None or "status" not in known or (retry and known["status"] in (FAILED, CUT))
 
 
 def _kept(task: Task, outcome: Outcome) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def booksim(program: Path, network: str, side: int, *, flits: int, load: float, 
     with tempfile.TemporaryDirectory() as there:
         config = Path(there) / "config"
         config.write_text("".join(f"{name} = {value};\n" for name, value in words.items()))
-        said, seconds = _run([str(program), str(config)], (255,))  # its main returns -1 with results, 0 without
+        said, seconds = _run([str(program), str(config)], 255)  # its main returns -1 with results, 0 without
     found = re.findall(r"^Packet latency average = (\S+)", said, re.MULTILINE)
     if not found:
         raise PeerError(f"{program} said no latency")
@@ -107,13 +107,13 @@ def _number(said: str) -> float:
         raise PeerError(f"no number: {said.strip()[:60]!r}") from None
 
 
-def _run(command: Sequence[str], codes: Sequence[int] = (0,)) -> tuple[str, float]:
-    """What a program says that ends with one of some exit codes, and its user seconds."""
+def _run(command: Sequence[str], code: int = 0) -> tuple[str, float]:
+    """What a program says that ends with an exit code, and its user seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     limited = ["bash", "-c", f'ulimit -t {MOST_SECONDS}; exec "$@"', "-", *command]
     done = subprocess.run(limited, capture_output=True, text=True, errors="replace", check=False)
     if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
         raise PeerError(f"no answer within {MOST_SECONDS} s")
-    if done.returncode not in codes:
+    if done.returncode != code:
         raise PeerError(f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-100:]}")
     return done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before

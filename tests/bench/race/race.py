@@ -12,7 +12,7 @@ which knows no latency. Then mean latencies of packets in routers, with preset b
 import os
 import resource
 import sys
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -135,7 +135,7 @@ def routers(traffic: tuple[tuple[str, int, int, int], ...], cycles: int, program
 
 def main(arguments: list[str]) -> None:
     """Print the table; SystemExit 2, with a line on stderr, where arguments are not known."""
-    parser = OneLineParser("race", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
+    parser = OneLineParser("race", __doc__)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--size", type=_size, default=1 << 26)
     for name in ("tacos", "forestcoll", "booksim"):

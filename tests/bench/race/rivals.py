@@ -12,7 +12,6 @@ which a rival was not run count for the time alone; both are listed.
 
 import random
 import sys
-from argparse import RawDescriptionHelpFormatter
 from itertools import product
 from typing import Any
 
@@ -118,7 +117,7 @@ def rows(cells: list[tuple[str, str, int]]) -> None:
 
 def main(arguments: list[str]) -> None:
     """Print what the arguments ask for; SystemExit 2, and a line on stderr, where they are not known."""
-    parser = OneLineParser("rivals", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
+    parser = OneLineParser("rivals", __doc__)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)

@@ -7,6 +7,7 @@ import pytest
 from tests.bench.race import peers, race
 from tests.bench.race.peers import PeerError, booksim, forestcoll, tacos
 from tests.bench.race.recorded import FIGURES, recorded
+from tests.bench.refused import assert_refused
 
 
 def test_smoke_has_a_row_for_each_peer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,12 +34,7 @@ def test_smoke_has_a_row_for_each_peer(capsys: pytest.CaptureFixture[str], monke
     ],
 )
 def test_what_it_does_not_know(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        race.main(arguments.split())
-    said = capsys.readouterr()
-    assert (ended.value.code, said.out) == (2, "")
-    assert said.err.startswith(f"race: {told}")
-    assert said.err.count("\n") == 1
+    assert_refused(race, arguments, told, capsys)
 
 
 def _program(path: Path, text: str) -> Path:

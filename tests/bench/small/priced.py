@@ -209,7 +209,10 @@ def _networks(parser: ArgumentParser, words: list[str]) -> tuple[str, ...]:
 
 
 class OneLineParser(ArgumentParser):
-    """A parser that says in one line what is wrong, without the usage."""
+    """A parser that says in one line what is wrong, without the usage, and takes no beginnings of options."""
+
+    def __init__(self, name: str, description: str | None) -> None:
+        super().__init__(name, description=description, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -217,7 +220,7 @@ class OneLineParser(ArgumentParser):
 
 def main(arguments: list[str]) -> None:
     """Print what the arguments ask for; SystemExit 2, and a line on stderr, where they are not known or do not go together."""
-    parser = OneLineParser("priced", description=__doc__, allow_abbrev=False, formatter_class=RawDescriptionHelpFormatter)
+    parser = OneLineParser("priced", __doc__)
     form = parser.add_mutually_exclusive_group()
     for name in ("--smoke", "--growth", "--rivals"):
         form.add_argument(name, action="store_true")

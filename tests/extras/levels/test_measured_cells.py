@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.bench.race import rivals
+from tests.bench.refused import assert_refused
 from tests.bench.small import priced
 from tests.bench.small.priced import in_own_process, timed_within
 from tests.synth.execution import ask
@@ -44,11 +45,7 @@ def test_failure_of_its_own() -> None:
     ],
 )
 def test_arguments_that_are_not_known(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        priced.main(arguments.split())
-    said = capsys.readouterr().err
-    assert said.startswith(f"priced: {told}")
-    assert said.count("\n") == 1
+    assert_refused(priced, arguments, told, capsys)
 
 
 def test_arguments_of_growth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,12 +59,7 @@ def test_arguments_of_growth(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "told"), [("--count 61", "--count 61; allowed: 1 to 60"), ("--size 1", "unrecognized arguments")]
 )
 def test_draws_that_are_not_known(arguments: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        rivals.main(arguments.split())
-    said = capsys.readouterr()
-    assert (ended.value.code, said.out) == (2, "")
-    assert said.err.startswith(f"rivals: {told}")
-    assert said.err.count("\n") == 1
+    assert_refused(rivals, arguments, told, capsys)
 
 
 def test_cells_whose_rivals_were_not_all_run_are_listed_and_not_counted(

@@ -18,9 +18,9 @@ MAX_CELLS = 1 << 27  # integers of data: 1 GiB
 TAKES = takes("chunks of endpoints", "buffers", "virtual_channel", "members", rounds=False)
 
 
-def least_bytes(schedule: Schedule, machine: Machine) -> int:
-    """The fewest bytes of an iteration: a flit for each chunk of the schedule."""
-    return TAKES.lowered(schedule).message_chunks * machine.flit_bytes
+def least_bytes(lowered: Schedule, machine: Machine) -> int:
+    """The fewest bytes of an iteration of a schedule that `TAKES` has lowered: a flit for each of its chunks."""
+    return lowered.message_chunks * machine.flit_bytes
 
 
 def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
@@ -36,7 +36,8 @@ def in_iterations(tables: Tables, model: TableEndpoints, mode: str) -> Tables:
         return tables
     if tables.fine_slots and mode == "slotted":
         raise UnsupportedError(f"system {model.name}: fine slots are for one size of the message: cut it in a paced run")
-    one, least = TAKES.lowered(tables.schedule), least_bytes(tables.schedule, tables.machine)
+    one = TAKES.lowered(tables.schedule)
+    least = least_bytes(one, tables.machine)
     if model.cut.chunk_bytes < least:
         raise UnsupportedError(
             f"system {model.name}: an iteration of {one.message_chunks} chunks of the schedule has {least} bytes or more, not "

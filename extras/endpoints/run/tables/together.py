@@ -8,7 +8,7 @@ from itertools import accumulate
 from certree.extras.endpoints.model.endpoint import Endpoint, System
 from certree.extras.endpoints.model.named_system import Cut
 from certree.extras.endpoints.run.endpoint_program import Payload
-from certree.extras.endpoints.run.tables.iterations import least_bytes
+from certree.extras.endpoints.run.tables.iterations import TAKES, least_bytes
 from certree.extras.endpoints.run.tables.joint_machine import chunks_of, joint_machine, joint_tables
 from certree.extras.endpoints.run.tables.table_endpoints import Asked, TableEndpoints
 from certree.extras.endpoints.run.tables.table_runs import fastest_run
@@ -48,7 +48,7 @@ def run_together(
 
     Errors as `simulate` and `joint_tables`. Cost as of a run of tables of as many iterations.
     """
-    runs, least = [], least_bytes(schedule, joint_machine(endpoint))
+    runs, least = [], least_bytes(TAKES.lowered(schedule), joint_machine(endpoint))
     parts = {one: max(_part(payload.size, one) for payload in payloads) for one in chunks_of(endpoint, system)}
     for chunk in sorted({max(part, min(one, least)) for one, part in parts.items()}):
         bounds = (0, *accumulate(ceil_div(payload.size, chunk) for payload in payloads))

@@ -1,7 +1,6 @@
 """The steps by which counters of neighbours that execute given tables can be apart, which a folder of an interface states."""
 
 from certree.extras.tla.check.paced.chains import Program, are_few, steps_apart
-from certree.extras.tla.check.paced.paced_model import MOST_ENTRIES
 from certree.models.tables.tables import Tables
 
 
@@ -9,10 +8,10 @@ def most_apart(tables: Tables) -> int | None:
     """The most steps by which counters of nodes can be apart, of which one sends to the other and both have rows, at any timing.
 
     None where no two nodes are so; of messages of several sizes, which have no model; in fine slots, where rows are numbered by
-    their order and counters show other numbers; and for more than MOST_ENTRIES firings, or too many chains of waits (`are_few`).
+    their order and counters show other numbers; and where chains of waits are too many (`are_few`).
     O(firings · (nodes + waits)).
     """
-    if tables.has_sizes or tables.fine_slots or tables.repeats * len(tables.node) > MOST_ENTRIES or not are_few(tables):
+    if tables.has_sizes or tables.fine_slots or not are_few(tables):
         return None
     return steps_apart(Program.of(tables, tables.period or 1, tables.repeats), pairs_of(tables)) or None
 

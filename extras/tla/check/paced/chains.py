@@ -15,13 +15,14 @@ Cell = tuple[int, int, int, int]  # node, flow, buffer, iteration
 Past = Mapping[Entry, NDArray[np.int64]]
 Awaited = Mapping[Entry, list[Entry]]
 
-#: entries times nodes up to which chains of waits are followed: 128 MiB
-MOST_KNOWN = 1 << 24
+#: firings up to which chains of waits are followed, and firings times nodes: 128 MiB
+MOST_ENTRIES, MOST_KNOWN = 1 << 17, 1 << 24
 
 
 def are_few(tables: Tables) -> bool:
     """Whether chains of waits of these tables are followed: a vector of all nodes is kept for each firing."""
-    return tables.repeats * len(tables.node) * len(tables.topology.kind) <= MOST_KNOWN
+    entries = tables.repeats * len(tables.node)
+    return entries <= MOST_ENTRIES and entries * len(tables.topology.kind) <= MOST_KNOWN
 
 
 @dataclass(frozen=True)

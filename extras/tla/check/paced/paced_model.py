@@ -8,7 +8,7 @@ from certree.api.reports.text import counted
 from certree.extras.tla.check.counterexample import explain, picture, table_of_slots
 from certree.extras.tla.check.generated import Generated
 from certree.extras.tla.check.model_runs import ModelResult, run_result
-from certree.extras.tla.check.paced.chains import Program, steps_apart
+from certree.extras.tla.check.paced.chains import MOST_ENTRIES, Program, steps_apart
 from certree.extras.tla.check.table_constants import CheckedTables, untimed_plan_of, values, written
 from certree.extras.tla.check.table_model import SIMULATION_RUNS, is_small, mode_of, refined, states_looked_at
 from certree.extras.tla.check.tlc import Result, Simulation
@@ -20,9 +20,6 @@ _INVARIANTS = (
     "TypeOK", "ExactlyOnce", "SendsOverLinks", "OnlyExpected", "EveryArrivalAwaited", "PacedInvariant", "CountersApart",
     "ChainsKeepTogether", "RightSum",
 )  # fmt: skip
-
-#: entries of all nodes and iterations up to which the distance of counters is computed
-MOST_ENTRIES = 1 << 17
 
 
 def model_check_paced(tables: Tables, time_limit: float = 300.0, seed: int = 0) -> ModelResult:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from certree.extras.tla.check.paced.chains import Entry, Program, are_few, chains_of
-from certree.extras.tla.check.paced.paced_model import MOST_ENTRIES, in_order
+from certree.extras.tla.check.paced.paced_model import in_order
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule_columns import Op
 from certree.models.tables.table_columns import RowOp
@@ -28,7 +28,7 @@ def most_waiting(tables: Tables) -> int:
     via = np.where(route == DIRECT, sent["src"][sums], last[np.where(route == DIRECT, 0, route)])
     lines, brought = np.unique(np.stack([sent["dst"][sums], via, sent["src"][sums]], axis=1), axis=0, return_counts=True)
     most = brought * tables.repeats
-    if not tables.has_sizes and tables.repeats * len(tables.node) <= MOST_ENTRIES and are_few(tables):
+    if not tables.has_sizes and are_few(tables):
         ordered = in_order(tables)
         behind = sums_behind(Program.of(ordered, ordered.period or 1, ordered.repeats))
         most = np.minimum(most, [behind[src, dst] for dst, _, src in lines.tolist()])

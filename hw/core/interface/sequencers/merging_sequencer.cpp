@@ -8,8 +8,7 @@ namespace certree {
 MergingSequencer::MergingSequencer(const Program& program, NodeId node, IterationOrder& order)
     : program_(program),
       order_(order),
-      start_(program.local_time(node.value, 0)),
-      step_cycles_(program.local_cycles(node.value, program.step_cycles)),
+      counter_(program, node),
       rows_(program.row_begin[node.value + 1] - program.row_begin[node.value]) {
   std::iota(rows_.begin(), rows_.end(), program.row_begin[node.value]);
   std::stable_sort(rows_.begin(), rows_.end(),
@@ -18,7 +17,7 @@ MergingSequencer::MergingSequencer(const Program& program, NodeId node, Iteratio
 
 void MergingSequencer::learn(Cycle now) {
   if (rows_.empty()) return;
-  while (const Begun* one = order_.at(known_, now, timestep_, next_.empty())) {
+  while (const Begun* one = order_.at(known_, now, counter_.step(), next_.empty())) {
     const bool was_idle = next_.empty();
     next_.push({one->first_step + program_.row_step[rows_[0]], rows_[0], one->iteration, known_++, 0});
     in_progress_.push_back({one->first_step, one->is_fresh, rows_.size()});
@@ -27,16 +26,14 @@ void MergingSequencer::learn(Cycle now) {
 }
 
 void MergingSequencer::go_to(std::uint64_t step, Cycle now) {
-  timestep_ = std::max(timestep_, step);
-  order_.note_step(timestep_);
-  load_down_counter(std::max(now, start_));
+  counter_.go_to(step);
+  order_.note_step(counter_.step());
+  counter_.load(now, step_is_issued());
 }
 
 void MergingSequencer::begin_cycle(Cycle now, UnitState units) {
   learn(now);
-  if (!step_is_issued() || now < lockstep_end_ || !units.are_idle) return;
-  order_.note_step(++timestep_);
-  load_down_counter(now);
+  if (counter_.may_advance(now, units, step_is_issued())) go_to(counter_.step() + 1, now);
 }
 
 std::optional<Firing> MergingSequencer::pending() const {
@@ -46,7 +43,7 @@ std::optional<Firing> MergingSequencer::pending() const {
 
 std::optional<Firing> MergingSequencer::head(Cycle now) {
   learn(now);
-  if (now < start_ || next_.empty() || next_.top().step > timestep_) return std::nullopt;
+  if (!counter_.has_started(now) || next_.empty() || next_.top().step > counter_.step()) return std::nullopt;
   if (!order_.is_asked_for(next_.top().iteration, now)) return std::nullopt;
   return pending();
 }
@@ -64,16 +61,9 @@ bool MergingSequencer::pop(Cycle now) {
     in_progress_.pop_front();
     ++oldest_;
     if (in_progress_.empty() || !in_progress_.front().is_fresh) continue;
-    if (in_progress_.front().first_step > timestep_) go_to(in_progress_.front().first_step, now);
+    if (in_progress_.front().first_step > counter_.step()) go_to(in_progress_.front().first_step, now);
   }
   return false;
-}
-
-Cycle MergingSequencer::wake(Cycle now, UnitState units) const {
-  if (now < start_) return start_;
-  if (!step_is_issued()) return kNever;
-  if (now < lockstep_end_) return lockstep_end_;
-  return units.are_idle ? now + 1 : kNever;
 }
 
 }  // namespace certree

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interface/sequencers/iteration_order.hpp"
-#include "interface/sequencers/sequencer.hpp"
+#include "interface/sequencers/timestep_counter.hpp"
 
 namespace certree {
 
@@ -20,7 +20,7 @@ class MergingSequencer final : public Sequencer {
   void begin_cycle(Cycle now, UnitState units) override;
   std::optional<Firing> head(Cycle now) override;
   bool pop(Cycle now) override;
-  Cycle wake(Cycle now, UnitState units) const override;
+  Cycle wake(Cycle now, UnitState units) const override { return counter_.wake(now, units, step_is_issued()); }
   bool is_listening(Cycle) const override { return true; }
   std::optional<Firing> pending() const override;
 
@@ -42,21 +42,15 @@ class MergingSequencer final : public Sequencer {
 
   void learn(Cycle now);
   void go_to(std::uint64_t step, Cycle now);
-  void load_down_counter(Cycle now) {
-    if (step_is_issued()) lockstep_end_ = now + step_cycles_;  // a step without rows at this node: NOP
-  }
-  bool step_is_issued() const { return !next_.empty() && next_.top().step > timestep_; }
+  bool step_is_issued() const { return !next_.empty() && next_.top().step > counter_.step(); }
 
   const Program& program_;
   IterationOrder& order_;
-  Cycle start_;                      // the node's skew
-  std::uint64_t step_cycles_;        // how long a step without rows lasts, by the clock of the node
+  TimestepCounter counter_;
   std::vector<std::uint32_t> rows_;  // of an iteration, in the order of steps
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next_;
   std::deque<InProgress> in_progress_;  // from place `oldest_` on
   std::uint64_t oldest_ = 0, known_ = 0;
-  std::uint64_t timestep_ = 0;
-  Cycle lockstep_end_;  // when the down-counter reaches zero
 };
 
 }  // namespace certree

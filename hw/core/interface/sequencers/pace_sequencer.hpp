@@ -3,29 +3,27 @@
 #pragma once
 
 #include "interface/sequencers/row_order.hpp"
+#include "interface/sequencers/timestep_counter.hpp"
 
 namespace certree {
 
 class PaceSequencer final : public Sequencer {
  public:
-  PaceSequencer(const Program& program, NodeId node);
+  PaceSequencer(const Program& program, NodeId node) : rows_(program, node), counter_(program, node) {
+    counter_.load(Cycle{}, step_is_issued());
+  }
   void begin_cycle(Cycle now, UnitState units) override;
   std::optional<Firing> head(Cycle now) override;
   bool pop(Cycle now) override;
-  Cycle wake(Cycle now, UnitState units) const override;
+  Cycle wake(Cycle now, UnitState units) const override { return counter_.wake(now, units, step_is_issued()); }
   bool is_listening(Cycle) const override { return true; }
   std::optional<Firing> pending() const override;
 
  private:
-  bool step_is_issued() const { return !rows_.is_over() && rows_.step() > timestep_; }
-  bool may_advance(Cycle now, UnitState units) const { return step_is_issued() && lockstep_end_ <= now && units.are_idle; }
-  void load_down_counter(Cycle now);
+  bool step_is_issued() const { return !rows_.is_over() && rows_.step() > counter_.step(); }
 
   RowOrder rows_;
-  Cycle start_;                // the node's skew
-  std::uint64_t step_cycles_;  // how long a step without rows lasts, by the clock of the node
-  std::uint64_t timestep_ = 0;
-  Cycle lockstep_end_;  // when the down-counter reaches zero
+  TimestepCounter counter_;
 };
 
 }  // namespace certree
