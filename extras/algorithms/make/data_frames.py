@@ -38,7 +38,7 @@ def to_dataframe(schedule: AnySchedule, library: str = "pandas") -> Any:
     Raises
     ------
     InputError
-        For another library, and for what is no schedule.
+        For another library, and for anything that is not a schedule.
     ToolMissingError
         Without the library, or without narwhals.
 

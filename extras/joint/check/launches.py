@@ -36,7 +36,7 @@ class LaunchVerdict:
 
 
 def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launches, contexts: int = 1) -> LaunchVerdict:
-    """The verdict on orders of launches: whether all collectives end, whatever the ranks' start.
+    """The verdict on orders of launches: whether all collectives end, whenever ranks start.
 
     O(contexts · launches · collectives).
 
@@ -49,7 +49,7 @@ def check_launches(topology: Topology, entries: Sequence[Entry], launches: Launc
     launches : mapping of int to sequence of str
         By rank the names of its collectives in the order of their launches; other ranks launch in the order of `entries`.
     contexts : int
-        How many collectives a rank may have under way at once.
+        How many collectives of a rank may be open at once.
 
     Returns
     -------

@@ -63,7 +63,7 @@ def explore(
     Raises
     ------
     InputError
-        For input that cannot be read, and for `topology`, `collective` and `root` with a schedule that is no file.
+        For input that cannot be read, and for `topology`, `collective` and `root` with a schedule that is not in a file.
 
     Examples
     --------

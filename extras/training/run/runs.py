@@ -52,9 +52,8 @@ class Slowest:
 @dataclass(frozen=True, repr=False)
 class TrainingRun(Shown):
     """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first. `timers`: what timed its
-    collectives. `estimate`: with joint
-    links, collectives of several groups were under way that did not start together, so that no joint schedule has their times.
-    `no_tables`: on endpoints, why messages ran where tables could have."""
+    collectives. `estimate`: with joint links, collectives of several groups were under way that did not start together, so that no
+    joint schedule has their times. `no_tables`: on endpoints, why messages ran where tables could have."""
 
     picture: ClassVar[str | None] = "timeline of a training run"
 

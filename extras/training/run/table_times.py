@@ -71,9 +71,9 @@ class TableTimes:
         """Seconds from the first asking to the end of each of (seconds after the first asking, collective), in the order of asking.
 
         `together`: all of them are in one run (`run_together`), whether they meet or not, with `lifo` the latest first; otherwise
-        each runs alone, where the workload has no two under way at a time. Of one collective either is the same time; of several
-        those that do not meet differ by padding, as in one run all have chunks of the same bytes, and through routers by the state
-        in which one leaves the arbiters. UnsupportedError where those in one run differ in more than their bytes."""
+        each runs alone, where the workload has no two under way at a time. One collective takes the same time in either; several
+        that do not meet differ by padding, as in one run all have chunks of the same bytes, and through routers by the state in
+        which one leaves the arbiters. UnsupportedError where those in one run differ in more than their bytes."""
         clock, every = self.endpoint.interface.clock_hertz, [one for _, one in asked]
         starts = [ceil(begin * clock) for begin, _ in asked]
         if together:
