@@ -216,10 +216,7 @@ Section Spelled.
       + assert (v = u) as -> by (apply (distinct s form); auto). rewrite PositiveMap.gss in F. injection F as <-. auto.
       + rewrite PositiveMap.gso in F by auto. auto.
     - destruct (PositiveMap.find (number u) (under_way a)) as [x|] eqn:F; [|discriminate]. pose proof (C _ _ I F) as X.
-      assert (one : of_chunk (source u) = of_chunk (target u)).
-      { destruct (check_sound s accepted) as (_ & W & _). destruct (W u I) as [G _]. unfold is_wired in G.
-        destruct (source u), (target u). rewrite !andb_true_iff in G. destruct G as [[_ G] _]. apply N.eqb_eq in G. auto. }
-      rewrite one in X.
+      rewrite (same_chunk _ s (check_sound s accepted) u I) in X.
       assert (put : forall y, (match op u with Copy => carried V m (number u) | Reduce =>
           plus V add (held V m (target u)) (carried V m (number u)) end) = Some (made (of_chunk (target u)) y) ->
           b = Terms (PositiveMap.add (cell_key (target u)) y (written a)) (under_way a) -> spelled (happen m (Land u)) b).

@@ -167,12 +167,6 @@ Section Heard.
     - rewrite <- E. apply in_map. auto.
   Qed.
 
-  Lemma same_chunk : forall u, In u (transfers s) -> of_chunk (source u) = of_chunk (target u).
-  Proof using is_right.
-    intros u I. destruct is_right as (_ & W & _). destruct (W u I) as [H _]. unfold is_wired in H.
-    destruct (source u), (target u). rewrite !andb_true_iff in H. destruct H as [[_ H] _]. apply N.eqb_eq in H. auto.
-  Qed.
-
   (** Where part [i] has not been heard of, nothing of chunk [c] tells what was in it. *)
   Definition alike_but (i c : N) (k : heard) (x y : memory bool) : Prop :=
     (forall d, of_chunk d = c -> k (part (node d)) i = false -> held bool x d = held bool y d) /\
@@ -195,7 +189,7 @@ Section Heard.
           rewrite N.eqb_refl in P. simpl in P. rewrite (C u J Q P). destruct (op u); auto. rewrite H; auto.
         * intros v K B O. apply C; auto. unfold tell in O. apply orb_false_iff in O. tauto.
       + split; simpl; auto. intros d B O. destruct (same_cell d (target u)) eqn:E; auto. apply same_cell_spec in E as ->.
-        rewrite same_chunk in Q by auto. contradiction.
+        rewrite (same_chunk m s is_right) in Q by auto. contradiction.
   Qed.
 
   Lemma alike_run : forall i c r k x y, incl r (events s) -> alike_but i c k x y ->

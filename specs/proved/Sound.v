@@ -261,6 +261,12 @@ Proof.
   apply (commuting_ends_right m); auto; [apply Q|]. intros e f B B'. eapply inverted_commute; eauto.
 Qed.
 
+Lemma same_chunk : forall m s, right m s -> forall u, In u (transfers s) -> of_chunk (source u) = of_chunk (target u).
+Proof.
+  intros m s (_ & W & _) u I. destruct (W u I) as [H _]. unfold is_wired in H.
+  destruct (source u), (target u). rewrite !andb_true_iff in H. destruct H as [[_ H] _]. apply N.eqb_eq in H. auto.
+Qed.
+
 Theorem check_sound : forall s, check s = true -> right (timing_of s) s.
 Proof. intros s. apply check_at_sound. Qed.
 
