@@ -7,7 +7,7 @@ import pytest
 from tests.bench.race import peers, race
 from tests.bench.race.peers import PeerError, booksim, forestcoll, tacos
 from tests.bench.race.recorded import FIGURES, recorded
-from tests.bench.refused import assert_refused
+from tests.refused import assert_refused
 
 
 def test_smoke_has_a_row_for_each_peer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.bench.race import rivals
-from tests.bench.refused import assert_refused
 from tests.bench.small import priced
 from tests.bench.small.priced import in_own_process, timed_within
+from tests.refused import assert_refused
 from tests.synth.execution import ask
 
 
