@@ -2,17 +2,22 @@
 rows a booking does not need."""
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import flat
+from certree.models.common.errors import UnsupportedError
 from certree.models.fine.list_jobs import NONE, Booked, Costs, Int32, Int64, Order, Rows, Turns
 from certree.models.fine.list_scheduler import ListScheduler
 from certree.models.schedule.schedule_columns import Op
 from certree.synth._native import search
+from certree.synth.fine.order import order_of
 from certree.synth.fine.program import COLUMNS, Program, parallel_links
+
+NEVER = 1 << 60  # cycles
 
 
 def rows_of(program: Program) -> Rows:
@@ -28,6 +33,15 @@ def rows_of(program: Program) -> Rows:
         nodes=len(topology.kind),
         links=np.arange(len(topology.src)),
     )
+
+
+def booked_end(program: Program, costs: Costs) -> int:
+    """The cycle in which a program ends that is booked in the order of its rows; NEVER where it is not booked."""
+    try:
+        scheduler = ListScheduler(rows_of(program), order_of(program))
+        return min(scheduler.run(costs, turns).end for turns in islice(Turns.in_each_way(np.arange(program.rows)), 2))
+    except UnsupportedError:
+        return NEVER
 
 
 def searched_turns(

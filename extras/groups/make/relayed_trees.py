@@ -8,7 +8,6 @@ that of `certree.synth.packing.steiner`, on directed networks and from given roo
 
 from collections import deque
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -76,19 +75,6 @@ class RelayedNetwork:
         """Reducing switches add in an all-reduce only."""
         topology = self.topology
         return (topology.holds if self.both_ways else topology.kind == NodeKind.ENDPOINT).astype(np.uint8)
-
-    @property
-    def most(self) -> Fraction:
-        """An upper bound on the trees per round: each takes an arc out of its root and into every other member."""
-        tail, head, capacity, _ = self._arcs
-        nodes = len(self.topology.kind)
-        into = np.bincount(head, weights=capacity, minlength=nodes).astype(np.int64)[self.members]
-        if self.collective.root is not None:
-            out = np.bincount(tail, weights=capacity, minlength=nodes).astype(np.int64)
-            others = self.members != self.collective.root
-            return Fraction(min(int(into[others].min()), int(out[self.collective.root])))
-        count = len(self.members)
-        return Fraction(int(into.min())) * (Fraction(count, count - 1) if self.roots else 1)
 
     def pack(self, trees: int, period: int, seed: int) -> RelayedFamily | None:
         """`trees` trees, each arc in at most capacity · `period` of them; None when none were found, which proves nothing.

@@ -13,10 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric.symmetric_schedule import written_out
+from certree.synth.deadlock_free_routes import with_channels
 from certree.synth.graphs.lengths import classes_of_links, roundings
+from certree.synth.method import Request
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
 from certree.verify.bounds.witnesses.shortest_trees import covers, parts_of, tree_lengths
+from certree.verify.certificates.certificate import make_certificate
 
 MOST_ITERATIONS = 250
 MOST_WORK = 1 << 26  # of all iterations: nodes times pairs of disjoint sets of members, and the cube of nodes
@@ -24,6 +30,16 @@ _SCALE = 1 << 12
 _CONVERGED = 1 + 1e-6
 
 Int64 = NDArray[np.int64]
+
+
+def with_steiner_bound(request: Request, made: Schedule) -> Schedule:
+    """The schedule with a bound on all-reduces that make each sum once, where it makes them so and members are few."""
+    if request.collective.kind is not CollectiveKind.ALL_REDUCE or request.monitor.expired:
+        return made
+    made = written_out(with_channels(made, request.machine))  # the certificate is of the routes as they stay
+    instance = Instance.of(made)
+    bound = steiner_bound(instance, lambda: request.monitor.expired) if instance.makes_sums_once else None
+    return made if bound is None else made.with_certificate(make_certificate(made, [bound]))
 
 
 def steiner_bound(instance: Instance, is_late: Callable[[], bool] = lambda: False) -> Bound | None:

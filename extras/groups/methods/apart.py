@@ -21,7 +21,7 @@ MOST_TRANSFERS = 1 << 21
 
 
 @method(
-    "apart", tuple(CollectiveKind), published=False, tier=Tier.GROUPS, order=80, is_anytime=True, compares=True, takes_members=True
+    "apart", tuple(CollectiveKind), published=False, tier=Tier.GROUPS, order=81, is_anytime=True, compares=True, takes_members=True
 )
 def apart(request: Request, options: Options) -> Schedule:
     """What `auto` chooses for the members on the network without the other endpoints, so that relays never make it slower.

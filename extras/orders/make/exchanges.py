@@ -17,12 +17,9 @@ import numpy as np
 from certree.extras.orders.make.arranged import KEEPS, arranged
 from certree.extras.orders.make.gathering import Gathering
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine.list_jobs import Turns
-from certree.models.fine.list_scheduler import ListScheduler
-from certree.synth.fine.booking import least_cycles, rows_of
+from certree.synth.fine.booking import booked_end, least_cycles
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.levels import Levels, Piece
-from certree.synth.fine.order import order_of
 from certree.synth.fine.program import Program
 from certree.synth.fine.shots import has_rings
 from certree.synth.fine.ways import even_ways
@@ -37,7 +34,6 @@ MOST_GROUP = 64  # endpoints that all send to each other
 BOUNDED, BOOKED, FINAL = 8, 3, 6  # programs: of a grid by their bounds, of these by a booking, and of all by another one
 
 MOST_CUT = 1 << 17  # rows of a program that is cut into more pieces, as nothing has to be arranged
-NEVER = 1 << 60  # cycles
 _EVENLY = "so that links are evenly loaded"
 GATHERS = ("", "in the same order", _EVENLY)  # "": in reverse
 _IN_TURN = "one after the other"  # how a group adds
@@ -114,9 +110,9 @@ def exchanges(request: Request) -> Iterator[tuple[str, Program]]:
                 break
             continue
         bounded = nsmallest(BOUNDED, programs, key=lambda one: least_cycles(one[1], costs_of(request, one[1])))
-        booked = [(booked_end(request, program), choice, program) for choice, program in bounded]
+        booked = [(_end(request, program), choice, program) for choice, program in bounded]
         for end, choice, program in nsmallest(BOOKED, booked, key=lambda one: one[0]):
-            found += [(booked_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
+            found += [(_end(request, one), label, one) for label, one in _arrangements(request, choice, program)]
             found += _in_more_pieces(request, choice, end)
     if not found:
         chunks = "" if request.chunks is None else f" and {request.chunks} chunks"
@@ -140,7 +136,7 @@ def _in_more_pieces(request: Request, choice: _Choice, end: int) -> list[tuple[i
         return found
     while (choice := choice.cut()).rows(request) <= MOST_CUT and not request.monitor.expired:
         program = choice.program(request)
-        before, end = end, booked_end(request, program)
+        before, end = end, _end(request, program)
         if end >= before:
             break
         if len(choice.pieces) > PIECES[-1] or choice.rows(request) > MOST_ROWS:
@@ -166,13 +162,9 @@ def _arrangements(request: Request, choice: _Choice, program: Program) -> Iterat
                 yield f"{choice}, {shape}, {keeps}", made
 
 
-def booked_end(request: Request, program: Program) -> int:
-    """The cycle in which a program ends that is booked in the order of its rows; NEVER where it is not booked."""
-    try:
-        scheduler, costs = ListScheduler(rows_of(program), order_of(program)), costs_of(request, program)
-        return min(scheduler.run(costs, turns).end for turns in islice(Turns.in_each_way(np.arange(program.rows)), 2))
-    except UnsupportedError:
-        return NEVER
+def _end(request: Request, program: Program) -> int:
+    """The cycle in which a program ends that is booked in the order of its rows."""
+    return booked_end(program, costs_of(request, program))
 
 
 def _layouts(request: Request) -> list[Layout]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from certree.extras.orders.make.bounds import shares_of
 from certree.extras.orders.make.columns import Column
-from certree.extras.orders.make.exchanges import FINAL, booked_end
+from certree.extras.orders.make.exchanges import FINAL
 from certree.extras.orders.make.hops import HopPricing
 from certree.extras.orders.make.orders import candidates
 from certree.extras.orders.make.rates import Rates
@@ -23,7 +23,7 @@ from certree.extras.orders.make.shares import whole_shares
 from certree.extras.orders.make.transfers import PlacedChunk
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule_columns import NO_ROOT
-from certree.synth.fine.booking import least_cycles
+from certree.synth.fine.booking import booked_end, least_cycles
 from certree.synth.fine.fine_schedule import costs_of
 from certree.synth.fine.program import COLUMNS, Program
 from certree.synth.method import Request
@@ -64,9 +64,9 @@ def pipelined(request: Request) -> Iterator[tuple[str, Program]]:
         program = _program(request, choice, chunks)
         if program is None:
             return
-        bar = request.monitor.best_cycles
-        if bar is None or least_cycles(program, costs_of(request, program)) < bar:
-            found.append((booked_end(request, program), f"{chunks} chunk(s), {choice.name}, hops {choice.hop}", program, choice))
+        bar, costs = request.monitor.best_cycles, costs_of(request, program)
+        if bar is None or least_cycles(program, costs) < bar:
+            found.append((booked_end(program, costs), f"{chunks} chunk(s), {choice.name}, hops {choice.hop}", program, choice))
 
     first = [request.chunks or FIRST]
     for choice in choices[:1] if request.monitor.expired else choices:

@@ -105,9 +105,7 @@ def test_refusals() -> None:
         load_methods()["relays"](ask("ring:4"))
     with pytest.raises(UnsupportedError, match=r"^found no schedule within 1 steps$"):
         made("ring:4", "all-reduce", (0, 2), chunks=3, steps=1)
-    with pytest.raises(
-        UnsupportedError, match=r"^relays: trees for all-gather among 256 members on torus:8x8x8 are too many to look for$"
-    ):
+    with pytest.raises(UnsupportedError, match=r"^trees for all-gather among 256 members on torus:8x8x8 are too many to look for$"):
         made("torus:8x8x8", "all-gather", tuple(range(0, 512, 2)))
 
 

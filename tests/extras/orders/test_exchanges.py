@@ -172,7 +172,7 @@ def test_more_pieces() -> None:
     """A choice is cut into more pieces while it ends earlier."""
     request = Request(CUBE, Collective(CollectiveKind.ALL_REDUCE).fitted(CUBE), 1 << 22, load_machine("multitree"))
     first = exchanges._Choice.of(CUBE_GRID, (0, 1, 2), 3, exchanges.GATHERS[1], 32)
-    before = exchanges.booked_end(request, first.program(request))
+    before = exchanges._end(request, first.program(request))
     [(end, label, program)] = exchanges._in_more_pieces(request, first, before)
     assert end < before
     assert len(program.chunk_root) >= 64 * 8
