@@ -21,6 +21,7 @@ from certree.synth.graphs.lengths import classes_of_links, roundings
 from certree.synth.method import Request
 from certree.verify.bounds.instance import Instance
 from certree.verify.bounds.witness import Bound, WitnessError, make_bound
+from certree.verify.bounds.witnesses.metric import FAR
 from certree.verify.bounds.witnesses.shortest_trees import covers, parts_of, tree_lengths
 from certree.verify.certificates.certificate import make_certificate
 
@@ -114,7 +115,7 @@ class _Planes:
 
 
 def shortest_tree(topology: Topology, length: Int64, members: NDArray[np.int32]) -> tuple[Int64, int]:
-    """(links, length) of a shortest tree that joins the members, with one link for each edge."""
+    """(links, length) of a shortest tree that joins the members; a link stands there once for each path that takes it."""
     finer = length * len(topology.kind) + 1  # of equally long trees one with few links
     tree, far = tree_lengths(topology, finer, members)
     others = len(members) - 1
@@ -141,7 +142,7 @@ def shortest_tree(topology: Topology, length: Int64, members: NDArray[np.int32])
             continue
         best = None
         for one in parts_of(chosen):
-            met = tree[one] + tree[chosen ^ one] + far[node]
+            met = np.where(topology.holds, tree[one] + tree[chosen ^ one] + far[node], FAR)
             place = int(met.argmin())
             if best is None or met[place] < best[0]:
                 best = met[place], one, place

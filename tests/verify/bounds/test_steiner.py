@@ -30,10 +30,14 @@ def among(members: tuple[int, ...], kind: str = "all-reduce") -> Collective:
 
 
 def shortest(topology: Topology, length: np.ndarray, members: tuple[int, ...]) -> int:
-    """The least spanning tree over the members and any set of other nodes."""
-    graph = nx.Graph()
+    """The least spanning tree over the members and any set of other nodes that hold chunks; its edges are paths."""
+    links = nx.Graph()
     for tail, head, long in zip(topology.src.tolist(), topology.dst.tolist(), length.tolist(), strict=True):
-        graph.add_edge(tail, head, weight=min(long, graph.get_edge_data(tail, head, {"weight": long})["weight"]))
+        links.add_edge(tail, head, weight=min(long, links.get_edge_data(tail, head, {"weight": long})["weight"]))
+    far = dict(nx.all_pairs_dijkstra_path_length(links))
+    graph = nx.Graph()
+    for one, other in combinations(np.flatnonzero(topology.holds).tolist(), 2):
+        graph.add_edge(one, other, weight=far[one][other])
     others, best = sorted({*graph} - {*members}), None
     for count in range(len(others) + 1):
         for more in combinations(others, count):
@@ -67,6 +71,7 @@ def test_shortest_trees(seed: int) -> None:
         ("dgx1", (0, 1, 2, 3), "3/13"),
         ("torus:4x4", (0, 1, 4, 5), "3/10"),
         ("mesh:1x3", (0, 2), "1"),
+        ("switch:4", (0, 1, 2), "6/5"),
     ],
 )
 def test_bounds_that_relays_meet(network: str, members: tuple[int, ...], value: str) -> None:

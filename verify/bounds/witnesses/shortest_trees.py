@@ -31,14 +31,15 @@ def steiner(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fracti
     """{"length": [length of each link, in link order]}: twice the length of a shortest tree that joins all members / sum of
     capacity · length.
 
-    Lengths are whole numbers from 0; an edge of the tree has the length of the shortest link between its ends, in either direction,
-    and the tree may have any nodes.
+    Lengths are whole numbers from 0. An edge of the tree joins two nodes that hold chunks, endpoints or reducing switches, and has
+    the length of a shortest path between them, on which a link counts in either direction; the tree may have any of these nodes.
 
     Proof. Take one chunk of an all-reduce that makes the sum of all contributions at one node r only. What carries contributions to
     r joins all members and r, and so does what carries the sum from r to them. No message does both: one carries the whole sum, the
-    other less. So the messages of the chunk cover the length of two trees or more, and one round offers the sum of
-    capacity · length. It bounds schedules that are at hand, never what other schedules can do: of an instance without one it is
-    refused. O(3^members · nodes + 2^members · nodes² + nodes³) time.
+    other less. Each message goes from one node that holds chunks to another one, and takes each link of its route for itself. So
+    the messages of the chunk cover the length of two trees or more, and one round offers the sum of capacity · length. It bounds
+    schedules that are at hand, never what other schedules can do: of an instance without one it is refused.
+    O(3^members · nodes + 2^members · nodes² + nodes³) time.
     """
     if instance.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise WitnessError("witness-foreign", f"a steiner witness bounds an all-reduce, not an {instance.collective.kind}")
@@ -70,7 +71,8 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
     """(tree, far): `tree[s, v]` is the length of a shortest tree that joins node v and the set s of all members but the last, bit i
     for the i-th; its last row is at the last member for all of them and elsewhere. `far`: distances between all nodes.
 
-    Dreyfus and Wagner's recursion: a tree is a path to a node where trees of two parts of the set meet.
+    Trees branch in nodes that hold chunks. Dreyfus and Wagner's recursion: a tree is a path to a node where trees of two parts of
+    the set meet.
     """
     nodes, others = len(topology.kind), len(members) - 1
     work = nodes * (3**others + (nodes << others) + nodes * nodes) + PYTHON * 3**others // 2
@@ -87,7 +89,7 @@ def tree_lengths(topology: Topology, length: Int64, members: NDArray[np.int32]) 
     for chosen in range(1, 1 << others):
         parts = np.array(parts_of(chosen), np.int64)
         if len(parts):
-            met = (tree[parts] + tree[chosen ^ parts]).min(axis=0)
+            met = np.where(topology.holds, (tree[parts] + tree[chosen ^ parts]).min(axis=0), FAR >> 1)
             tree[chosen] = (met[:, None] + far).min(axis=0)
     last = np.full((1, nodes), FAR >> 1, np.int64)
     last[0, members[-1]] = tree[-1, members[-1]]
