@@ -18,10 +18,11 @@ from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.branchings import KINDS
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 18, 24, 32, 36, 48, 64, 72)
-TIMES = (1, 2, 4, 8, 16, 32, 64)  # iterations
+TIMES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # iterations
+SCALES = (2, 4, 8)  # of the last family: as many times the trees in as many times the slots share links in more ways
 LEAST = 128  # bytes of a chunk
 MOST_ROWS = 30_000  # of a program
-FAMILIES = 4  # the last ones, which have the most trees for their period
+FAMILIES = 3  # the last ones, which have the most trees for their period
 FINAL = 3  # programs that are booked in several orders
 
 
@@ -53,13 +54,23 @@ def booked_relays(request: Request, options: Options) -> Schedule:
 def _programs(request: Request) -> Iterator[tuple[str, Program]]:
     """(label, program): those that end first in one booking. UnsupportedError where none has few enough rows, or none can be faster
     than the best schedule so far."""
-    families = [*packed(request, RelayedNetwork(request.topology, request.collective), PERIODS)]
     found: list[tuple[int, str, Program]] = []
-    for family in families[-FAMILIES:]:
+    for family in _families(request):
         found += _booked(request, family)
     if not found:
         raise UnsupportedError(f"booked-relays: trees for {request.collective.words} on {request.topology.name} are no faster")
     yield from ((label, program) for _, label, program in nsmallest(FINAL, found, key=lambda one: one[0]))
+
+
+def _families(request: Request) -> list[RelayedFamily]:
+    """Those with the most trees for their period, and larger ones with as many for theirs."""
+    network = RelayedNetwork(request.topology, request.collective)
+    families = [*packed(request, network, PERIODS)][-FAMILIES:]
+    for scale in SCALES if families and request.chunks is None else ():
+        if scale * len(families[-1].transfers.chunk) <= MOST_ROWS * request.effort and not request.monitor.expired:
+            larger = network.pack(scale * families[-1].chunks, scale * families[-1].period, request.seed)
+            families += [] if larger is None else [larger]
+    return families
 
 
 def _booked(request: Request, family: RelayedFamily) -> Iterator[tuple[int, str, Program]]:
