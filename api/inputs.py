@@ -25,14 +25,24 @@ def load(
     root: int | None = None,
     route: str | None = None,
 ) -> Any:
-    """The object that a path holds: a schedule, tables, a network, the document of a frontier, a program, ...
+    """Write a schedule or a network to a file.
 
-    `certree list` names the kinds; the contents of a file decide, not the end of its name. `verify` checks whether it is valid.
+    Parameters
+    ----------
+    subject : Schedule, SymmetricSchedule or Topology
+        What is written.
+    path : str or path
+        A name with a suffix: .json, .json.gz or .npz for a schedule, .json or .graphml, zipped too, for a network.
+    force : bool
+        Overwrite a file that exists.
 
-    A CSV is read with `topology`, `collective` and `root`; other schedules must be for these where they are given. `route`: routes
-    of CSV rows between nodes that are not neighbours, "shortest" or "dimension-order". Raises InputError, or ScheduleFormatError
-    and TableFormatError, which name the file and the fault.
+    Raises
+    ------
+    InputError
+        For another suffix, and for a file that exists, unless `force`.
 
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
     >>> ct.load("ring4.json")

@@ -29,8 +29,15 @@ from certree.verify.rule import load_rules
 
 
 def names() -> dict[str, dict[str, str]]:
-    """Registered names with a line on each, by kind: methods, presets, formats, topologies, collectives, cost models, ...
+    """Registered names with a line on each, by kind.
 
+    Returns
+    -------
+    dict of dict
+        Of methods, presets, formats, topologies, collectives, cost models, ...: for each name its line.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> "multitree" in ct.names()["methods"]
     True
@@ -43,8 +50,25 @@ def names() -> dict[str, dict[str, str]]:
 
 
 def explain(name: str) -> str:
-    """The description and options of a method, format, network family, cost model, rule or other registered name.
+    """The description and options of a registered name.
 
+    Parameters
+    ----------
+    name : str
+        A method, format, network family, cost model, rule or other name of `certree list`.
+
+    Returns
+    -------
+    str
+        Lines of text.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> print(ct.explain("ring").splitlines()[0])
     Chunks travel round a ring of all endpoints: N-1 steps per phase; bidirectional=true uses both directions at once.
@@ -95,10 +119,27 @@ def _registries() -> dict[str, Registry[Any]]:
 
 
 def describe(network: Network) -> dict[str, Any]:
-    """Facts about a network, as in `certree topology show --json`: counts of nodes and links, capacity (in full links), links by
-    their capacity, links out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a
-    file states it, link rates that schedules use in part (`rounded`), digest.
+    """Facts about a network, as in `certree topology show --json`.
 
+    Parameters
+    ----------
+    network
+        As in `topology`.
+
+    Returns
+    -------
+    dict
+        Counts of nodes and links, capacity in full links, links by their capacity, links out of an endpoint, diameter in hops, the
+        bandwidth in bytes per second of a link of capacity 1 where a file states it, link rates that schedules use in part
+        (`rounded`), and the digest.
+
+    Raises
+    ------
+    TopologyError
+        As `topology`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.describe("fattree:4x4")["diameter"]
     {'hops': 4, 'from': 0, 'to': 4}

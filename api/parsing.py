@@ -39,10 +39,24 @@ Network: TypeAlias = str | Path | Topology | Graph
 def topology(network: Network) -> Topology:
     """The network of a text, a file, a networkx graph, or itself.
 
-    A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of a
-    file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind` ("endpoint",
-    "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles). Raises TopologyError.
+    Parameters
+    ----------
+    network : str, path, graph or Topology
+        A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of
+        a file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind`
+        ("endpoint", "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles).
 
+    Returns
+    -------
+    Topology
+
+    Raises
+    ------
+    TopologyError
+        For a text, a file or a graph that is none.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.topology("mesh:8x8").diameter
     (14, 0, 63)
@@ -59,12 +73,28 @@ def topology(network: Network) -> Topology:
 
 
 def demand(amounts: str | Path | Sequence[Sequence[int]], network: Network, granule_bytes: int | None = None) -> Demand:
-    """The demand of a matrix of bytes, or of a CSV with one: entry (i, j) is what endpoint number i has for endpoint number j.
+    """The demand of a matrix of bytes, or of a CSV with one.
 
-    Each block is padded to granules of `granule_bytes`, by default those of machine multitree. Entries from an endpoint to
-    itself do not count. Raises InputError for matrices of another size than the network, and for other entries than whole
-    numbers from 0.
+    Parameters
+    ----------
+    amounts : matrix, str or path
+        Entry (i, j) is what endpoint number i has for endpoint number j; entries from an endpoint to itself do not count.
+    network
+        As in `topology`.
+    granule_bytes : int, optional
+        Each block is padded to granules of these bytes, by default those of machine multitree.
 
+    Returns
+    -------
+    Demand
+
+    Raises
+    ------
+    InputError
+        For matrices of another size than the network, and for other entries than whole numbers from 0.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.demand([[0, 64, 32], [0, 0, 16], [0, 0, 0]], "ring:3").blocks
     ((0, 1, 4), (0, 2, 2), (1, 2, 1))
@@ -81,12 +111,24 @@ def collective(
     members: Iterable[int] | None = None,
     demand: Demand | None = None,
 ) -> Collective:
-    """The collective of a name, or itself. `root`: the endpoint at the centre of a broadcast, reduce, gather or scatter. `members`:
-    ids of the endpoints that take part, by default all; the others contribute and need nothing, and may hold and forward. `demand`:
-    of an `alltoallv`, how much each endpoint has for each other one.
+    """The bytes of a message.
 
-    Raises InputError for an unknown name, for a root that is missing or does not apply, and for fewer than two members.
+    Parameters
+    ----------
+    message : int or str
+        A whole number of bytes, or a text such as `64MiB`, `1.5KiB` or `4096`.
 
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        For another text.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.collective("broadcast", root=3).words
     'broadcast from node 3'

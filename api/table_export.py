@@ -35,18 +35,20 @@ def export(
     control: str = SLOTTED,
     force: bool = False,
 ) -> Tables:
-    """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder, read them back, verify them and
-    return them.
+    """The bits of a row and of an expected arrival.
 
-    `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
-    `certree list` names the formats. `epoch`: number of the export, 0 to 65535, in the header of each node's image together with a
-    CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `control`, of the interface of
-    `systemverilog`: "slotted", or "lockstep", the timestep counter of MultiTree (E6), for which the golden trace is that of a paced
-    run; such tables state no order of additions. `force` replaces an empty folder or
-    another tables directory. Raises InvalidScheduleError for a schedule that breaks rules or whose routes may deadlock on the
-    machine, UnsupportedError for one that rows cannot express, or that only slots keep right (the message says why), InputError for
-    an unknown format and a folder that exists.
+    Parameters
+    ----------
+    tables : Tables
+        Of any format.
 
+    Returns
+    -------
+    dict
+        `row_bits` and `arrival_bits`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", size="1MiB")
     >>> ct.export(schedule, "readmemh", "ring4").slot_cycles

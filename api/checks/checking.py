@@ -136,10 +136,28 @@ def certify(
 ) -> AnySchedule:
     """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and the resulting claims.
 
-    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine`: recorded in the result as what it is made
-    for, by default those of `source`. With `search` the bounds are those of `bound`; without, only the cheap ones.
-    Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
+    Parameters
+    ----------
+    source : schedule, Tables, str or path
+        What is certified.
+    topology, collective, root, route
+        As in `verify`.
+    size, machine : optional
+        Recorded in the result as what it is made for; by default those of `source`.
+    search : bool
+        Whether the bounds are those of `bound`; otherwise only the cheap ones.
 
+    Returns
+    -------
+    Schedule or SymmetricSchedule
+
+    Raises
+    ------
+    InvalidScheduleError
+        With the verdict, for a schedule that breaks rules.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", method="ring", size="1MiB")
     >>> sorted(bound["kind"] for bound in ct.certify(schedule).certificate["bounds"])
@@ -214,12 +232,34 @@ def bound(
 ) -> Bounds:
     """Lower bounds on the bandwidth time and on the steps of schedules, and with `size` on the time of a run, with witnesses.
 
-    `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. `size` and
-    `machine`: of the time bound, the machine by default the one that `synthesize` uses. `order`: of schedules that add all chunks
-    in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses. `relay` as in `relayed`. Searches as
-    `certree.synth.bounds.find.find_bounds` and `quickest.time_bounds` (maximum flows and linear programs; seconds for hundreds of
-    nodes), exact. Raises InputError for unsupported input.
+    Bounds are exact. They are searched by maximum flows and linear programs (`certree.synth.bounds.find.find_bounds`,
+    `quickest.time_bounds`), in seconds for hundreds of nodes.
 
+    Parameters
+    ----------
+    network, collective, root
+        As in `topology` and `collective`.
+    delay : int
+        Steps from a send to the use of what was sent.
+    size, machine : optional
+        Those of the time bound; the machine is by default the one that `synthesize` uses.
+    order : str, optional
+        Of schedules that add all chunks in this order, as in `synthesize`; with "one" or "nested" in an order that certree chooses.
+    relay : str or iterable of int
+        As in `relayed`.
+
+    Returns
+    -------
+    Bounds
+        `bandwidth` in messages per unit of capacity, `latency` in steps, `time_cycles` with a size, and the witnesses.
+
+    Raises
+    ------
+    InputError
+        For unsupported input.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.bound("mesh:8x8")
     <Bounds all-reduce on mesh:8x8: bandwidth time ≥ 9/16 M/B, latency ≥ 14 steps>

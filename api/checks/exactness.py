@@ -106,15 +106,38 @@ def certify_exact(
     solver: str = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Exactness:
-    """A valid schedule of a small network with its certificate, and whether any schedule has fewer chunks, steps or rounds per
-    chunk, and none of these more; with fine slots whether any takes fewer cycles.
+    """A valid schedule of a small network with its certificate, and whether it is optimal.
 
-    The machine is that of frontiers: delay 1, and endpoints do not forward within a step; with fine slots that of the schedule.
-    `topology`, `collective`, `root`, `route`, `size` and `machine` as in `certify`. `effort`: deterministic search budget;
-    `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `solver`: "auto", "cadical", "cp-sat"
-    or "z3"; what it calls impossible counts only with a proof, which CaDiCaL writes. `progress` receives a line now and then.
-    Raises InvalidScheduleError for a schedule that breaks rules, and SearchInterrupted with what was found so far on Ctrl-C.
+    It is optimal where no schedule has fewer chunks, steps or rounds per chunk, and none of these more; with fine slots where none
+    takes fewer cycles. The machine is that of frontiers: delay 1, and endpoints do not forward within a step; with fine slots that
+    of the schedule.
 
+    Parameters
+    ----------
+    source, topology, collective, root, route, size, machine
+        As in `certify`.
+    effort : int
+        A deterministic search budget.
+    time_limit : str, float or Fraction, optional
+        Seconds, or a text such as "60s". The result then depends on the computer.
+    solver : {"auto", "cadical", "cp-sat", "z3"}
+        What it calls impossible counts only with a proof, which CaDiCaL writes.
+    progress : callable, optional
+        Receives a line now and then.
+
+    Returns
+    -------
+    Exactness
+
+    Raises
+    ------
+    InvalidScheduleError
+        For a schedule that breaks rules.
+    SearchInterrupted
+        On Ctrl-C, with what was found so far.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.certify_exact(ct.synthesize("ring:5", method="multitree"))
     <Exactness all-reduce on ring:5, optimal: point (5, 4, 4)>

@@ -90,13 +90,33 @@ def verify_all(
 ) -> Batch:
     """Verify files, tables directories, and in other folders every artefact that has a check, sub-folders included.
 
-    `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
-    them CSVs in folders are skipped, and so are networks among several paths. `size` and `machine`: those of the reported
-    times, and for which routes must be free of deadlock, by default those that each was made for. `executor`: one whose limits
-    programs must keep. `progress` receives a line for each path. An unreadable file is an entry with its error, and so is one
-    whose check would take more steps or memory than the budget of a file has, or is ended by a bug in certree. Raises
-    InputError for a folder with nothing to verify.
+    Parameters
+    ----------
+    *paths : str or path
+        Files and folders.
+    topology, collective, root, route
+        As in `verify`: all must be for these, and CSVs are read with them. Without them CSVs in folders are skipped, and so are
+        networks among several paths.
+    size, machine : optional
+        Those of the reported times, and for which routes must be free of deadlock; by default those that each was made for.
+    executor : str, optional
+        One whose limits programs must keep.
+    progress : callable, optional
+        Receives a line for each path.
 
+    Returns
+    -------
+    Batch
+        An unreadable file is an entry with its error, and so is one whose check would take more steps or memory than the budget of
+        a file has, or is ended by a bug in certree.
+
+    Raises
+    ------
+    InputError
+        For a folder with nothing to verify.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
     >>> [(str(one.path), one.valid) for one in ct.verify_all("ring4.json").checked]

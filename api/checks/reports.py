@@ -22,8 +22,20 @@ _UNANSWERED = {
 
 
 def junit(batch: Batch) -> bytes:
-    """A JUnit test suite with a test case for each path: a failure where it is invalid, an error where it could not be read.
+    """A SARIF 2.1.0 log with a result for each listed violation.
 
+    Parameters
+    ----------
+    batch : Batch
+        Of `verify_all`.
+
+    Returns
+    -------
+    bytes
+        JSON. A result has the file, the row, and of a CSV its line.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
     >>> ct.junit(ct.verify_all("ring4.json")).decode().splitlines()[1]

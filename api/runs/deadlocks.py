@@ -41,13 +41,32 @@ def deadlock(
 ) -> Freedom:
     """Whether messages or packets can deadlock in the routers of a machine, at any timing, with evidence.
 
-    `source`: tables, their directory, a schedule or its file, for `size` on `machine` as in `verify` (tables have their own), with
-    chunks framed as `flow`, "message", "packet" or (None) either; or, with `packets` (a CSV file or columns, as in `inject`), a
-    network whose
-    routers choose their routes. The result has `free`, and `numbering`, a certificate that `fault` checks again, or `cycle`,
-    packets that may wait for each other; `document()` is its JSON form. Raises InputError for unreadable input, UnsupportedError
-    for routes with more virtual channels than the machine has.
+    Parameters
+    ----------
+    source : schedule, Tables, Topology, str or path
+        Tables, their directory, a schedule or its file, or a network for `packets`.
+    packets : str, path or columns, optional
+        Packets whose routes the routers choose, in a CSV file or columns, as in `inject`.
+    size, machine : optional
+        As in `verify`; tables have their own.
+    flow : {"message", "packet"}, optional
+        The framing of chunks; None: either.
 
+    Returns
+    -------
+    Freedom
+        `free`, and `numbering`, a certificate that `fault` checks again, or `cycle`, packets that may wait for each other;
+        `document()` is its JSON form.
+
+    Raises
+    ------
+    InputError
+        For unreadable input.
+    UnsupportedError
+        For routes with more virtual channels than the machine has.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.deadlock(ct.synthesize("fattree:2x2", method="direct", size="1MiB")).free
     True

@@ -83,14 +83,43 @@ def inject(
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Injected:
-    """Simulate packets through the routers of a network; the result has the cycles at which head and tail of each arrive.
+    """Simulate packets through the routers of a network.
 
-    `packets`: a CSV file with the columns id, src, dst, flits, start; columns; or synthetic Traffic. With `longest_wait` the result
-    names packets that waited for at least N cycles while others passed. Routes on which packets may deadlock raise DeadlockError,
-    unless `allow_deadlock`, which runs them to see. `trace_flits`: a file for every step of flits and credits, which `model_check`
-    checks; `force` overwrites it. `progress` receives the cycle now and then. Raises
-    InputError for packets out of range, UnsupportedError where the router model does not apply.
+    Parameters
+    ----------
+    network
+        As in `topology`.
+    packets : str, path, columns or Traffic
+        A CSV file with the columns id, src, dst, flits and start, columns, or synthetic traffic.
+    longest_wait : int, optional
+        The result names packets that waited for at least as many cycles while others passed.
+    machine : optional
+        The machine whose routers forward, multitree by default.
+    allow_deadlock : bool
+        Run routes on which packets may deadlock, to see.
+    trace_flits : str or path, optional
+        A file for every step of flits and credits, which `model_check` checks.
+    force : bool
+        Overwrite that file.
+    progress : callable, optional
+        Receives the cycle now and then.
 
+    Returns
+    -------
+    Injected
+        With the cycles at which head and tail of each packet arrive.
+
+    Raises
+    ------
+    DeadlockError
+        For routes on which packets may deadlock, unless they are allowed.
+    InputError
+        For packets out of range.
+    UnsupportedError
+        Where the router model does not apply.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.inject("mesh:2x2", ct.Traffic(cycles=100, warmup=0)).result.cycles
     403

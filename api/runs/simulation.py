@@ -50,25 +50,29 @@ def simulate(
     allow_late: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
+    """Simulate tables, all their iterations, and then others that take over at the end of the last one, without a reset in between.
 
-    `source`: tables, their directory, a schedule or its file. A schedule runs as tables, or, where it cannot be exported, from its
-    own transfers. `size` and `machine` are by default those of the tables, or what the schedule was made for. `run` ("slotted" or
-    "paced"), `engine` ("auto", "fast", "lanes" or "flit"), `without_routers`, `flow` ("message" or "packet"), `longest_wait`,
-    `step_time`, `trace`, `trace_flits`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background
-    packets, a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
-    `endpoint`: a system of the endpoints `endpoint_params` (a preset or a TOML file, as in `endpoints`), whose memory bus, DMAs and
-    engine then feed and drain the network interfaces; None or "none": payloads are there when their rows fire. `computing`: the
-    share of the memory bandwidth that computing asks for next to the collective, "3/5".
+    Parameters
+    ----------
+    before, after : Tables, str or path
+        Tables with epochs that follow each other (`export`), for one network and machine, or their directories.
+    engine, without_routers, skew, drift, progress
+        As in `simulate`.
 
-    Tables that state a delay other than their own (`certree.verify.tables.delay`), or another order of additions, raise
-    InvalidScheduleError. Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine,
-    unless `without_routers` or `allow_deadlock`. Schedules that rely on slots (`certree.verify.order`) raise it where messages of
-    a slotted run may be late: by routers that add something to lanes, by clocks that differ, by background packets, or by
-    endpoints where iterations share memory, unless `allow_late`. Wrong data, a deadlock or contention does not raise; the Run
-    reports it. Raises InputError for unknown names and unreadable files, UnsupportedError where the engine, the machine or the
-    endpoints cannot run the input.
+    Returns
+    -------
+    Switched
+        Messages that reach an interface while it executes the other tables do not raise; `mixed` names them.
 
+    Raises
+    ------
+    InputError
+        For other tables.
+    InvalidScheduleError
+        As `simulate`.
+
+    Examples
+    --------
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
     <Run slotted, fast engine: cycles 49334, closed form 49334, contention 0, late 0, data right>

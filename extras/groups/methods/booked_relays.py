@@ -63,7 +63,7 @@ def _programs(request: Request) -> Iterator[tuple[str, Program]]:
 
 
 def _families(request: Request) -> list[RelayedFamily]:
-    """Those with the most trees for their period, and larger ones with as many for theirs."""
+    """The families with the most trees for their period, and larger ones with as many for theirs."""
     network = RelayedNetwork(request.topology, request.collective)
     families = [*packed(request, network, PERIODS)][-FAMILIES:]
     for scale in SCALES if families and request.chunks is None else ():
