@@ -1,11 +1,13 @@
 """Lengths for the bound on all-to-alls by multiplicative weights: for large networks, where linear programs take too long."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth import _native
 from certree.synth.graphs.lengths import owed_by
 from certree.synth.symmetric.translations import Cayley, cayley_of
@@ -23,9 +25,15 @@ NOWHERE = np.zeros(0, np.int64)  # no lengths to begin with
 def weighted_lengths(instance: Instance) -> list[Int64]:
     """Lengths by multiplicative weights (`synth/native/flows/flow_lengths.hpp`), from large steps and from small ones; none for
     other collectives, and for networks too large for distances. O(PASS_WORK · log nodes) time at worst."""
-    topology = instance.topology
-    if instance.collective.kind is not CollectiveKind.ALL_TO_ALL or instance.count * len(topology.kind) > MAX_DISTANCES:
+    if instance.collective.kind is not CollectiveKind.ALL_TO_ALL or instance.count * len(instance.topology.kind) > MAX_DISTANCES:
         return []
+    return list(_lengths(instance.topology, instance.collective))
+
+
+@lru_cache(maxsize=2)  # a method and the certificate of its schedule ask for the same
+def _lengths(topology: Topology, collective: Collective) -> tuple[Int64, ...]:
+    """The lengths for one network and collective."""
+    instance = Instance(topology, collective)
     owed = owed_by(instance)
     kind, capacity = np.arange(len(topology.pair_src), dtype=np.int32), topology.pair_capacity
     cayley = _cayley(instance)
@@ -37,7 +45,7 @@ def weighted_lengths(instance: Instance) -> list[Int64]:
     passes = max(2, min(most, PASS_WORK // (len(owed) * len(topology.src))))
     ends = source.astype(np.int32), target.astype(np.int32), np.ascontiguousarray(amount)
     found = [grown(topology, kind, capacity, ends, NOWHERE, passes, parts) for parts in STEPS]
-    return [lengths[kind][topology.pair_of_link] for lengths in found]
+    return tuple(lengths[kind][topology.pair_of_link] for lengths in found)
 
 
 def grown(

@@ -1,5 +1,6 @@
 """Paths and slots for blocks with one source and one target: all-to-all, gather and scatter."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -130,17 +131,24 @@ def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Tim
             yield from through_switches
             return
     clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
-    blocks = plan.copies * len(request.members)
+    blocks, chain = plan.copies * len(request.members), int(np.bincount(moves.block).max())
+    is_bounded = plan.cayley is None and request.steps is None and not moves.routes  # otherwise a slower one may be taken
+    bar = sys.maxsize
     for wait in DELAYS if delay is None else (delay,):
+        least = max(plan.paths.period, (chain - 1) * wait + 1)
+        overlapping = clock.least(blocks, SlotRules(wait, plan.paths.period, 0), least, 0)
+        if min(clock.least(blocks, SlotRules(wait, None, 0), least, 0), overlapping) >= bar:
+            continue
         shortest = None
         for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
-            if period is not None and shortest is not None and period >= shortest:
+            if period is not None and (overlapping >= bar or (shortest is not None and period >= shortest)):
                 break
             slots = slots_of(moves, plan.kind, plan.capacity, wait, period or 0, request.seed)
             if slots is None:
                 continue
             rules, steps = SlotRules(wait, period, 0), int(slots.max()) + 1
             cycles, repeats = clock.best(blocks, rules, steps, 0)
+            bar = min(bar, cycles) if is_bounded else bar
             yield _Timed(plan, moves, slots, rules if repeats > 1 else SlotRules(wait, None, 0), repeats, cycles)
             if period is not None:
                 break

@@ -15,6 +15,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.default_shares import chunk_owners
 from certree.synth.flows.block_paths import balanced_paths, least_period, translated_paths
 from certree.synth.flows.root_paths import root_paths
+from certree.synth.packing.slotting import Clock
 from certree.synth.symmetric.translations import cayley_of
 from tests.bench.demands import mixture
 
@@ -212,3 +213,21 @@ def test_folded_and_written_are_one_schedule():
 def test_what_is_too_large_is_refused(network, options, message):
     with pytest.raises(ct.InputError, match=message):
         ct.synthesize(network, "all-to-all", method="flows", options=options)
+
+
+@pytest.mark.parametrize(
+    ("network", "members", "size"),
+    [
+        ("mesh:3x4", None, 1 << 10),
+        ("torus:4x4", (0, 1, 2, 5, 9, 12), 1 << 16),
+        ("kautz:2x3", None, 1 << 24),
+        ("h100:2", None, 1 << 20),
+    ],
+)
+def test_slots_that_are_left_out_by_price_are_slower(network, members, size, monkeypatch) -> None:
+    """The schedule is that of all delays and periods."""
+    collective = ct.collective("all-to-all", members=members)
+    made = ct.synthesize(network, collective, method="flows", size=size)
+    monkeypatch.setattr(Clock, "least", lambda *_: 0)
+    every = ct.synthesize(network, collective, method="flows", size=size)
+    assert made.digest == every.digest
