@@ -133,28 +133,39 @@ def _timed(request: Request, plan: FlowPlan, delay: int | None) -> Iterator[_Tim
     clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
     blocks, chain = plan.copies * len(request.members), int(np.bincount(moves.block).max())
     is_bounded = plan.cayley is None and request.steps is None and not moves.routes  # otherwise a slower one may be taken
-    bar = sys.maxsize
-    for wait in DELAYS if delay is None else (delay,):
-        least = max(plan.paths.period, (chain - 1) * wait + 1)
-        overlapping = clock.least(blocks, SlotRules(wait, plan.paths.period, 0), least, 0)
-        if min(clock.least(blocks, SlotRules(wait, None, 0), least, 0), overlapping) >= bar:
+    waits = DELAYS if delay is None else (delay,)
+    least: dict[int, tuple[int, int]] = {}  # by delay, the fewest cycles of a single pass, and of passes that overlap
+    for wait in waits:
+        steps = max(plan.paths.period, (chain - 1) * wait + 1)
+        rules = SlotRules(wait, None, 0), SlotRules(wait, plan.paths.period, 0)
+        least[wait] = clock.least(blocks, rules[0], steps, 0), clock.least(blocks, rules[1], steps, 0)
+    bar, found = sys.maxsize, dict[int, list[_Timed]]()
+    for wait in sorted(waits, key=lambda wait: min(least[wait])):
+        single, overlapping = least[wait]
+        with_delay = _with_delay(request, plan, moves, clock, wait, overlaps=overlapping <= bar)
+        found[wait] = list(with_delay) if min(single, overlapping) <= bar else []
+        bar = min([bar, *(one.cycles for one in found[wait])]) if is_bounded else bar
+    for wait in waits:
+        yield from found[wait]
+
+
+def _with_delay(request: Request, plan: FlowPlan, moves: Moves, clock: Clock, wait: int, *, overlaps: bool) -> Iterator[_Timed]:
+    """A single pass and, where this leaves room on the fullest link and `overlaps`, passes that overlap."""
+    blocks, shortest, period = plan.copies * len(request.members), None, None
+    for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
+        if period is not None and (not overlaps or (shortest is not None and period >= shortest)):
+            break
+        slots = slots_of(moves, plan.kind, plan.capacity, wait, period or 0, request.seed)
+        if slots is None:
             continue
-        shortest = None
-        for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
-            if period is not None and (overlapping >= bar or (shortest is not None and period >= shortest)):
-                break
-            slots = slots_of(moves, plan.kind, plan.capacity, wait, period or 0, request.seed)
-            if slots is None:
-                continue
-            rules, steps = SlotRules(wait, period, 0), int(slots.max()) + 1
-            cycles, repeats = clock.best(blocks, rules, steps, 0)
-            bar = min(bar, cycles) if is_bounded else bar
-            yield _Timed(plan, moves, slots, rules if repeats > 1 else SlotRules(wait, None, 0), repeats, cycles)
-            if period is not None:
-                break
-            shortest = steps
-        if moves.routes and plan.paths.period not in {period, shortest}:
-            yield from _through_switches(request, plan, moves, wait)
+        rules, steps = SlotRules(wait, period, 0), int(slots.max()) + 1
+        cycles, repeats = clock.best(blocks, rules, steps, 0)
+        yield _Timed(plan, moves, slots, rules if repeats > 1 else SlotRules(wait, None, 0), repeats, cycles)
+        if period is not None:
+            break
+        shortest = steps
+    if moves.routes and plan.paths.period not in {period, shortest}:
+        yield from _through_switches(request, plan, moves, wait)
 
 
 def _through_switches(request: Request, plan: FlowPlan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
