@@ -1,4 +1,4 @@
-"""Traces of `endpoints`, and of `simulate --endpoint` with an engine, in `model-check trace`."""
+"""Traces of `endpoints`, and of `simulate --endpoint`, in `model-check trace`."""
 
 import tempfile
 from dataclasses import replace
@@ -8,6 +8,7 @@ from certree.api.artefacts import holds_schedule
 from certree.api.inputs import size_or_default
 from certree.api.runs.runnable import source_to_run
 from certree.extras.endpoints.check.endpoint_trace_check import check_endpoint_trace
+from certree.extras.endpoints.check.interface_trace_check import check_interface_trace, is_table_trace
 from certree.extras.endpoints.check.joint_trace_check import check_joint_trace, is_joint_trace, require_messages
 from certree.extras.endpoints.check.use_check import require_uses
 from certree.extras.endpoints.model.endpoint import Runs
@@ -47,17 +48,27 @@ _TAKES = Takes(
 TRACE_KINDS.append(TraceKind(is_endpoint_trace, _TAKES, checked_endpoints))
 
 
-def checked_engines(asked: Asked) -> list[ModelResult]:
-    """A trace of `simulate --endpoint ace`, checked with the tables that ran and the system, ACE's where none is named. Where that
-    states chunks, tables are cut as they were for the run: the period of iterations does not matter here."""
-    source, system = asked.names[0], asked.names[1] if len(asked.names) > 1 else "ace"
+def checked_tables(asked: Asked) -> list[ModelResult]:
+    """A trace of `simulate --endpoint`, checked with the tables that ran and the system: its engines, where it has events of them,
+    and its interfaces. Where no system is named it is ACE's, or for a trace without engines any that has tables as they are. Where
+    the system states chunks, tables are cut as they were for the run: the period of iterations does not matter here."""
+    source, trace = asked.names[0], asked.trace
     tables = source_to_run(Opened(Path(source)), asked.size, asked.machine)
     if not isinstance(tables, Tables):
         raise UnsupportedError(f"{source} has no tables: {tables.no_tables}")
-    model = endpoint_of_runs(system, asked.endpoint_params or "ace")
-    named, tables = NamedSystem(system, model.endpoint, model.system), in_iterations(tables, model, "paced")
-    require_messages(asked.trace, tables)
-    return [_with_uses(check_joint_trace(asked.trace, tables, named, asked.time_limit), require_uses(asked.trace, tables))]
+    has_engines, found = is_joint_trace(trace), []
+    model = endpoint_of_runs(
+        asked.names[1] if len(asked.names) > 1 else "ace" if has_engines else "baseline", asked.endpoint_params or "ace"
+    )
+    if (model.system.runs is Runs.ENGINE) != has_engines:
+        raise InputError(
+            f"{trace}: {'events of engines' if has_engines else 'no events of engines'}; system {model.name} is another"
+        )
+    tables = in_iterations(tables, model, "paced")
+    require_messages(trace, tables)
+    if has_engines:
+        found.append(_engines(trace, tables, NamedSystem(model.name, model.endpoint, model.system), asked.time_limit))
+    return [*found, _interfaces(trace, tables, asked.time_limit)]
 
 
 def checked_whole(asked: Asked) -> list[ModelResult]:
@@ -84,46 +95,57 @@ def _of_whole(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path, f
             model = endpoint_of_runs(whole.endpoint, asked.endpoint_params or "ace")
             tables = in_iterations(tables, model, whole.run)
             named = NamedSystem(whole.endpoint, model.endpoint, model.system)
-        try:
-            of_messages = _of_messages(asked, whole, tables, named, messages)
-        except UnsupportedError as error:
-            what = "interfaces" if named is None else f"endpoints {named.text}"
-            of_messages = not_checked(what, str(error).replace(f"{messages}: ", ""))
+        if named is None:
+            found = [_interfaces_alone(asked, whole, tables, messages)]
+        else:
             require_messages(messages, tables)
-        if named is not None:
-            of_messages = _with_uses(of_messages, require_uses(messages, tables))
+            found = [] if named.system.runs is not Runs.ENGINE else [_engines(messages, tables, named, asked.time_limit)]
+            found.append(_interfaces(messages, tables, asked.time_limit))
         routers = check_schedule_flits(load_flit_trace(flits), tables, whole.framing, asked.trace, time_limit=asked.time_limit)
     except InputError as error:
         words = str(error).replace(str(messages), f"{asked.trace}, messages").replace(str(flits), f"{asked.trace}, routers")
         raise InputError(words) from None
-    return [of_messages, routers]
+    return [*found, routers]
 
 
-def _of_messages(asked: Asked, whole: WholeTrace, tables: Tables, named: NamedSystem | None, messages: Path) -> ModelResult:
-    """The result on messages and engines. UnsupportedError where there is no specification of what ran."""
-    if named is None:
+def _interfaces_alone(asked: Asked, whole: WholeTrace, tables: Tables, messages: Path) -> ModelResult:
+    """The result on interfaces of a run without endpoints, or why there is no specification of what ran."""
+    try:
         if not whole.equal_clocks:
             raise UnsupportedError("clocks that differ are not in the file; trace messages and flits apart")
         return check_trace(framed(tables, whole.framing), messages, whole.run, asked.time_limit)
-    if named.system.runs is not Runs.ENGINE:
-        raise UnsupportedError("only engines have a specification")
-    return check_joint_trace(messages, tables, named, asked.time_limit)
+    except UnsupportedError as error:
+        require_messages(messages, tables)
+        return not_checked("interfaces", str(error).replace(f"{messages}: ", ""))
 
 
-def _with_uses(result: ModelResult, count: int) -> ModelResult:
-    """The result, and how many messages keep the order of uses."""
+def _engines(trace: Path, tables: Tables, named: NamedSystem, time_limit: float) -> ModelResult:
+    """The result on engines, or why the specification does not have what ran."""
+    try:
+        return check_joint_trace(trace, tables, named, time_limit)
+    except UnsupportedError as error:
+        return not_checked(f"endpoints {named.text}", str(error).replace(f"{trace}: ", "").removeprefix("events of engines: "))
+
+
+def _interfaces(trace: Path, tables: Tables, time_limit: float) -> ModelResult:
+    """The result on interfaces with endpoints, and how many messages keep the order of uses, which is checked without TLC, too."""
+    count = require_uses(trace, tables)
+    try:
+        result = check_interface_trace(trace, tables, time_limit)
+    except UnsupportedError as error:
+        result = not_checked("interfaces with endpoints", str(error).removeprefix("interfaces with endpoints: "))
     return replace(result, message=f"{result.message}; order of uses: checked, {count} messages behind earlier uses of their cells")
 
 
-_OF_ENGINES = Takes(
+_OF_TABLES = Takes(
     frozenset({"size", "machine", "endpoint_params"}),
     (1, 2),
-    "a trace of engines takes the tables or schedule that ran, and the system where it is not ace, and --size, --params and "
-    "--endpoint-params",
+    "a trace of a run with endpoints takes the tables or schedule that ran, the system where it is an engine other than ace or "
+    "states chunks, and --size, --params and --endpoint-params",
 )
-TRACE_KINDS.append(TraceKind(is_joint_trace, _OF_ENGINES, checked_engines))
+TRACE_KINDS.append(TraceKind(is_table_trace, _OF_TABLES, checked_tables))
 _OF_WHOLE = Takes(
-    _OF_ENGINES.options,
+    _OF_TABLES.options,
     (1,),
     "a trace of a whole run takes the tables or schedule that ran, --size, --params and --endpoint-params",
 )

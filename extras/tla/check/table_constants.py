@@ -86,10 +86,10 @@ def plan_of(tables: Tables, *, whole: bool = False) -> CheckedTables:
     return plan
 
 
-def untimed_plan_of(tables: Tables) -> CheckedTables:
+def untimed_plan_of(tables: Tables, *, whole: bool = False) -> CheckedTables:
     """`plan_of` without times: a message takes a tick for each link of its path, and a sum none. For models at any timing."""
     require_rows(tables)
-    period, repeats = _iterations(tables, whole=False)
+    period, repeats = _iterations(tables, whole=whole)
     timing = SlotTiming(
         message_bytes=tables.message_bytes, padded_bytes=tables.message_bytes, chunk_bytes=tables.chunk_bytes, ser=1, lat=0,
         uneven=0, red=0, work=0, stagger=0, slot_cycles=1,

@@ -90,10 +90,7 @@ def test_the_command(tmp_path: Path) -> None:
     ct.simulate(schedule, run="paced", endpoint="baseline", trace=trace, trace_flits=trace)
     done = certree("model-check", "trace", trace, schedule)
     assert done.code == 0
-    assert (
-        "only engines have a specification; order of uses: checked, 8 messages behind earlier uses of their cells"
-        in done.out.replace("\n", " ")
-    )
+    assert done.out.startswith("trace of interfaces: success, as expected")
 
     whole = trace.read_text().splitlines(keepends=True)
     places = [number for number, line in enumerate(whole) if '"usable"' in line]

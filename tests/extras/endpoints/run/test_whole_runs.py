@@ -10,6 +10,7 @@ import certree.api as ct
 from certree.extras.endpoints.model.whole_trace import is_whole_trace, load_whole_trace
 from certree.extras.reports.pictures.trace_timeline import timeline_picture
 from certree.extras.tla.check.model_runs import not_checked
+from certree.models.common.errors import UnsupportedError
 from certree.models.traces.flits import is_flit_trace
 from tests.cli.running import assert_bad_input, certree
 
@@ -84,8 +85,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     ("endpoint", "names"),
     [
         ("none", ["paced trace", "trace of routers"]),
-        ("ace", ["trace of engines", "trace of routers"]),
-        ("baseline", ["endpoints baseline", "trace of routers"]),
+        ("ace", ["trace of engines", "trace of interfaces", "trace of routers"]),
+        ("baseline", ["trace of interfaces", "trace of routers"]),
     ],
 )
 def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) -> None:
@@ -98,8 +99,7 @@ def test_both_are_behaviours(endpoint: str, names: list[str], tmp_path: Path) ->
     lines.remove(next(line for line in lines if '"credit"' in line))
     path.write_text("\n".join(lines) + "\n")
     done = certree("model-check", "trace", path, tmp_path / "s.json", "--json")
-    of_messages = None if endpoint == "baseline" else True
-    assert [one["as_expected"] for one in done.document["models"]] == [of_messages, False]
+    assert [one["as_expected"] for one in done.document["models"]] == [True] * (len(names) - 1) + [False]
 
 
 def test_two_spellings_of_a_path_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,15 +120,20 @@ def _quick_routers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("certree.extras.endpoints.run.traced.check_schedule_flits", lambda *_, **__: quick)
 
 
+def _too_large(*_: object, **__: object) -> None:
+    raise UnsupportedError("too large")
+
+
 @pytest.mark.usefixtures("_quick_routers")
-def test_what_no_specification_covers_is_said(tmp_path: Path) -> None:
+def test_what_no_specification_covers_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines are still those of messages of these tables."""
     path = traced(tmp_path, "baseline")
     asked = ("model-check", "trace", path, tmp_path / "s.json")
+    monkeypatch.setattr("certree.extras.endpoints.check.interface_trace_check.untimed_plan_of", _too_large)
     done = certree(*asked)
     assert done.code == 0
     assert done.out.splitlines()[0].startswith(
-        "endpoints baseline: not checked: only engines have a specification; order of uses: "
+        "interfaces with endpoints: not checked: too large; order of uses: checked, 0 messages"
     )
     assert done.out.splitlines()[-1] == "0 of 0 as expected, 2 not checked"
     text = path.read_text()
@@ -151,6 +156,6 @@ def test_routers_are_checked_where_engines_cannot_be(tmp_path: Path) -> None:
     certree("synthesize", "mesh:2x2", "--method", "ring-2d", "--size", SIZE, "-o", file)
     ct.simulate(file, run="paced", endpoint="ace", trace=path, trace_flits=path)
     done = certree("model-check", "trace", path, file, "--json")
-    engines, routers = done.document["models"]
-    assert (done.code, engines["result"], routers["name"]) == (0, "not checked", "routers")
+    engines, interfaces, routers = done.document["models"]
+    assert (done.code, engines["result"], interfaces["result"], routers["name"]) == (0, "not checked", "success", "routers")
     assert "waits for some of the arrivals" in engines["message"]

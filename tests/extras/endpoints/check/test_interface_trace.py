@@ -1,0 +1,114 @@
+"""Traces of `simulate --endpoint`, whatever the system, checked by TLC against the specification of interfaces that keep the order
+of uses: right ones are behaviours, changed ones are not."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree.extras.endpoints.check.interface_trace_check import check_interface_trace, is_table_trace
+from certree.extras.endpoints.run.tables import table_endpoints
+from certree.extras.endpoints.run.tables.iterations import in_iterations
+from certree.extras.endpoints.run.tables.table_runs import endpoint_of_runs, run_with_endpoints
+from certree.extras.tla.check.model_runs import ModelResult
+from certree.hw.engines.runs import Options
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.tables.tables import Tables
+from tests.cli.running import assert_bad_input, certree
+from tests.extras.endpoints.run.tables_drawn import or_refused
+from tests.extras.endpoints.run.test_all_forms import FORMS, drawn_endpoint, drawn_tables
+from tests.hw.made import tables_of
+
+EXCHANGE = tables_of("recursive-doubling", "hypercube:2", 192)
+
+
+def traced(path: Path, tables: Tables, system: str, mode: str = "paced", **asked: Any) -> Tables:
+    """The tables that ran, with their trace at the path."""
+    model = endpoint_of_runs(system, **asked)
+    run_with_endpoints(tables, Options(mode, "fast", without_routers=True, trace=path, endpoint=model, at_any_timing=True))
+    return in_iterations(tables, endpoint_of_runs(system, **asked), mode)
+
+
+def changed(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> Path:
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    change(entries)
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return path
+
+
+def check(number: int, path: Path) -> ModelResult | None:
+    """A drawn run, cut into drawn chunks, of a drawn system; None where there is none, or the specification does not have it."""
+    random = Random(number)
+    tables, endpoint = drawn_tables(list(FORMS)[number % len(FORMS)], random), drawn_endpoint(random)
+    system, mode = random.choice(["baseline", "ideal", "ace"]), random.choice(["paced", "paced", "slotted"])
+    if random.random() < 0.5:
+        least = tables.schedule.message_chunks * tables.machine.flit_bytes
+        system += f":chunk={max(tables.message_bytes // random.randrange(1, 4), least)}"
+    path.unlink(missing_ok=True)
+    cut = or_refused(partial(traced, path, tables, system, mode, params=endpoint))
+    if cut is None or cut.fine_slots or cut.has_sizes:
+        return None
+    assert is_table_trace(path)
+    return check_interface_trace(path, cut)
+
+
+def test_a_run_is_a_behaviour(tmp_path: Path) -> None:
+    """An all-reduce in two dimensions, whose cells are used again, in iterations."""
+    tables = traced(tmp_path / "t.jsonl", EXCHANGE, "baseline:chunk=96B")
+    assert tables.repeats == 2
+    found = check_interface_trace(tmp_path / "t.jsonl", tables)
+    assert (found.as_expected, found.distinct_states) == (True, 1 + 2 * 2 * 8)
+    assert found.message == "32 steps, all as in the specification"
+
+
+def test_sixty_drawn_runs_are(tmp_path: Path) -> None:
+    found = [one for number in range(60) if (one := check(number, tmp_path / "t.jsonl")) is not None]
+    assert len(found) >= 35
+    assert all(one.as_expected for one in found)
+
+
+def test_a_run_without_the_order_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Node 0 starts late, and has not sent when a sum comes."""
+    nothing = np.zeros(0, np.int64)
+    monkeypatch.setattr(table_endpoints, "earlier_uses", lambda _: (nothing, nothing))
+    path = tmp_path / "t.jsonl"
+    traced(path, EXCHANGE, "ideal")
+    changed(
+        path, lambda entries: [one.update(fired=10**6, usable=10**6 + 1) for one in entries if (one["node"], one["row"]) == (0, 0)]
+    )
+    found = check_interface_trace(path, EXCHANGE)
+    assert not found.as_expected
+    assert (
+        "the message of row 0 of node 1, iteration 0, to node 0 counts: the specification does not allow this step" in found.message
+    )
+
+
+def test_rows_that_fire_twice_and_forms_without_a_specification(tmp_path: Path) -> None:
+    tables = tables_of("multitree", "torus:3x3", 4096)
+    traced(tmp_path / "t.jsonl", tables, "ace")
+    several = next(json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines() if '"row"' in line)
+    twin = changed(
+        tmp_path / "t.jsonl", lambda entries: entries.append(several | {"destination": 8, "fired": several["fired"] + 1})
+    )
+    with pytest.raises(
+        InputError, match=rf"fired in cycle {several['fired'] + 1}; line \d+ has cycle {several['fired']} for this row"
+    ):
+        check_interface_trace(twin, tables)
+    fine = tables_of("two-shot", "mesh:2x2", 4096)
+    assert fine.fine_slots
+    with pytest.raises(UnsupportedError, match="the specification has no fine slots"):
+        check_interface_trace(tmp_path / "t.jsonl", fine)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    schedule, trace = tmp_path / "s.json", tmp_path / "t.jsonl"
+    certree("synthesize", "ring:3", "--method", "ring", "--size", "192B", "-o", schedule)
+    certree("simulate", schedule, "--run", "paced", "--endpoint", "baseline", "--trace", trace)
+    done = certree("model-check", "trace", trace, schedule)
+    assert (done.code, "24 steps, all as in the specification; order of uses: checked, 0 messages" in done.out) == (0, True), done
+    assert_bad_input(certree("model-check", "trace", trace, schedule, "ace"), "no events of engines; system ace is another")
