@@ -18,8 +18,8 @@ from certree.models.schedule.timing import ceil_div
 from certree.models.tables.tables import Tables
 
 #: flits times links, up to which tables run where nobody asked for them: seconds for each run, of which `ideal` takes several, and
-#: about a minute for all systems of ACE. The default size of `endpoints` is below it on networks of eight nodes.
-MOST_HOPS = 1 << 24
+#: about a minute for all systems of ACE. The default size of `endpoints` is below it on ACE's networks of sixteen nodes.
+MOST_HOPS = 1 << 25
 #: flits more for each message on a link: a message costs a run more than its flits do
 OF_MESSAGE = 4
 

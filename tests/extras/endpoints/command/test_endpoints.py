@@ -45,7 +45,7 @@ def test_an_all_to_all_and_a_schedule_file(tmp_path):
         (("--size", "64KiB", "--lifo"), "lifo of one collective is for messages alone"),
         (("--size", "64KiB", "--ways", "1"), "ways is for messages alone"),
         (("--size", "64KiB", "--size", "64KiB", "--bounded"), "bounded is for messages alone"),
-        (("--size", "64MiB"), "flits on links take long in tables, which run unasked up to 16,777,216"),
+        (("--size", "128MiB"), "flits on links take long in tables, which run unasked up to 33,554,432"),
     ],
 )
 def test_messages_where_tables_do_not_run(more, reason):
@@ -54,7 +54,7 @@ def test_messages_where_tables_do_not_run(more, reason):
     document = json_of(*asked)
     assert reason in document["no_tables"]
     assert [run["program"] for run in document["systems"]] == ["messages"]
-    if "64MiB" not in more:
+    if "128MiB" not in more:
         assert f"not tables: {reason}" in certree(*asked).out
         assert_bad_input(certree(*asked, "--program", "tables"), f"no run of tables: {reason}")
     assert_bad_input(certree(*asked, "--program", "tables", "--joint"), "joint runs tables next to messages")
