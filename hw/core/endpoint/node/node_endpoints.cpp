@@ -34,7 +34,7 @@ std::vector<Endpoint*> NodeEndpoints::start(const Program& program) {
                     columns_.rooms.size() != 2 || columns_.sizes.size() != 2 || columns_.state_machines == 0)) {
     throw std::invalid_argument("endpoints: columns of an engine");
   }
-  if (collectives_ && (columns_.asked.back().last != program.repeats || columns_.state_machines == 0)) {
+  if (collectives_ && columns_.asked.back().last != program.repeats) {
     throw std::invalid_argument("endpoints: iterations of collectives");
   }
   uses_ = program.message_arrival.size() * program.repeats;
