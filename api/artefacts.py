@@ -53,7 +53,7 @@ class Checked:
     `verdict`: what `ct.verify` returns; it has `valid`. `report`: makes the JSON document of `certree verify`, of the kind `kind`;
     its argument receives a line for each setting that differs from what the artefact records. `words`: the document for people.
     `before`: lines that are told first. `then`: the command that usually follows a valid one. `result`: what `certree import`
-    writes, a schedule or the bytes of a file. `slot_cycles`: of tables.
+    writes, a schedule or the bytes of a file. `tables`: those that were checked, where that is what they are.
     """
 
     verdict: Any
@@ -63,7 +63,7 @@ class Checked:
     then: tuple[object, ...] = ()
     before: str | None = None
     result: AnySchedule | bytes | None = None
-    slot_cycles: int | None = None
+    tables: Tables | None = None
 
     @property
     def valid(self) -> bool:

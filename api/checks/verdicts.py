@@ -38,19 +38,20 @@ def schedule_outcome(
     verdict: Verdict,
     asked: Asked,
     *,
-    slot_cycles: int | None = None,
+    tables: Tables | None = None,
     then: tuple[object, ...] = (),
     before: str | None = None,
     whole: Any = None,
 ) -> Checked:
     """A schedule with its verdict and report, timed for the size and machine that are asked for, or that it was made for.
 
-    `slot_cycles`: of tables. `then`: the command that usually follows a valid one. `before`: lines that are told first. `whole`:
-    the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
+    `tables`: whose schedule it is. `then`: the command that usually follows a valid one. `before`: lines that are told first.
+    `whole`: the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
     """
+    slot_cycles = None if tables is None else tables.slot_cycles
     report = partial(_report, schedule, verdict, asked, slot_cycles)
     found = verdict if whole is None else whole
-    return Checked(found, report, schedule_words, "schedule", then, before, schedule, slot_cycles)
+    return Checked(found, report, schedule_words, "schedule", then, before, schedule, tables)
 
 
 def _report(schedule: AnySchedule, verdict: Verdict, asked: Asked, slot_cycles: int | None, tell: Tell) -> dict[str, Any]:

@@ -54,4 +54,4 @@ class TablesFolder(Artefact):
         if verdict.valid and asked.topology is not None:
             verdict = verify_schedule(tables.schedule, topology=asked.topology)
         verdict = with_found_bounds(tables.schedule, verdict)
-        return schedule_outcome(tables.schedule, verdict, asked, slot_cycles=tables.slot_cycles, then=("simulate", opened.path))
+        return schedule_outcome(tables.schedule, verdict, asked, tables=tables, then=("simulate", opened.path))

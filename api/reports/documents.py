@@ -32,7 +32,7 @@ PARTS = {
     "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "degree": "min max: count",
     "diameter": "hops from to: count",
-    "proved": "right: bool\nany_timing: bool?\nadditions: text?\nform? wiring? links? order? contents?: bool",
+    "proved": "right: bool\nany_timing: bool?\nshared: text?\nadditions: text?\nform? wiring? links? order? contents?: bool",
     "checked": "path: text\nvalid undecided? internal?: bool\nerror? topology? collective?: text",
 }
 

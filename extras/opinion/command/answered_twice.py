@@ -23,7 +23,7 @@ def show_answered_twice(checked: Checked, *, as_json: bool) -> int:
     Returns the exit code: 1 where the checker, or the second opinion, finds the schedule invalid, 3 where the second opinion is
     undecided on a valid one. InputError for what is not a schedule.
     """
-    if checked.kind != "schedule" or checked.slot_cycles is not None:  # of tables
+    if checked.kind != "schedule" or checked.tables is not None:
         raise InputError("--second-opinion is for a schedule")
     opinion = second_opinion(checked.schedule)
     report = checked.report(note)

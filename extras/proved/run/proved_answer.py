@@ -14,10 +14,13 @@ from certree.api.settings import Tell
 from certree.extras.proved.run.numbers_of_schedule import covered, numbers_of
 from certree.extras.proved.run.proved_program import proved_program
 from certree.models.common.budget import budgeted, hold, spend
-from certree.models.common.errors import UndecidedError
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
+from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.verify.order.agreement import race_words
+from certree.verify.order.races import race_of
 from certree.verify.verdict import Verdict
 
 #: the rules that say of which schedules the theorem speaks: what breaks one of them the proved checker must refuse
@@ -56,34 +59,41 @@ _ALIKE = {
 class ProvedAnswer:
     """The answer of the proved checker. `right`: the schedule is right, as `specs/proved/Definitions.v` defines it; the theorem
     `check_sound` says so. `any_timing`: of one that is right, whether interfaces that know no time execute it right, as the theorem
-    `lockstep_sound` says; None where chains of waits were not followed, beyond 2,048 transfers. `additions`: what
-    `order_sound` says of sums in slots: "one" where all are made by the same additions in every run, "each" where each is at all
-    its ranks, "none" where neither is known; None where nothing is summed up, and beyond 2^24 contributions to all sums together.
+    `lockstep_sound` says; None where chains of waits were not followed, beyond 2,048 transfers, and for iterations of which no
+    tables can be made. The theorem gives each iteration cells of its own: `shared` says which work cell iterations share, where
+    this alone makes `any_timing` false. `additions`: what `order_sound` says of sums in slots: "one" where all are made by the same
+    additions in every run, "each" where each is at all its ranks, "none" where neither is known; None where nothing is summed up,
+    and beyond 2^24 contributions to all sums together.
     `parts`: of a schedule that it does not accept, by name the checks and whether each accepts."""
 
     right: bool
     parts: Mapping[str, bool]
     any_timing: bool | None = None
     additions: str | None = None
+    shared: str | None = None
 
     @property
     def words(self) -> str:
         """The answer for people."""
         if self.right:
             timed = {True: ", and at any timing", False: ", in slots", None: ""}[self.any_timing]
+            shared = f": {self.shared}" if self.shared else ""
             alike = _ALIKE[self.additions]
-            return f"proved checker: right in every run, for every commutative and associative operation{timed}{alike}"
+            return f"proved checker: right in every run, for every commutative and associative operation{timed}{shared}{alike}"
         return f"proved checker: not accepted: {', '.join(name for name, accepts in self.parts.items() if not accepts)}"
 
 
 @budgeted()
-def prove(schedule: AnySchedule) -> ProvedAnswer:
+def prove(schedule: AnySchedule, *, in_flight: int | None = None) -> ProvedAnswer:
     """The answer of the proved checker, whose program is compiled when it is first asked for.
 
     Parameters
     ----------
     schedule : Schedule or SymmetricSchedule
         In equal slots; a symmetric one is written out.
+    in_flight : int, optional
+        W of its tables (`docs/reference/tables.md`, D6), at least 1: iterations i and i + W share work cells. By default the
+        exporter's.
 
     Returns
     -------
@@ -91,6 +101,8 @@ def prove(schedule: AnySchedule) -> ProvedAnswer:
 
     Raises
     ------
+    InputError
+        For an `in_flight` below 1.
     UnsupportedError
         For fine slots.
     UndecidedError
@@ -104,11 +116,13 @@ def prove(schedule: AnySchedule) -> ProvedAnswer:
     >>> ct.prove(ct.synthesize("ring:4", method="ring")).right  # doctest: +SKIP
     True
     """
-    return prove_all([schedule])[0]
+    if in_flight is not None and in_flight < 1:
+        raise InputError(f"in_flight is {in_flight}; allowed: 1 or more")
+    return prove_all([schedule], [in_flight])[0]
 
 
-def prove_all(schedules: Sequence[AnySchedule]) -> list[ProvedAnswer]:
-    """The answers on several schedules, by one process; errors as `prove`."""
+def prove_all(schedules: Sequence[AnySchedule], in_flight: Sequence[int | None] | None = None) -> list[ProvedAnswer]:
+    """The answers on several schedules, by one process; `in_flight` and errors as `prove`."""
     plans = [covered(schedule) for schedule in schedules]
     for plan in plans:
         _require_small(plan)
@@ -125,7 +139,8 @@ def prove_all(schedules: Sequence[AnySchedule]) -> list[ProvedAnswer]:
     if done.returncode or len(lines) != len(plans):
         said = done.stderr.decode(errors="replace").strip()[:200]
         raise UndecidedError(f"undecided: the proved checker gave no answer: {said or f'exit code {done.returncode}'}")
-    return [_answer(line.split()) for line in lines]
+    windows = [None] * len(plans) if in_flight is None else in_flight
+    return [_with_iterations(_answer(line.split()), *of) for line, *of in zip(lines, plans, windows, strict=True)]
 
 
 def _answer(words: Sequence[str]) -> ProvedAnswer:
@@ -135,12 +150,27 @@ def _answer(words: Sequence[str]) -> ProvedAnswer:
     return ProvedAnswer(parts.pop("right"), parts, any_timing=parts.pop("waits", None), additions=additions)
 
 
+def _with_iterations(answer: ProvedAnswer, plan: Schedule, in_flight: int | None) -> ProvedAnswer:
+    """The answer on a schedule whose iterations may share work cells: the definitions give each iteration its own."""
+    if not (answer.any_timing and plan.is_repeating):
+        return answer
+    try:
+        plan = in_unit_rounds(plan)
+    except UnsupportedError:  # it has no tables, and nothing says which iterations would share cells
+        return replace(answer, any_timing=None)
+    race = race_of(plan, in_flight)
+    if race is None or race.second is not None:
+        return answer
+    return replace(answer, any_timing=False, shared=race_words(race, plan))
+
+
 def with_proved_answer(checked: Checked) -> Checked:
     """What the check of an artefact found, with the answer of the proved checker in its report.
 
     DisagreementError where one of the two accepts what the other one must refuse; other errors as `prove`.
     """
-    answer, verdict = prove(checked.schedule), checked.verdict
+    tables, verdict = checked.tables, checked.verdict
+    answer = prove(checked.schedule, in_flight=None if tables is None else tables.in_flight)
     if isinstance(verdict, Verdict):
         broken = sorted(RULES & verdict.counts.keys())
         if verdict.valid and not answer.right:
@@ -153,7 +183,8 @@ def with_proved_answer(checked: Checked) -> Checked:
 def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -> Callable[[Tell], dict[str, Any]]:
     def with_answer(tell: Tell) -> dict[str, Any]:
         document = report(tell)
-        proved = {"right": answer.right, "any_timing": answer.any_timing, "additions": answer.additions, **answer.parts}
+        said = {"any_timing": answer.any_timing, "shared": answer.shared, "additions": answer.additions}
+        proved = {"right": answer.right, **said, **answer.parts}
         return document | {"valid": document["valid"] and answer.right, "proved": proved}
 
     return with_answer
@@ -162,7 +193,8 @@ def _reporting(report: Callable[[Tell], dict[str, Any]], answer: ProvedAnswer) -
 def _wording(words: Callable[[Any], str]) -> Callable[[Any], str]:
     def with_answer(document: Any) -> str:
         parts = dict(document["proved"])
-        answer = ProvedAnswer(parts.pop("right"), parts, parts.pop("any_timing"), parts.pop("additions"))
+        said = [parts.pop(name) for name in ("any_timing", "additions", "shared")]
+        answer = ProvedAnswer(parts.pop("right"), parts, *said)
         return f"{words(document)}\n  {answer.words}"
 
     return with_answer

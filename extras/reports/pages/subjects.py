@@ -76,7 +76,8 @@ def read_subject(
     if isinstance(source, str | Path | Opened):
         opened, kind = opened_kind(source)
         checked = checked_source(opened, Asked(topology, collective, size=size, machine=machine))
-        schedule, verdict, slot_cycles = checked.schedule, checked.verdict, checked.slot_cycles
+        schedule, verdict = checked.schedule, checked.verdict
+        slot_cycles = None if checked.tables is None else checked.tables.slot_cycles
     else:
         schedule = schedule_of(source)
         verdict = on_machine(schedule, verify_schedule(schedule, topology=topology), size, machine)

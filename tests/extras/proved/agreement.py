@@ -61,19 +61,27 @@ def draw(seed: int) -> tuple[str, Schedule]:
     return form, schedule
 
 
+def window(seed: int, schedule: Schedule) -> int | None:
+    """The W that tables of the schedule state, or that of the exporter."""
+    return Random(seed).choice((None, *range(1, schedule.repeats + 1)))
+
+
 def disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
     """What the two say where they do not say the same."""
     verdict = verify_schedule(schedule)
     return None if verdict.valid == answer.right else f"the checker: {dict(verdict.counts)}; {answer.words}"
 
 
-def timing_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
-    """What the two say of any timing where the proved checker accepts more than the Python checker, which knows the order of rows
-    of one step as well: of schedules in steps of one round, whose iterations share no memory."""
-    if not answer.any_timing or schedule.repeats > 1 or (schedule.rounds != 1).any():
+def right_at_any_timing(schedule: Schedule, answer: ProvedAnswer, in_flight: int | None) -> str | None:
+    """Who calls an accepted schedule, in steps of one round, right at any timing: "both", "neither", the "proved" checker
+    alone, which is wrong, or the check of "races" alone, which also knows the order of rows of one step. "shared": neither, the
+    proved checker only because iterations share a cell. `in_flight`: W, as tables state it."""
+    if not answer.right or (schedule.rounds != 1).any():
         return None
-    race = race_of(schedule)
-    return None if race is None else f"right at any timing; the checker: {race}"
+    said = (answer.any_timing, race_of(schedule, in_flight) is None)
+    if said == (False, False) and answer.shared:
+        return "shared"
+    return {(True, True): "both", (False, False): "neither", (False, True): "races"}.get(said, "proved")
 
 
 def order_disagreement(schedule: Schedule, answer: ProvedAnswer) -> str | None:
@@ -103,17 +111,20 @@ def compare(seeds: Iterable[int]) -> Counter[tuple[str, str]]:
     for first in range(0, len(waiting), TOGETHER):
         some = waiting[first : first + TOGETHER]
         drawn_ones = [draw(seed) for seed in some]
-        answers = prove_all([schedule for _, schedule in drawn_ones])
-        for seed, (form, schedule), answer in zip(some, drawn_ones, answers, strict=True):
+        windows = [window(seed, schedule) for seed, (_, schedule) in zip(some, drawn_ones, strict=True)]
+        answers = prove_all([schedule for _, schedule in drawn_ones], windows)
+        for seed, (form, schedule), in_flight, answer in zip(some, drawn_ones, windows, answers, strict=True):
             opinion, differs = difference(schedule)
+            timed = right_at_any_timing(schedule, answer, in_flight)
             wrong = (
                 disagreement(schedule, answer)
-                or timing_disagreement(schedule, answer)
+                or (f"any timing: {answer.any_timing}; races: {race_of(schedule, in_flight)}" if timed == "proved" else None)
                 or order_disagreement(schedule, answer)
                 or differs
             )
             assert wrong is None, f"seed {seed}, {form}: {wrong}"
             found[form, "undecided"] += opinion is None
+            found[form, f"timing {timed}"] += 1
             found[form, f"additions {answer.additions}"] += 1
             found[form, "accepted" if answer.right else "refused"] += 1
             found[form, {True: "any timing", False: "slots", None: "not right"}[answer.any_timing]] += 1
@@ -128,6 +139,11 @@ def main(first: int, count: int) -> None:
         print(f"{form}: {', '.join(f'{found[form, answer]:,} {answer}' for answer in said)}")
     accepted, refused, undecided = (sum(found[form, it] for form in FORMS) for it in ("accepted", "refused", "undecided"))
     print(f"{accepted + refused:,} schedules, {accepted:,} accepted by all, {refused:,} refused by all")
+    both, neither, shared, races = (
+        sum(found[form, f"timing {it}"] for form in FORMS) for it in ("both", "neither", "shared", "races")
+    )
+    print(f"right at any timing, in steps of one round: {both:,} both, {neither:,} neither, {races:,} the check of races alone,")
+    print(f"  {shared:,} but for iterations that share a cell")
     print(f"second opinion undecided: {undecided:,}")
 
 

@@ -11,11 +11,13 @@ import certree.api as ct
 from certree.api.api_errors import DisagreementError
 from certree.extras.proved.run import proved_answer, proved_program
 from certree.extras.proved.run.proved_answer import ProvedAnswer
-from certree.models.common.errors import ToolMissingError, UndecidedError, UnsupportedError
+from certree.models.common.errors import InputError, ToolMissingError, UndecidedError, UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.end_to_end.composition.forms import FORMS as COMPOSED
 from tests.extras.proved.agreement import FORMS, compare
 from tests.extras.proved.planted import PLANTED, Planted
+from tests.hw.counted import blocks
 from tests.verify.build import build
 from tools.proofs import ALL
 
@@ -56,11 +58,12 @@ def test_nothing_is_admitted() -> None:
 
 @needs_coq
 def test_checkers_agree() -> None:
-    found = compare(range(120))
+    found = compare(range(60, 180))
     assert {form for form, _ in found} == set(FORMS)
     assert {answer for (_, answer), count in found.items() if count} == {
         "accepted", "refused", "any timing", "slots", "not right",
         "additions one", "additions each", "additions none", "additions None",
+        "timing both", "timing neither", "timing shared", "timing None",
     }  # fmt: skip
 
 
@@ -85,7 +88,12 @@ def test_verify_proved(tmp_path: Path) -> None:
         == "  proved checker: right in every run, for every commutative and associative operation, and at any timing; in slots"
         " each sum is made by the same additions at all ranks"
     )
-    assert json_of("verify", right, "--proved")["proved"] == {"right": True, "any_timing": True, "additions": "each"}
+    assert json_of("verify", right, "--proved")["proved"] == {
+        "right": True,
+        "any_timing": True,
+        "shared": None,
+        "additions": "each",
+    }
     outcome = certree("verify", wrong, "--proved")
     assert outcome.code == 1
     assert "proved checker: not accepted: " in outcome.out
@@ -112,6 +120,26 @@ def test_waits_that_do_not_suffice() -> None:
     large = ct.synthesize("torus:8x8", method="multitree")
     assert large.transfers > 2048
     assert ct.prove(large).any_timing is None
+
+
+@needs_coq
+def test_iterations_that_share_work_cells(tmp_path: Path) -> None:
+    """The theorem gives each iteration cells of its own: where W is less than their number, only slots keep them apart (A12)."""
+    schedule = blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 1, 1, 5, 0)
+    few = ct.prove(schedule)
+    assert (few.right, few.any_timing) == (True, False)
+    assert few.shared
+    assert few.shared.endswith("which only slots keep apart")
+    assert ct.prove(schedule, in_flight=5).any_timing is True
+    ct.save(schedule, tmp_path / "s.json")
+    ct.export(schedule, "readmemh", tmp_path / "tables", size="4KiB")
+    for path in (tmp_path / "s.json", tmp_path / "tables"):
+        outcome = certree("verify", path, "--proved")
+        assert outcome.out.splitlines()[-1].endswith(f", in slots: {few.shared}")
+        said = json_of("verify", path, "--proved")["proved"]
+        assert (said["any_timing"], said["shared"]) == (False, few.shared)
+    with pytest.raises(InputError, match="in_flight is 0; allowed: 1 or more"):
+        ct.prove(schedule, in_flight=0)
 
 
 @needs_coq
@@ -157,7 +185,7 @@ def test_disagreement_is_an_error(right: bool, monkeypatch: pytest.MonkeyPatch, 
     if right:
         schedule = replace(schedule, step=schedule.step * 0, certificate=None)
     ct.save(schedule, tmp_path / "s.json")
-    monkeypatch.setattr(proved_answer, "prove", lambda schedule: ProvedAnswer(right, {} if right else {"links": False}))
+    monkeypatch.setattr(proved_answer, "prove", lambda schedule, in_flight: ProvedAnswer(right, {} if right else {"links": False}))
     outcome = certree("verify", tmp_path / "s.json", "--proved")
     assert outcome.code == DisagreementError.exit_code
     said = "the checker finds rule capacity broken; proved checker: right" if right else "not accepted: links"
