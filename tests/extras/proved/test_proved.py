@@ -16,7 +16,7 @@ from certree.models.schedule.collective import CollectiveKind
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.end_to_end.composition.forms import FORMS as COMPOSED
 from tests.extras.proved.agreement import FORMS, compare
-from tests.extras.proved.planted import PLANTED, Planted
+from tests.extras.proved.planted import ONLY_A_LEMMA, PLANTED, Planted
 from tests.hw.counted import blocks
 from tests.verify.build import build
 from tools.proofs import ALL
@@ -199,6 +199,7 @@ def test_all_proofs_rest_on_no_axiom(tmp_path: Path) -> None:
 
 def test_planted_errors_are_other_texts() -> None:
     assert len({error.applied() for error in PLANTED}) == len(PLANTED)
+    assert ONLY_A_LEMMA.keys() <= {error.name for error in PLANTED}
 
 
 @needs_coq
