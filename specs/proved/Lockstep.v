@@ -353,18 +353,51 @@ Section Interfaces.
     split; [constructor; auto; apply enough; lia|]. intros j B. cbn [fst] in B. apply enough. lia.
   Qed.
 
+  (** Counters that are used again, every [w] iterations (A8): a row that waits for any message also waits for all that came into its
+      cell in the iterations that used its counter before. *)
+  Definition may_count_again (w : N) (h : history) (x : N * event) : Prop := may_in_turn h x /\
+    match snd x with
+    | Send t => (0 < wait t)%nat -> forall j u, j < fst x -> (fst x - j) mod w = 0 -> In u (transfers s) -> target u = source t ->
+        In (j, Land u) h
+    | Land _ => True
+    end.
+
+  (** [w] iterations are far enough apart: what comes into a cell is sent before such a row reads it [w] iterations later. *)
+  Definition counters_apart (w : N) : Prop := forall t u, In t (transfers s) -> In u (transfers s) -> target u = source t ->
+    (0 < wait t)%nat -> step u < step t + w * period s.
+
+  Lemma due_rows_count_again : forall w, 0 < w -> counters_apart w -> forall h,
+    (forall i t, In (i, Send t) h -> In (i, Land t) h) -> forall x, is_due h x -> may_in_turn h (fst x, Send (snd x)) ->
+    may_count_again w h (fst x, Send (snd x)).
+  Proof using.
+    intros w W A h F [i t] (I & N & L) M. cbn [fst snd] in *. split; auto. cbn [fst snd]. intros P j u B D U T. apply F.
+    destruct (in_dec row_dec (j, Send u) h) as [|J]; auto. exfalso. destruct I as [I It].
+    specialize (L j u (conj (N.lt_trans _ _ _ B I) U) J). specialize (A t u It U T P).
+    apply N.mod_divide in D; [|lia]. destruct D as [k D]. assert (1 <= k) by nia. unfold slot in L. nia.
+  Qed.
+
+  Lemma nothing_flies : forall h, reached h -> flying h = [] -> forall i t, In (i, Send t) h -> In (i, Land t) h.
+  Proof using.
+    intros h R F i t J. destruct (in_dec row_dec (i, Land t) h) as [|N]; auto. exfalso. assert (X : In (i, t) (flying h)).
+    { apply filter_In. split; [apply in_rows; apply (event_of h R) in J; auto|]. simpl.
+      repeat destruct (in_dec row_dec _ h); auto; contradiction. }
+    rewrite F in X. destruct X.
+  Qed.
+
+  Lemma flying_lands : forall h i t l, flying h = (i, t) :: l -> exists i t, In (i, Send t) h /\ may h (i, Land t).
+  Proof using.
+    intros h i t l F. assert (X : In (i, t) (flying h)) by (rewrite F; simpl; auto). apply filter_In in X as [_ X]. simpl in X.
+    destruct (in_dec row_dec (i, Send t) h) as [I|]; [|discriminate]. destruct (in_dec row_dec (i, Land t) h); [discriminate|].
+    exists i, t. split; auto. constructor; auto.
+  Qed.
+
   (** As long as something has not landed, a message is in flight, which may land, or there are rows that are due. *)
   Theorem goes_on : 1 <= delay s -> NoDup (map number (transfers s)) -> forall h, reached h ->
     complete h \/ (exists i t, In (i, Send t) h /\ may h (i, Land t)) \/
     (exists x, is_due h x) /\ forall x, is_due h x -> may_in_turn h (fst x, Send (snd x)).
   Proof using.
     intros D U h R. destruct (flying h) as [|[i t] l] eqn:F.
-    - assert (landed : forall i t, In (i, Send t) h -> In (i, Land t) h).
-      { intros i t J. destruct (in_dec row_dec (i, Land t) h) as [|N]; auto. exfalso.
-        assert (X : In (i, t) (flying h)).
-        { apply filter_In. split; [apply in_rows; apply (event_of h R) in J; auto|]. simpl.
-          repeat destruct (in_dec row_dec _ h); auto; contradiction. }
-        rewrite F in X. destruct X. }
+    - pose proof (nothing_flies h R F) as landed.
       destruct (unsent h) as [|y l] eqn:S.
       + left. intros i t I. apply landed. destruct (in_dec row_dec (i, Send t) h) as [|J]; auto. exfalso.
         assert (X : In (i, t) (unsent h)).
@@ -376,9 +409,7 @@ Section Interfaces.
         * destruct (in_dec row_dec (i, Send t) h); [discriminate|auto].
         * intros j u J B. apply (L (j, u)). apply filter_In. split; [apply in_rows; auto|]. simpl.
           destruct (in_dec row_dec (j, Send u) h); auto.
-    - right. left. assert (X : In (i, t) (flying h)) by (rewrite F; simpl; auto). apply filter_In in X as [_ X]. simpl in X.
-      destruct (in_dec row_dec (i, Send t) h) as [I|]; [|discriminate]. destruct (in_dec row_dec (i, Land t) h); [discriminate|].
-      exists i, t. split; auto. constructor; auto.
+    - right. left. apply (flying_lands h i t l F).
   Qed.
 
   (** Every history ends: each row is sent once and lands once. *)
@@ -598,6 +629,19 @@ Proof.
   split; [apply trees_reach_alike|apply trees_wait_for_enough]; auto.
 Qed.
 
+(** No deadlock where counters are used again: part 1 of [lockstep_sound] for interfaces with A8 as a further condition. *)
+Theorem counters_again : forall s, check s = true -> forall w, 0 < w -> counters_apart s w -> forall h, reached s h ->
+  complete s h \/ (exists i t, In (i, Send t) h /\ may s h (i, Land t)) \/
+  (exists x, is_due s h x) /\ forall x, is_due s h x -> may_count_again s w h (fst x, Send (snd x)).
+Proof.
+  intros s H w W A h R. destruct (check_form s H) as (D & _ & _ & _ & G).
+  destruct (goes_on s D (proj1 G) h R) as [C|[L|[E M]]]; auto.
+  destruct (flying s h) as [|[i t] l] eqn:F.
+  - right. right. split; auto. intros x X. apply due_rows_count_again; auto. exact (nothing_flies s h R F).
+  - right. left. exact (flying_lands s h i t l F).
+Qed.
+
+Print Assumptions counters_again.
 Print Assumptions lockstep_sound.
 Print Assumptions trees_sound.
 Print Assumptions can_end.

@@ -299,6 +299,13 @@ PLANTED = (
         "Lockstep.due_rows_fire",
     ),
     _bounds(
+        "counters that are used again a slot early",
+        "Lockstep",
+        "step u < step t + w * period s",
+        "step u <= step t + w * period s",
+        "Lockstep.due_rows_count_again",
+    ),
+    _bounds(
         "copies that wait until their parent has sent",
         "Lockstep",
         "op c = Copy -> In (i, Land c) h) -> may_in_trees",

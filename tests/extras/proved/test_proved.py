@@ -11,13 +11,16 @@ import certree.api as ct
 from certree.api.api_errors import DisagreementError
 from certree.extras.proved.run import proved_answer, proved_program
 from certree.extras.proved.run.proved_answer import ProvedAnswer
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from tests.cli.running import assert_bad_input, certree, json_of
 from tests.end_to_end.composition.forms import FORMS as COMPOSED
 from tests.extras.proved.agreement import FORMS, compare
 from tests.extras.proved.planted import ONLY_A_LEMMA, PLANTED, Planted
-from tests.hw.counted import blocks
+from tests.hw.counted import blocks, exchanges
+from tests.hw.trees import MULTITREE
 from tests.verify.build import build
 from tools.proofs import ALL
 
@@ -30,7 +33,7 @@ def test_program_of_proofs_that_rest_on_an_axiom_is_refused(tmp_path: Path, monk
     """The program is there, so no theorem rests on an axiom; where one did there would be none."""
     assert proved_program.proved_program().is_file()
     assert proved_program.theorems(proved_program.MODULES) == [
-        "lockstep_sound", "trees_sound", "can_end", "operands_come_first", "order_sound",
+        "counters_again", "lockstep_sound", "trees_sound", "can_end", "operands_come_first", "order_sound",
         "check_sound", "check_has_runs", "check_has_starts",
     ]  # fmt: skip
     monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
@@ -140,6 +143,26 @@ def test_iterations_that_share_work_cells(tmp_path: Path) -> None:
         assert (said["any_timing"], said["shared"]) == (False, few.shared)
     with pytest.raises(InputError, match="in_flight is 0; allowed: 1 or more"):
         ct.prove(schedule, in_flight=0)
+
+
+def test_iterations_that_share_a_counter_are_apart() -> None:
+    """What `counters_again` assumes (`counters_apart`) of W holds of what the exporter chooses."""
+    asked = 0
+    for seed in range(6):
+        for schedule in (blocks("mesh:2x2", CollectiveKind.ALL_TO_ALL, 2, 2, 5, seed), exchanges(2, 2, 1 + seed % 3, seed, 5)):
+            plan, tables = schedule, lower(schedule, 4000, MULTITREE)
+            for into in range(plan.transfers):
+                readers = (plan.src == plan.dst[into]) & (plan.chunk == plan.chunk[into])
+                waiting = [int(step) for step in plan.step[readers] if awaits(plan, into, int(step))]
+                asked += len(waiting)
+                assert all(plan.step[into] < step + tables.in_flight * plan.period for step in waiting)
+    assert asked > 100
+
+
+def awaits(plan: Schedule, into: int, step: int) -> bool:
+    """Whether a row of this step that reads the cell that a transfer comes into waits for any message."""
+    same = (plan.dst == plan.dst[into]) & (plan.chunk == plan.chunk[into])
+    return bool((plan.step[same] + plan.delay <= step).any())
 
 
 @needs_coq
