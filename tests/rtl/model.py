@@ -5,7 +5,7 @@ It is compiled once for the interface, not for each node, and shares nothing wit
 
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,10 +56,10 @@ def _done(command: list[str], folder: Path, environment: Mapping[str, str]) -> N
         raise RuntimeError(done.stderr[-2000:])
 
 
-def run_model(folder: Path, trace: str = "trace.csv", late: int = 0, skew: str | None = None, after: str | None = None) -> Outcome:
-    """Run it against a golden trace with `late` late rows; `skew`: a file of cycles that each interface starts late; `after`: a
-    folder with the tables that take over."""
-    command = [f"model/V{_TOP}", _NUMBERS, trace, str(late), *([skew] if skew else []), *([after] if after else [])]
+def run_model(folder: Path, trace: str = "trace.csv", late: int = 0, skew: str | None = None, after: Sequence[str] = ()) -> Outcome:
+    """Run it against a golden trace with `late` late rows; `skew`: a file of cycles that each interface starts late; `after`:
+    folders with the tables that take over, in this order."""
+    command = [f"model/V{_TOP}", _NUMBERS, trace, str(late), *([skew] if skew else []), *after]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return Outcome(done.returncode == 0 and done.stdout.endswith("\nPASS\n"), done.stdout + done.stderr)
 
@@ -68,7 +68,8 @@ def numbers_text(sizes: Sizes) -> str:
     """The constants of an interface and of the network around it, as the driver reads them."""
     tables = sizes.tables
     fields = header_fields(sizes)
-    named = {constant.name: constant.value for constant in sizes.constants} | network_of(sizes)
+    own = sizes_of(tables, sizes.widths)["WORK_BASE"]  # the interface may have been made for larger tables
+    named = {constant.name: constant.value for constant in sizes.constants} | network_of(sizes) | {"RESULT_GRANULES": own}
     named["HEADER_BITS"] = sum(field.bits for field in fields)
     lowest = dict(zip((field.name for field in fields), offsets(fields), strict=True))
     named["HEADER_ROUTE_LSB"], named["HEADER_SIZE_LSB"] = lowest["route"], lowest.get("size", 0)

@@ -26,11 +26,12 @@ from certree.models.common.errors import TableFormatError
 from certree.models.tables.tables import Tables
 from tests.rtl.banks import PAIRS, export_pair, joint, run_pair
 from tests.rtl.cases import CASES, belated, export, skew_arguments, slow_arguments
+from tests.rtl.edits import planted
 from tests.rtl.model import build_model
 from tests.rtl.proofs import PROOFS, prove
 from tests.rtl.tools import Outcome, build, run_bench, verilator
 
-STEPPED = "## Tables without slots"
+STEPPED, OPENED = "## Tables without slots", "## What opens the next tables"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "rtl-edits.md"
 SEED, RTL, COUNTER, TABLES, STEPS = 20, 33, 25, 28, 25  # edits of the interface, its timestep counter, tables, tables in steps
 SURVIVES = "survives"
@@ -145,7 +146,7 @@ def _pair_catcher(edit: Edit, sources: dict[str, Path], folder: Path) -> str:
     shutil.copytree(sources[PAIR], target, ignore=shutil.ignore_patterns("model"))
     _edit(edit, target)
     pair = PAIRS[PAIR]()
-    build_model(joint(pair.before, pair.after)[0], target)
+    build_model(joint(*pair.images)[0], target)
     return _said(Outcome(*run_pair(target)))
 
 
@@ -266,8 +267,9 @@ def main(folders: list[str]) -> int:
         rows, steps = list(_judged_tables(sources, NETWORKS, TABLES)), list(_judged_tables(sources, PACED, STEPS))
         lines = list(_judged_modules(sources, Path(temporary)))
         counter = list(_judged_modules(sources, Path(temporary), is_counter=True))
-    PAGE.write_text(page(lines, counter, rows, steps))
-    return any(entry[-1] == SURVIVES for entry in lines + counter + rows + steps)
+    opened = [_told(*row[:-1], row[-1] or SURVIVES) for row in planted.rows()]
+    PAGE.write_text(page(lines, counter, rows, steps, opened))
+    return any(entry[-1] == SURVIVES for entry in lines + counter + rows + steps + opened)
 
 
 def _judged_modules(sources: dict[str, Path], folder: Path, *, is_counter: bool = False) -> Iterator[tuple[object, ...]]:
@@ -296,7 +298,8 @@ _HEAD = """# Edits of the RTL and of its tables
 Single edits of the [reference network interface](../how-to/hardware.md), drawn by seed over all of its files, and of the tables
 that it executes, each with what catches it: a proof by induction, an assertion in simulation, or the comparison with the simulator
 (events, cycles, data), also of new tables that take over. The timestep counter of tables without slots, and such tables, have edits
-of their own. Of these the checker finds what shows in none of the runs: a row whose step is one later.
+of their own. Of these the checker finds what shows in none of the runs: a row whose step is one later. The last edits are made by
+hand (`tests/rtl/edits/planted.py`): of what opens the next tables, and of what only a third image shows.
 `python -m tests.rtl.mutants` makes this page.
 """
 
@@ -304,8 +307,9 @@ of their own. Of these the checker finds what shows in none of the runs: a row w
 Entries = list[tuple[object, ...]]
 
 
-def page(lines: Entries, counter: Entries, rows: Entries, steps: Entries) -> str:
-    """The page; `lines`: edits of the RTL, `counter`: of its timestep counter, `rows`: of tables, `steps`: of slotless ones."""
+def page(lines: Entries, counter: Entries, rows: Entries, steps: Entries, opened: Entries) -> str:
+    """The page; `lines`: edits of the RTL, `counter`: of its timestep counter, `rows`: of tables, `steps`: of slotless ones,
+    `opened`: those made by hand."""
 
     def table(heads: str, entries: Entries) -> list[str]:
         names = heads.split(", ")
@@ -316,6 +320,7 @@ def page(lines: Entries, counter: Entries, rows: Entries, steps: Entries) -> str
     modules, of_counter = (table("file, line, edit, before, after, caught by", part) for part in coded)
     tables, stepped = (table("network, file, line, field, before, after, caught by", part) for part in (rows, steps))
     parts = (("## The interface", modules), ("## The timestep counter", of_counter), ("## Tables", tables), (STEPPED, stepped))
+    parts = (*parts, (OPENED, table("file, edit, caught by", opened)))
     return "\n".join([_HEAD, *(line for title, part in parts for line in (title, "", *part, ""))])
 
 

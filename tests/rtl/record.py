@@ -51,10 +51,11 @@ queue of a lane depends on the machine and on the rows of its own node.
 """
 _BANKS = """## New tables take over
 
-Tables of three iterations, then others of three that are loaded while the first ones run and open at the boundary
-([Banks](../reference/tables.md#banks)), with a new message. The C++ driver compares with what `certree simulate OLD --then NEW`
-computes. In lockstep there is no boundary: interfaces take over when they are done, the driver starts them again when all have, and
-compares with a paced run of each of the tables.
+Tables, then others that are loaded while the first ones run and open at the boundary ([Banks](../reference/tables.md#banks)), with
+a new message; then a third image, in the bank of the first, with other trees or paths. All have three iterations, but those of
+`mesh-2x2-then-broadcast` 3, 2 and 4, and those of `fattree-2x2-blocks-then-others` two. The C++ driver compares with what
+`certree simulate OLD --then NEW` computes. In lockstep there is no boundary: interfaces take over when they are done, the driver
+starts them again when all have, and compares with a paced run of each of the tables.
 """
 _COLUMNS = (
     "case", "nodes", "collective", "delay", "iterations", "lanes", "events", "cycles", "late start: cycles", "late rows",

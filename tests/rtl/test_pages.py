@@ -13,7 +13,8 @@ from tests.rtl import record
 from tests.rtl.__main__ import main
 from tests.rtl.banks import PAIRS
 from tests.rtl.cases import CASES, LOCKSTEP_CASES
-from tests.rtl.mutants import COUNTER, PACED, PAGE, RTL, STEPS, SURVIVES, TABLES, edits
+from tests.rtl.edits.planted import PLANTED
+from tests.rtl.mutants import COUNTER, OPENED, PACED, PAGE, RTL, STEPS, SURVIVES, TABLES, edits
 
 EDITS = "`python -m tests.rtl.mutants` writes the page anew"
 _RUN = "CCACHE_DISABLE=1 python -m tests.rtl small grid random large lockstep banks | python -m tests.rtl.record"
@@ -33,12 +34,14 @@ def _modules() -> list[list[str]]:
 
 
 def test_the_page_has_edits_of_every_module_and_each_is_caught() -> None:
-    modules, (tables, steps) = _modules(), map(_rows, PAGE.read_text().split("## Tables")[1:])
+    drawn, made = PAGE.read_text().split(OPENED)
+    modules, (tables, steps), opened = _modules(), map(_rows, drawn.split("## Tables")[1:]), _rows(made)
+    assert [row[:2] for row in opened] == [[edit.file, edit.name] for edit in PLANTED], EDITS
     assert (len(modules), len(tables), len(steps)) == (RTL + COUNTER, TABLES, STEPS), EDITS
     assert {row[0] for row in steps} == set(PACED), EDITS
     assert {row[0] for row in modules} == {path.name for path in _MODULES}, EDITS
     assert len({row[2] for row in modules}) >= 8
-    assert [row for row in modules + tables + steps if row[-1] in ("", SURVIVES)] == []
+    assert [row for row in modules + tables + steps + opened if row[-1] in ("", SURVIVES)] == []
 
 
 def test_the_page_is_of_these_modules() -> None:

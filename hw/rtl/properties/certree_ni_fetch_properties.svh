@@ -31,7 +31,7 @@ always_comb begin
     open_after = open_after + WAIT_BITS'(is_open_line);
   end
   is_alone = 1'b1;
-  is_told = look_count == reached[32'(look_line)*COUNT_BITS+:COUNT_BITS];
+  is_told = !is_looking || look_count == reached[32'(look_line)*COUNT_BITS+:COUNT_BITS];
   for (int unsigned p = 0; p < PORTS; p++) begin
     if (arrive[p] && (arrive_count[p*COUNT_BITS+:COUNT_BITS] != reached[32'(arrive_line[p*LINE_BITS+:LINE_BITS])*COUNT_BITS+:COUNT_BITS] + 1'b1
         || arrive_count[p*COUNT_BITS+:COUNT_BITS] == 0)) is_told = 1'b0;

@@ -1,13 +1,13 @@
 // Runs the tables of the folder it is started in: one Verilator model for each node, network and memories in C++. What the pins
 // show is compared with the golden trace, event by event and cycle by cycle; then the data of every node are checked.
 //
-// driver NUMBERS TRACE LATE [SKEW [NEXT]]: `NUMBERS` as tests.rtl.model writes it, the golden trace, late rows that it has, hex
-// cycles that each interface starts late, and a folder with the tables that take over, which are loaded while the first ones run.
+// driver NUMBERS TRACE LATE [SKEW [NEXT…]]: `NUMBERS` as tests.rtl.model writes it, the golden trace, late rows that it has, hex
+// cycles that each interface starts late, and folders with the tables that take over, one after the other; each is loaded while the
+// tables before it run.
 // With SKEW and without NEXT, a file `SKEW.steps` has hex cycles of a step without rows, where interfaces have clocks of other
 // speeds, and tables no epoch. Exit code 0 and PASS, 1 and FAIL, or 2 where it is called with something else.
 #include <cstdio>
 #include <functional>
-#include <optional>
 
 #include "node.hpp"
 
@@ -40,7 +40,7 @@ struct Tables {
 
 class Bench {
  public:
-  Bench(const Tables& first, const Tables* next, const std::string& trace, int64_t late)
+  Bench(const Tables& first, const std::vector<Tables>& next, const std::string& trace, int64_t late)
       : first_(first), next_(next), n_(first.numbers), network_(first.numbers), path_(trace), trace_(trace), late_(late) {
     std::string columns;
     if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + trace);
@@ -66,19 +66,20 @@ class Bench {
     now_ = 0;
   }
 
-  // Until all interfaces are done, with the next tables as well where there are any.
+  // Until all interfaces are done, with all tables.
   bool run() {
     int64_t limit = n_["TIME_LIMIT"];
     size_t ends = nodes_.size();
-    if (next_ != nullptr) {
-      load(*next_);
+    for (size_t place = 0; place < next_.size(); place++) {
+      while (now_ < limit && place > 0 && !n_["IS_LOCKSTEP"] && !have_opened(next_[place - 1])) cycle();
+      load(next_[place]);
       write(0x4, [](int64_t) { return 4; });  // arm
-      limit += next_->numbers["TIME_LIMIT"];
+      limit += next_[place].numbers["TIME_LIMIT"];
       if (n_["IS_LOCKSTEP"]) {
-        change_over(limit);
-        ends *= 2;
+        change_over(limit, place);
+        ends += nodes_.size();
       } else {
-        ends = size_t(next_->numbers["ENDS"]);
+        ends = size_t(next_[place].numbers["ENDS"]);
       }
     }
     while (now_ < limit && said_ < ends) cycle();
@@ -90,7 +91,7 @@ class Bench {
     const auto found = read(0x0c), mixed = read(0x24), epochs = read(0x20);
     for (size_t ni = 0; ni < nodes_.size(); ni++) {
       errors += (found[ni] & (late_ > 0 ? ~uint32_t(1) : ~uint32_t(0))) != 0 || (late_ == 0 && nodes_[ni].pins->has_error);
-      wrong_ += has_wrong_data(ni, next_ == nullptr ? first_ : *next_, next_ != nullptr);
+      wrong_ += has_wrong_data(ni, next_.size());
       if (found[ni] > 1) std::printf("node %d: error %x, epoch %u, mixed %u\n", int(ni), found[ni], epochs[ni], mixed[ni]);
     }
     std::printf(
@@ -107,32 +108,39 @@ class Bench {
     std::vector<std::pair<int64_t, int64_t>> counts;  // line, iteration
   };
 
+  // With slots: whether all interfaces execute these tables, or others behind them.
+  bool have_opened(const Tables& tables) const {
+    const auto& opens = tables.numbers.list("OPENS");
+    return now_ > *std::max_element(opens.begin(), opens.end());
+  }
+
   // In lockstep: all interfaces take over by themselves, each when it is done; then their new messages are there, and they start
   // (B8). `HASTY`: each is started as soon as it has taken over.
-  void change_over(int64_t limit) {
+  void change_over(int64_t limit, size_t place) {
+    const Tables& next = next_[place];
     const auto have_taken_over = [&] {
       const auto epochs = read(0x20);
       size_t ready = 0;
-      for (size_t ni = 0; ni < nodes_.size(); ni++) ready += epochs[ni] == uint64_t(next_->numbers.list("HEADER_OF")[0]);
+      for (size_t ni = 0; ni < nodes_.size(); ni++) ready += epochs[ni] == uint64_t(next.numbers.list("HEADER_OF")[0]);
       return ready == nodes_.size();
     };
     while (now_ < limit && !have_taken_over()) {
-      if (next_->numbers["HASTY"] && said_ > 0) write(0x4, [](int64_t) { return 1; });  // no start for those that run
+      if (next.numbers["HASTY"] && said_ > 0) write(0x4, [](int64_t) { return 1; });  // no start for those that run
     }
-    if (next_->numbers["HASTY"]) return;
+    if (next.numbers["HASTY"]) return;
     for (std::string line; std::getline(trace_, line);) differences_++;
     cycles_ += now_;
     now_ = -1;
     network_.restart();
-    trace_ = std::ifstream(next_->folder + "/" + path_);
+    trace_ = std::ifstream(next.folder + "/" + path_);
     std::string columns;
-    if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + next_->folder + "/" + path_);
+    if (!std::getline(trace_, columns)) throw std::runtime_error("cannot read " + next.folder + "/" + path_);
     for (size_t ni = 0; ni < nodes_.size(); ni++) {
-      wrong_ += has_wrong_data(ni, first_, 0);
-      nodes_[ni].begin(int64_t(ni), 1);
+      wrong_ += has_wrong_data(ni, place);
+      nodes_[ni].begin(int64_t(ni), int64_t(place) + 1);
       was_done_[ni] = false;
     }
-    for (int64_t i = 0; i < n_["ARM_CYCLES"]; i++) cycle();
+    for (int64_t i = 0; i < next.numbers["ARM_CYCLES"]; i++) cycle();
     write(0x4, [](int64_t) { return 1; });  // start
     now_ = 0;
   }
@@ -159,10 +167,12 @@ class Bench {
 
   void cycle() {
     std::vector<Network::Flit> coming;
-    for (size_t ni = 0; ni < nodes_.size() && next_ != nullptr && !n_["IS_LOCKSTEP"]; ni++) {
-      if (now_ != next_->numbers.list("OPENS")[ni]) continue;
-      wrong_ += has_wrong_data(ni, first_, 0);
-      nodes_[ni].begin(int64_t(ni), 1);
+    for (size_t place = 0; place < next_.size() && !n_["IS_LOCKSTEP"]; place++) {
+      for (size_t ni = 0; ni < nodes_.size(); ni++) {
+        if (now_ != next_[place].numbers.list("OPENS")[ni]) continue;
+        wrong_ += has_wrong_data(ni, place);
+        nodes_[ni].begin(int64_t(ni), int64_t(place) + 1);
+      }
     }
     if (now_ > 0) {
       for (size_t ni = 0; ni < nodes_.size(); ni++) compare(ni);
@@ -288,9 +298,9 @@ class Bench {
     }
   }
 
-  // Whether a result that is due at a node is not what the collective promises.
-  bool has_wrong_data(size_t ni, const Tables& tables, uint64_t collective) const {
-    const Numbers& n = tables.numbers;
+  // Whether a result that is due at a node is not what the collective promises that is the first, 0, or a later one.
+  bool has_wrong_data(size_t ni, uint64_t collective) const {
+    const Numbers& n = collective == 0 ? n_ : next_[collective - 1].numbers;
     const int64_t bits = n["GRANULE_BITS"];
     const auto given = [&](int64_t of, int64_t a) { return initial_granule(bits, uint64_t(of), (collective << 32) + uint64_t(a)); };
     for (int64_t b = 0; n["PROFILE"] == 1 && b < n["BLOCKS"]; b++) {
@@ -313,7 +323,7 @@ class Bench {
   }
 
   const Tables& first_;
-  const Tables* next_;
+  const std::vector<Tables>& next_;
   const Numbers& n_;
   VerilatedContext context_;
   std::vector<Node> nodes_;
@@ -343,9 +353,9 @@ int main(int count, char** words) {
     std::fprintf(stderr, "%s.steps: SLOT_CYCLES of images with an epoch is under their CRC\n", words[4]);
     return 2;
   }
-  std::optional<Tables> next;
-  if (count > 5) next.emplace(words[5], Numbers(std::string(words[5]) + "/numbers.txt"));
-  Bench bench(first, next ? &*next : nullptr, words[2], std::stoll(words[3]));
+  std::vector<Tables> next;
+  for (int i = 5; i < count; i++) next.push_back({words[i], Numbers(std::string(words[i]) + "/numbers.txt")});
+  Bench bench(first, next, words[2], std::stoll(words[3]));
   bench.start(skew, steps);
   const bool passed = bench.run();
   std::puts(passed ? "PASS" : "FAIL");
