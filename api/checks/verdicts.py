@@ -48,15 +48,14 @@ def schedule_outcome(
     `tables`: whose schedule it is. `then`: the command that usually follows a valid one. `before`: lines that are told first.
     `whole`: the verdict on what the schedule comes from, where that is more than the verdict on the schedule.
     """
-    slot_cycles = None if tables is None else tables.slot_cycles
-    report = partial(_report, schedule, verdict, asked, slot_cycles)
+    report = partial(_report, schedule, verdict, asked, tables)
     found = verdict if whole is None else whole
     return Checked(found, report, schedule_words, "schedule", then, before, schedule, tables)
 
 
-def _report(schedule: AnySchedule, verdict: Verdict, asked: Asked, slot_cycles: int | None, tell: Tell) -> dict[str, Any]:
+def _report(schedule: AnySchedule, verdict: Verdict, asked: Asked, tables: Tables | None, tell: Tell) -> dict[str, Any]:
     used = setting(schedule, asked.size, asked.machine, tell if verdict.valid else silent)
-    return schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
+    return schedule_report(schedule, verdict, used.message_bytes, used.machine, tables.slot_cycles if tables else None)
 
 
 def on_machine(

@@ -61,7 +61,7 @@ def test_nothing_is_admitted() -> None:
 
 @needs_coq
 def test_checkers_agree() -> None:
-    found = compare(range(60, 180))
+    found = compare(range(120, 190))
     assert {form for form, _ in found} == set(FORMS)
     assert {answer for (_, answer), count in found.items() if count} == {
         "accepted", "refused", "any timing", "slots", "not right",
