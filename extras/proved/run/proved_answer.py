@@ -140,7 +140,7 @@ def prove_all(schedules: Sequence[AnySchedule], in_flight: Sequence[int | None] 
         said = done.stderr.decode(errors="replace").strip()[:200]
         raise UndecidedError(f"undecided: the proved checker gave no answer: {said or f'exit code {done.returncode}'}")
     windows = [None] * len(plans) if in_flight is None else in_flight
-    return [_with_iterations(_answer(line.split()), *of) for line, *of in zip(lines, plans, windows, strict=True)]
+    return [_with_iterations(_answer(line.split()), plan, w) for line, plan, w in zip(lines, plans, windows, strict=True)]
 
 
 def _answer(words: Sequence[str]) -> ProvedAnswer:
