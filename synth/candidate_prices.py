@@ -31,6 +31,9 @@ LEAST_PART = Fraction(1, 8)
 CHEAP = 1 << 18
 #: a candidate is left out whose lower bound is more than the best schedule takes over this
 WORTH = Fraction(101, 100)
+#: while the best schedule takes at most that many times the time bound, among up to MANY endpoints WORTH times, no candidate is
+#: built whose work is more than TIMES that of the best and half of CHEAP
+NEAR, TIMES = Fraction(5, 4), 3
 #: work of a transfer that the list scheduler books many times, of one that meets many others on its way, and of one that meets some
 BOOKED, CROWDED, ROUTED = 16, 14, 5
 #: how the reasons begin for which a candidate was not built, or built and not timed
@@ -127,6 +130,7 @@ class Ledger:
     def __init__(self, effort: int, bound: int, endpoints: int) -> None:
         self.budget, self.bound, self.spent, self.endpoints = BUDGET * effort, bound, 0, endpoints
         self.best: tuple[int, str] | None = None
+        self.most: int | None = None  # work of a candidate: see NEAR
 
     @property
     def part(self) -> Fraction:
@@ -142,8 +146,11 @@ class Ledger:
 
     def refusal(self, price: Price, *, in_slots: bool) -> str | None:
         """Why a candidate of that price is not built; None where it is. Nothing is left out before there is a schedule."""
-        is_far = self.best is None or self.endpoints <= MANY or self.best[0] > self.bound * WORTH
-        if self.best is None or price == FREE or (is_far and price.total <= CHEAP):
+        if self.best is None or price == FREE:
+            return None
+        if self.most is not None and price.total > self.most:
+            return f"{LEFT_OUT}work of {price.total} transfers; {self.best[1]}, near the time bound, allows {self.most}"
+        if (self.endpoints <= MANY or self.best[0] > self.bound * WORTH) and price.total <= CHEAP:
             return None
         slower = self.slower(price) if in_slots else None
         if slower is None and price.total > self.left:
@@ -166,9 +173,11 @@ class Ledger:
             self.spent += built.total
             raise UnsupportedError(refused)
 
-    def note(self, price: Price, label: str, cycles: int | None) -> None:
+    def note(self, price: Price, label: str, cycles: int | None, transfers: int) -> None:
         """Count a candidate that was timed; `cycles`: None where it waits for credits. What does not apply says so before it
-        writes or books much, and is not counted."""
+        writes or books much, and is not counted. Where a price says nothing, the work of a candidate is its `transfers`."""
         self.spent += price.total
         if cycles is not None and (self.best is None or cycles < self.best[0]):
             self.best = cycles, label
+            is_near = 0 < cycles <= self.bound * (NEAR if self.endpoints > MANY else WORTH)
+            self.most = TIMES * max(price.total, transfers) + CHEAP // 2 if is_near else None

@@ -87,6 +87,8 @@ class _Walker:
 
     def _hops_left(self, end: int) -> Int32:
         """Hops to `end` from every node through nodes that forward; -1 where there is no such path."""
+        if self.topology.forwards.all():
+            return self.topology.distances(end, backward=True)
         left = np.full(len(self.topology.kind), -1, np.int32)
         left[end] = 0
         passes = self.topology.forwards.copy()

@@ -296,7 +296,7 @@ class Topology(Shown):
         far = self.distances(start)[self.endpoints]
         return hops, start, int(self.endpoints[int(far.argmax())])
 
-    @property
+    @cached_property
     def is_direct(self) -> bool:
         """No switches: every node holds data."""
         return not bool((self.kind == NodeKind.SWITCH).any())

@@ -84,7 +84,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
         request.monitor.offer(schedule, cycles, waits=waits)
         considered[label] = outcome_words(cycles, waits=waits)
         request.monitor.report(f"{label}: {considered[label]}")
-        ledger.note(price.of(schedule.transfers), label, None if waits else cycles)
+        ledger.note(price.of(schedule.transfers), label, None if waits else cycles, schedule.transfers)
         times |= {} if waits else {label: cycles}
         rank = waits, cycles, METHODS[name].order
         if best is None or rank < best[0]:
@@ -242,7 +242,7 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
         Tier.FINE: True,
         Tier.PUBLISHED: not is_searched,
         Tier.SMALL: is_fine,
-        Tier.MANY: is_fine and len(request.members) > MANY,
+        Tier.MANY: is_fine and (len(request.members) > MANY or not request.topology.is_direct),
         Tier.ORDERS: is_ordered,
         Tier.SOME: is_ordered or (are_some and is_fine),
         Tier.GROUPS: are_some,

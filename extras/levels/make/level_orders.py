@@ -4,7 +4,7 @@ On a level of stride t and size s each endpoint meets the s - 1 others whose num
 blocks of t·s. Boxes of 8 GPUs are a level of stride 1 and size 8, their rails one of stride 8; routers, groups and leaves likewise.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -86,18 +86,33 @@ class Meetings:
 
     def along(self, sizes: tuple[int, ...]) -> dict[_Level, Meeting] | None:
         """The meetings of all levels of an order; None where one of them has none."""
-        levels = [(prod(sizes[:number]), size) for number, size in enumerate(sizes)]
+        levels = _levels(sizes)
         found = {level: meeting for level in levels if (meeting := self.on(level)) is not None}
         return found if len(found) == len(levels) else None
 
-    def _meeting(self, stride: int, size: int) -> Meeting:
-        topology, nodes = self.topology, self.topology.endpoints
+    def find_routes(self, shapes: Collection[tuple[int, ...]]) -> None:
+        """Find the routes of all levels of some orders together: one search for each endpoint, instead of one on each level."""
+        pairs = [self._pairs(*level) for level in {level for sizes in shapes for level in _levels(sizes)}]
+        with suppress(UnsupportedError):
+            default_ways(self.topology)(*np.unique(np.concatenate(pairs, axis=1), axis=1))
+
+    def _pairs(self, stride: int, size: int) -> NDArray[np.int32]:
+        """From whom to whom on a level: two rows."""
+        nodes = self.topology.endpoints
         place, ahead = (side.ravel() for side in np.indices((len(nodes), size - 1)))
         digit = place // stride % size
-        other = place + ((digit + ahead + 1) % size - digit) * stride
-        link, begin = flat(default_ways(topology)(nodes[place], nodes[other]))
+        pairs: NDArray[np.int32] = nodes[np.stack((place, place + ((digit + ahead + 1) % size - digit) * stride))]
+        return pairs
+
+    def _meeting(self, stride: int, size: int) -> Meeting:
+        topology = self.topology
+        link, begin = flat(default_ways(topology)(*self._pairs(stride, size)))
         load = np.bincount(topology.pair_of_link[link], minlength=len(topology.pair_capacity))
         return Meeting(load, fullest(topology, load), int(np.diff(begin).max()))
+
+
+def _levels(sizes: tuple[int, ...]) -> list[_Level]:
+    return [(prod(sizes[:number]), size) for number, size in enumerate(sizes)]
 
 
 def fullest(topology: Topology, load: NDArray[np.int64]) -> Fraction:
@@ -117,7 +132,9 @@ def level_orders(request: Request, sizes: tuple[int, ...] | None = None) -> list
     meetings, count, most = Meetings(request.topology), len(request.members), _most_in_a_group(request)
     if sizes is not None:
         _require_sizes(request, sizes)
-    chosen = _sizes(count, most) if sizes is None else [sizes]
+    chosen = [*_sizes(count, most)] if sizes is None else [sizes]
+    if chosen:
+        meetings.find_routes(chosen)
     shapes = {shape: along for shape in chosen if (along := meetings.along(shape)) is not None}
     if not shapes and sizes is not None:
         raise UnsupportedError(f"{request.topology.name} has no levels of sizes {_times(sizes)} that routes join")
@@ -125,14 +142,14 @@ def level_orders(request: Request, sizes: tuple[int, ...] | None = None) -> list
         raise UnsupportedError(f"levels: {count} endpoints do not form groups of up to {most} that routes join")
     bar = request.monitor.best_cycles
     both = request.collective.has_one_root or (request.collective.reduces and request.collective.gathers)
-    found = []
+    found, estimates = [], Estimates(request)
     for shape, joined in shapes.items():
         for scattered in range(len(shape) + 1) if both else (len(shape),):
             for pieces in PIECES:
                 orders = [LevelOrder(shape, scattered, pieces)]
                 if len(shape) > 2 and not request.collective.has_one_root and pieces % (len(shape) - 1) == 0:
                     orders.append(LevelOrder(shape, scattered, pieces, turned=True))
-                found += [(_estimate(request, joined, order), number, order) for number, order in enumerate(orders)]
+                found += [(estimates.cycles(joined, order), number, order) for number, order in enumerate(orders)]
     if bar is not None:
         found = [one for one in found if one[0] < bar * UNLIKELY]
     if not found:
@@ -185,38 +202,65 @@ def _sizes(count: int, most: int, levels: int = MOST_LEVELS) -> Iterator[tuple[i
                 yield from ((size, *rest) for rest in _sizes(count // size, most, levels - 1))
 
 
-def _estimate(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder) -> int:
-    """About the cycles that an order takes: latencies, the fullest resource on default routes, and half of what else is done one
-    after another. No lower bound: even routes have a lighter fullest link."""
-    parts, topology = order.parts(), request.topology
-    each = order.chunks_of_a_piece
-    chunks = request.collective.message_chunks(topology, order.pieces * each)
-    costs = Costs.of(topology, chunk_bytes_of(request.message_bytes, chunks, 1, request.machine), request.machine)
-    serial = added = 0
-    latency = _walk(request, along, order, costs)
-    load = np.zeros(len(topology.pair_capacity), np.int64)
-    first = latency
-    for part in dict.fromkeys(parts):
-        times, late, work = parts.count(part), first, 0
-        for level, messages, sums in _stages(request, order, part, times * each):
-            meeting, units = along[level], sums * costs.red
-            late += meeting.links * max(costs.hop) + costs.ends + (costs.start + costs.red if sums else 0)
-            work += max(int(meeting.most * messages * costs.ser), units)
-            added += units
-            load += meeting.load * messages
-        latency, serial = max(latency, late), max(serial, work)
-    most = max(added, int(fullest(topology, load) * costs.ser))
-    return latency + most + max(0, serial - most) // 2
+class Estimates:
+    """About the cycles that orders take: latencies, the fullest resource on default routes, and half of what else is done one
+    after another. No lower bound: even routes have a lighter fullest link.
+
+    O(links) for each sizes and `scattered`, of pieces in turn and not; then O(levels) for each order.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self._costs: dict[int, tuple[Costs, int]] = {}
+        self._fullest: dict[tuple[tuple[int, ...], int, bool], Fraction] = {}
+
+    def cycles(self, along: Mapping[_Level, Meeting], order: LevelOrder) -> int:
+        """The estimate of one order, whose levels have the meetings `along` them."""
+        parts, request, each = order.parts(), self.request, order.chunks_of_a_piece
+        chunks = request.collective.message_chunks(request.topology, order.pieces * each)
+        costs, hop = self._of(chunk_bytes_of(request.message_bytes, chunks, 1, request.machine))
+        latency = first = _walk(request, along, order, costs, hop)
+        serial = added = 0
+        for part in dict.fromkeys(parts):
+            late, work = first, 0
+            for level, messages, sums in _stages(request, order, part, parts.count(part) * each):
+                meeting, units = along[level], sums * costs.red
+                late += meeting.links * hop + costs.ends + (costs.start + costs.red if sums else 0)
+                work += max(int(meeting.most * messages * costs.ser), units)
+                added += units
+            latency, serial = max(latency, late), max(serial, work)
+        most = max(added, int(self._most(along, order, parts) * costs.ser))
+        return latency + most + max(0, serial - most) // 2
+
+    def _of(self, chunk: int) -> tuple[Costs, int]:
+        """The costs of chunks of that many bytes, and the most cycles from one link into the next."""
+        if chunk not in self._costs:
+            costs = Costs.of(self.request.topology, chunk, self.request.machine)
+            self._costs[chunk] = costs, max(costs.hop)
+        return self._costs[chunk]
+
+    def _most(self, along: Mapping[_Level, Meeting], order: LevelOrder, parts: tuple[Piece, ...]) -> Fraction:
+        """The most messages on a lane: those of one piece of each kind, times the pieces of a kind, of which there are equally many
+        (`level_orders` turns only numbers of pieces that the levels behind the first one divide)."""
+        kinds, key = dict.fromkeys(parts), (order.sizes, order.scattered, order.turned)
+        if key not in self._fullest:
+            load = np.zeros(len(self.request.topology.pair_capacity), np.int64)
+            for part in kinds:
+                for level, messages, _ in _stages(self.request, order, part, order.chunks_of_a_piece):
+                    load += along[level].load * messages
+            self._fullest[key] = fullest(self.request.topology, load)
+        return self._fullest[key] * (len(parts) // len(kinds))
 
 
-def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, costs: Costs) -> int:
-    """Cycles in which all shares leave the one root, on their way along the levels with shares; 0 where there is no root."""
+def _walk(request: Request, along: Mapping[_Level, Meeting], order: LevelOrder, costs: Costs, hop: int) -> int:
+    """Cycles in which all shares leave the one root, on their way along the levels with shares, each link in `hop`; 0 where there
+    is no root."""
     if not request.collective.has_one_root or not order.scattered:
         return 0
     size, meeting = order.sizes[0], along[1, order.sizes[0]]
     flights = sum(along[prod(order.sizes[:level]), order.sizes[level]].links for level in range(order.scattered))
     leaving = meeting.most * order.pieces * order.chunks_of_a_piece * costs.ser / size
-    return int(leaving) + flights * max(costs.hop) + order.scattered * costs.ends
+    return int(leaving) + flights * hop + order.scattered * costs.ends
 
 
 def _stages(request: Request, order: LevelOrder, part: Piece, chunks: int) -> Iterator[tuple[_Level, int, int]]:

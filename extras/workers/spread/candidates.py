@@ -184,8 +184,9 @@ class Spread:
             if reason is not None:
                 refused[one.place] = reason
             elif found[one.place]["cycles"] is not None:
-                price = one.price.of(found[one.place]["transfers"])
-                ledger.note(price, one.label, None if found[one.place]["waits"] else found[one.place]["cycles"])
+                transfers = found[one.place]["transfers"]
+                cycles = None if found[one.place]["waits"] else found[one.place]["cycles"]
+                ledger.note(one.price.of(transfers), one.label, cycles, transfers)
         return ledger, refused, len(every)
 
     def _is_refused(self, one: _Candidate, seeds: Mapping[int, Sequence[_Candidate]]) -> bool:

@@ -12,6 +12,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import bandwidth_bound_cycles, reduction_cycles, serialization_cycles
+from certree.synth.candidate_prices import generic_price
 from certree.synth.method import Options, Request, Tier, choice, method, whole_number
 from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.directed import OpposedNetwork
@@ -22,6 +23,7 @@ from certree.synth.packing.spanning_trees import MAX_TREES, Fabric, network_of, 
 from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import PERIODS, ReducingNetwork
 from certree.synth.packing.trees import TreeFamily, with_even_sums
+from certree.synth.price import Price
 
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth 1/250 of the time
@@ -30,8 +32,15 @@ _MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
 _NEAR_PERIODS = 48  # up to which a rate near the highest is sought
+_A_TRANSFER = 180  # units of BUDGET that take as long as a transfer of other methods
 _FEW_TREES = 12  # where paths are long and trees deep: a short period and shallow trees
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
+
+
+def _price(request: Request, _options: Options) -> Price:
+    """The price of a chunk for each endpoint, of searches of three units of BUDGET, and of trees that are built in one at most."""
+    rows, work = generic_price(request), 3 * BUDGET + min(BUDGET, _building(len(request.members), request))
+    return replace(rows, transfers=rows.transfers + request.effort * work // _A_TRANSFER)
 
 
 @method(
@@ -44,6 +53,7 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
     is_anytime=True,
     compares=True,
     own_units=True,
+    price=_price,
 )
 def packing(request: Request, options: Options) -> Schedule:
     """Spanning trees packed by matroid union, in a repeating slotted table; meets the partition bound as the message grows.
@@ -94,11 +104,12 @@ def _packed_into(
 ) -> Schedule:
     """The fastest schedule found for trees in one fabric, or one of the highest rate that is almost as fast."""
     options = packings(request, network, rate=rate, moves=moves)
-    best = Search(request, provenance).run(options)
+    is_frugal = request.monitor.best_cycles is not None
+    best = Search(request, provenance, is_frugal=is_frugal).run(options)
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses assume short paths
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
-        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.rank)
+        best = min([best, *_tried(Search(request, provenance, is_frugal=is_frugal), lambda: few)], key=request.rank)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best
@@ -278,4 +289,11 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
             seed=request.seed,
         ),
         reach=slowest_way(request, 2) if _has_paths(network) else None,
+        work=_building(trees, request) if isinstance(network, (RootedNetwork, SwitchedNetwork)) else 0,
     )
+
+
+def _building(trees: int, request: Request) -> int:
+    """About the work of building trees by flows or from paths, in the unit of BUDGET: 15 to 300 ns for each `trees`² · links · N /
+    1,000 where measured, on 32 to 128 endpoints."""
+    return trees**2 * len(request.topology.src) * len(request.members) // 64

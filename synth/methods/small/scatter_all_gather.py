@@ -17,7 +17,7 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_columns import Op
-from certree.synth.fine.fine_schedule import in_fine_slots
+from certree.synth.fine.fine_schedule import MOST_HOPS, in_fine_slots
 from certree.synth.fine.program import Program, Stages
 from certree.synth.fine.ways import lighter_ways
 from certree.synth.method import Options, Request, Tier, method, whole_number
@@ -100,7 +100,10 @@ def _choices(request: Request, options: Options, grid: Int32 | None) -> Iterator
         found = [Parts(many, grouped=-(-many // share)) for share in (1, 2, 4)]
     if many <= FEW[-1]:
         found = [*(Parts(grouped=few) for few in reversed(FEW) if grid is not None), *found, Parts(1)]
-    yield from dict.fromkeys(found)
+    fitting = [parts for parts in dict.fromkeys(found) if parts.shared * count**2 <= MOST_HOPS]
+    if not fitting:
+        raise UnsupportedError(f"scatter-all-gather would pass {count**2} links here; fine slots are made for up to {MOST_HOPS}")
+    yield from fitting
 
 
 def _given(request: Request, options: Options, grid: Int32 | None) -> Parts:

@@ -135,12 +135,12 @@ def test_candidates_are_left_out_by_price(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
     ledger, dear = prices.Ledger(1, 1000, 64), Price(prices.BUDGET // 4)
     assert ledger.refusal(Price(prices.BUDGET * 2), in_slots=True) is None  # there is nothing yet
-    ledger.note(FREE, "first", 2000)
+    ledger.note(FREE, "first", 2000, 1)
     assert ledger.refusal(dear, in_slots=True) is None
     late = replace(dear, cycles=1990)
     assert ledger.refusal(late, in_slots=True) == "not built: takes at least 1990 cycles; first takes 2000"
     assert ledger.refusal(late, in_slots=False) is None
-    ledger.note(FREE, "second", 1100)
+    ledger.note(FREE, "second", 1100, 1)
     assert ledger.left == prices.BUDGET // 5
     assert str(ledger.refusal(dear, in_slots=True)).startswith(f"not built: work of {dear.total} transfers; ")
 
@@ -148,11 +148,24 @@ def test_what_may_be_spent_is_in_proportion_to_the_gap() -> None:
 @pytest.mark.parametrize(("endpoints", "cycles", "is_built"), [(64, 1010, True), (65, 1010, False), (65, 1011, True)])
 def test_near_the_bound_among_many_little_work_counts_too(endpoints: int, cycles: int, is_built: bool) -> None:
     """Within 1/100 of the bound, so that at most 1 % is given away."""
-    ledger, small = prices.Ledger(1, 1000, endpoints), Price(prices.CHEAP)
-    ledger.note(FREE, "first", cycles)
+    ledger, small = prices.Ledger(1, 1000, endpoints), Price(prices.CHEAP // 2)
+    ledger.note(FREE, "first", cycles, 1)
     ledger.spent = ledger.left
     assert (ledger.refusal(small, in_slots=True) is None) == is_built
     assert ledger.refusal(FREE, in_slots=True) is None
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "cycles", "is_built"), [(64, 1010, False), (64, 1011, True), (65, 1250, False), (65, 1251, True)]
+)
+def test_near_the_bound_work_is_in_proportion_to_that_of_the_best(endpoints: int, cycles: int, is_built: bool) -> None:
+    ledger = prices.Ledger(1, 1000, endpoints)
+    ledger.note(Price(0), "first", cycles, 10_000)
+    most = prices.TIMES * 10_000 + prices.CHEAP // 2
+    assert ledger.refusal(Price(most), in_slots=True) is None
+    dear = ledger.refusal(Price(most + 1), in_slots=True)
+    assert (dear is None) == is_built
+    assert is_built or dear == f"not built: work of {most + 1} transfers; first, near the time bound, allows {most}"
 
 
 def test_candidates_in_order_of_work_and_then_of_bounds() -> None:
