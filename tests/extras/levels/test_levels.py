@@ -175,7 +175,7 @@ def test_refusals(network: str, options: dict[str, str], why: str) -> None:
         made(network, **options)
 
 
-@pytest.mark.parametrize(("network", "is_tried"), [("h100:8", False), ("switch:65", True)])
-def test_auto_tries_it_among_many(network: str, is_tried: bool) -> None:
+@pytest.mark.parametrize(("network", "is_tried"), [("torus:8x8", False), ("h100:4", True), ("torus:5x13", True)])
+def test_auto_tries_it_among_many_and_behind_switches(network: str, is_tried: bool) -> None:
     load_methods()
     assert any(name == "levels" for _, name, _ in candidates(ask(network, message_bytes=1 << 10))) == is_tried

@@ -85,7 +85,7 @@ def test_shares_pay_behind_switches(network, size, options, most):
 
 
 @pytest.mark.parametrize(("method", "network", "size"), [
-    ("scatter-all-gather", "fattree:2x3", "16KiB"), ("chain", "fattree:2x2", "256KiB"),
+    ("scatter-all-gather", "switch:6", "16KiB"), ("chain", "fattree:2x2", "256KiB"),
 ])  # fmt: skip
 def test_auto_takes_them(method, network, size):
     made = ct.synthesize(network, "broadcast", root=1, size=size)
