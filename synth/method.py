@@ -208,7 +208,7 @@ class Tier(StrEnum):
     PUBLISHED = "where published algorithms are tried"
     FINE = "at any size of message: it makes fine slots, message by message"
     SMALL = "likewise, on direct networks up to FINE_BYTES (`takes_fine_slots`)"
-    MANY = "there, where more than MANY endpoints take part, or switches join them"
+    MANY = "there, where more than MANY endpoints take part, or switches join them up to FINE_BYTES"
     ORDERS = "where an order of additions is asked for"
     SOME = "there, and where only some of few endpoints take part"
     GROUPS = "where only some endpoints take part"

@@ -12,7 +12,7 @@ from certree.models.schedule.symmetric.symmetric_schedule import AnySchedule
 from certree.synth.bounds.quick import quick_time_bound
 from certree.synth.candidate_prices import BOOKED, BUDGET, LEAST_PART, LEFT_OUT, NOT_TIMED, Ledger, price_of
 from certree.synth.fine.paced import best_paced, may_be_paced
-from certree.synth.method import MANY, METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
+from certree.synth.method import FINE_BYTES, MANY, METHODS, Form, Method, Options, Request, Tier, method, takes_fine_slots
 from certree.synth.price import Price
 from certree.synth.ranks.embedding import channels_that_fill
 from certree.verify.checker import verify_schedule
@@ -237,12 +237,13 @@ def _labelled(entry: Method, options: dict[str, str]) -> tuple[str, str, dict[st
 
 def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
     is_fine, are_some, is_ordered = takes_fine_slots(request), request.collective.members is not None, request.order is not None
+    is_short = request.message_bytes <= FINE_BYTES
     return {
         Tier.ALWAYS: True,
         Tier.FINE: True,
         Tier.PUBLISHED: not is_searched,
         Tier.SMALL: is_fine,
-        Tier.MANY: is_fine and (len(request.members) > MANY or not request.topology.is_direct),
+        Tier.MANY: is_fine and (len(request.members) > MANY or (not request.topology.is_direct and is_short)),
         Tier.ORDERS: is_ordered,
         Tier.SOME: is_ordered or (are_some and is_fine),
         Tier.GROUPS: are_some,
